@@ -1,0 +1,1 @@
+"""Who judges, and how judgements are compared: protocols, scorers, judges, agreement, alignment."""

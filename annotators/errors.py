@@ -1,0 +1,56 @@
+"""The errors that a person can do something about: each gives the value that was wrong and the remedy.
+
+Exactly two places translate them: the command line (exit code and one line on standard error) and the web app (a
+message on the page, or a JSON body of the annotator's own routes). Anything else that is raised is a bug and keeps its
+traceback.
+"""
+
+from __future__ import annotations
+
+
+class AssayError(Exception):
+    """What went wrong, with the value, and what to do about it."""
+
+    status = 400
+    exit_code = 2
+
+
+class InvalidInput(AssayError):
+    """A value, row or file that does not fit what was asked for."""
+
+    status = 422
+
+
+class NotFound(AssayError):
+    """Something named that does not exist (or that this person may not know to exist)."""
+
+    status = 404
+    exit_code = 3
+
+
+class NotAllowed(AssayError):
+    """The person is known but may not do this."""
+
+    status = 403
+    exit_code = 4
+
+
+class NotSignedIn(AssayError):
+    """Nobody is signed in, or the session has ended."""
+
+    status = 401
+    exit_code = 4
+
+
+class Conflict(AssayError):
+    """The thing exists already, or is in a state in which this cannot be done."""
+
+    status = 409
+    exit_code = 5
+
+
+class TooManyAttempts(AssayError):
+    """Wrong passwords came too often; the message says how long to wait."""
+
+    status = 429
+    exit_code = 4

@@ -1,0 +1,74 @@
+"""One door for built-in and third-party protocols, scorers, judges and formats: a folder scan and an entry point."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import pkgutil
+from collections.abc import Iterator
+from threading import RLock
+from typing import Generic, Protocol, TypeVar
+
+from annotators.errors import NotFound
+
+
+class Named(Protocol):
+    """Anything that carries the name it is registered under."""
+
+    @property
+    def name(self) -> str:
+        """The name people type."""
+
+
+T = TypeVar("T", bound=Named)
+
+
+class Registry(Generic[T]):
+    """Things of one sort by name, filled on first use.
+
+    `package` is scanned: every module in it is imported once, and registers what it defines by calling `register`.
+    Packages of third parties are found through the entry-point group of the same name as the package's registry
+    (`assay.protocols`, `assay.scorers`, `assay.formats`): the entry point names a module, which registers likewise.
+    """
+
+    def __init__(self, noun: str, package: str) -> None:
+        self.noun = noun
+        self.package = package
+        self._things: dict[str, T] = {}
+        self._loaded = False
+        self._lock = RLock()
+
+    def register(self, thing: T) -> T:
+        """Add `thing` under its name; a second thing of that name is a programming error."""
+        if thing.name in self._things:
+            raise ValueError(f"two {self.noun}s are named {thing.name!r}")
+        self._things[thing.name] = thing
+        return thing
+
+    def _load(self) -> None:
+        with self._lock:
+            if self._loaded:
+                return
+            package = importlib.import_module(self.package)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{self.package}.{module.name}")
+            for entry in importlib.metadata.entry_points(group=f"assay.{self.noun}s"):
+                entry.load()
+            self._loaded = True
+
+    def get(self, name: str) -> T:
+        """The thing called `name`; NotFound lists the known names."""
+        self._load()
+        try:
+            return self._things[name]
+        except KeyError:
+            known = ", ".join(sorted(self._things))
+            raise NotFound(f"There is no {self.noun} named {name!r}. Known: {known}.") from None
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        self._load()
+        return sorted(self._things)
+
+    def __iter__(self) -> Iterator[T]:
+        return (self._things[name] for name in self.names())

@@ -1,0 +1,1 @@
+"""The tables and every operation on them, named by what is done."""

@@ -1,0 +1,145 @@
+"""The connection to the database: one class for SQLite and PostgreSQL, short reading and writing transactions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool
+from sqlmodel import Session
+
+from annotators.errors import AssayError
+
+BUSY_SECONDS = 30
+
+
+def dumps(value: Any) -> str:
+    """JSON as it is kept in the database."""
+    return orjson.dumps(value).decode()
+
+
+class DatabaseUnavailable(AssayError):
+    """The database cannot be reached, or stayed locked too long."""
+
+    status = 503
+    exit_code = 6
+
+
+class Database:
+    """A database by its URL. `read()` and `write()` give a session for one short transaction.
+
+    SQLite: write-ahead log, `synchronous=FULL`, foreign keys on; a writing transaction begins IMMEDIATE, and writers
+    of one process queue for a lock, because SQLite's own waiting sleeps in growing steps.
+    """
+
+    def __init__(self, url: str, *, pool_size: int = 20) -> None:
+        self.url = make_url(url)
+        if self.url.get_backend_name() == "postgresql":
+            self.url = self.url.set(drivername="postgresql+psycopg")
+        self._writing = RLock()
+        options: dict[str, Any] = {"json_serializer": dumps, "json_deserializer": orjson.loads}
+        if self.is_sqlite:
+            options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+        if self.is_sqlite and self.url.database in (None, "", ":memory:"):
+            raise AssayError("A database in memory is lost with the process. Give a file: sqlite:////path/to/assay.db")
+        self.engine: Engine = create_engine(
+            self.url, pool_size=pool_size, max_overflow=40, pool_pre_ping=not self.is_sqlite, **options
+        )
+        if self.is_sqlite:
+            event.listen(self.engine, "connect", _prepare_sqlite)
+            event.listen(self.engine, "begin", _begin_sqlite)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether this is SQLite (else PostgreSQL)."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session for reading: one consistent view, rolled back at the end."""
+        with Session(self.engine, expire_on_commit=False, autoflush=False) as session:
+            if not self.is_sqlite:
+                session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+            try:
+                yield session
+            except OperationalError as error:
+                raise _unavailable(error) from error
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A session for writing: committed when the block ends, undone whole when it raises."""
+        with self._queue(), Session(self.engine, expire_on_commit=False) as session:
+            try:
+                session.connection(execution_options={"assay_write": True})
+                yield session
+                session.commit()
+            except OperationalError as error:
+                session.rollback()
+                raise _unavailable(error) from error
+            except BaseException:
+                session.rollback()
+                raise
+
+    @contextmanager
+    def _queue(self) -> Iterator[None]:
+        if not self.is_sqlite:
+            yield
+            return
+        with self._writing:
+            yield
+
+    def dispose(self) -> None:
+        """Close every pooled connection."""
+        self.engine.dispose()
+
+
+def insert_many(connection: Connection, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Insert plain tuples through the driver, for imports of many rows; JSON columns are given as text."""
+    if not rows:
+        return
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    names = ", ".join(f'"{column}"' for column in columns)
+    marks = ", ".join([mark] * len(columns))
+    connection.exec_driver_sql(f"INSERT INTO {table} ({names}) VALUES ({marks})", list(map(tuple, rows)))
+
+
+def unpooled(database: Database) -> Engine:
+    """A second engine on the same database whose connections are opened and closed at once (migrations, backups)."""
+    engine = create_engine(database.url, poolclass=NullPool)
+    if database.is_sqlite:
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions are begun by hand, see _begin_sqlite
+    for pragma in (
+        f"busy_timeout={BUSY_SECONDS * 1000}",
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "recursive_triggers=ON",
+        "temp_store=MEMORY",
+        "cache_size=-65536",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    immediate = connection.get_execution_options().get("assay_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+def _unavailable(error: OperationalError) -> AssayError:
+    return DatabaseUnavailable(
+        f"The database did not answer: {error.orig}. Nothing was changed. Check that it runs, that the disk is not "
+        "full and that no other program holds it locked, then try again."
+    )

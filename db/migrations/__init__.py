@@ -1,0 +1,1 @@
+"""Alembic migrations, run on SQLite and PostgreSQL alike."""

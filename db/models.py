@@ -1,0 +1,683 @@
+"""The tables. Append-only ones say so; the database itself refuses to change their rows (`db/guards.py`).
+
+"Current" is always a query: the version of an item with the highest number, the annotation that none supersedes, the
+adjudication of the last round. Times are UTC. Persons appear as an opaque id; their name and login are in `account`,
+the one table from which a person can be erased.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    Index,
+    Integer,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import registry
+from sqlmodel import Field, SQLModel
+
+Identifier = BigInteger().with_variant(Integer, "sqlite")
+Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A point in time: aware in Python, always UTC in the database."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """To UTC; SQLite keeps no zone."""
+        if value is None:
+            return None
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Aware again."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def now() -> datetime:
+    """This moment, in UTC."""
+    return datetime.now(UTC)
+
+
+class Table(SQLModel, registry=registry()):
+    """The root of all tables: a registry of its own, so that a reloaded module does not declare a table twice."""
+
+    append_only: ClassVar[bool] = False
+
+
+def _id() -> Any:
+    return Field(default=None, sa_column=Column(Identifier, primary_key=True, autoincrement=True))
+
+
+def _ref(target: str, *, optional: bool = False, index: bool = False, primary_key: bool = False) -> Any:
+    options: dict[str, Any] = {"foreign_key": target, "sa_type": Identifier, "index": index, "primary_key": primary_key}
+    return Field(default=None, nullable=True, **options) if optional else Field(**options)
+
+
+def _json(factory: Any = dict, *, nullable: bool = False) -> Any:
+    return Field(default_factory=factory, sa_column=Column(Json, nullable=nullable))
+
+
+def _time(*, nullable: bool = False) -> Any:
+    if nullable:
+        return Field(default=None, sa_column=Column(UtcTime, nullable=True))
+    return Field(default_factory=now, sa_column=Column(UtcTime, nullable=False))
+
+
+# People ---------------------------------------------------------------------------------------------------------------
+
+
+class PersonKind(StrEnum):
+    """Who labels: a human, or a model (a judge)."""
+
+    HUMAN = "human"
+    MODEL = "model"
+
+
+class Person(Table, table=True):
+    """An opaque person: everything that is append-only points here, never at a name."""
+
+    id: int | None = _id()
+    kind: str = PersonKind.HUMAN
+    is_admin: bool = False
+    default_role: str | None = None
+    created_at: datetime = _time()
+    erased_at: datetime | None = _time(nullable=True)
+
+
+class Account(Table, table=True):
+    """Name and login of a person: the only place with personal data; `assay user erase` deletes the row."""
+
+    person_id: int = _ref("person.id", primary_key=True)
+    name: str = Field(unique=True)
+    password_hash: str | None = None
+
+
+class WebSession(Table, table=True):
+    """A signed-in browser; the cookie's token is kept only as a hash. A one-time sign-in address is one as well."""
+
+    __tablename__ = "web_session"
+    token_hash: str = Field(primary_key=True)
+    person_id: int = _ref("person.id", index=True)
+    one_time: bool = False
+    created_at: datetime = _time()
+    expires_at: datetime = _time()
+    revoked_at: datetime | None = _time(nullable=True)
+
+
+class SignInFailure(Table, table=True):
+    """How often a name, or an address, has failed to sign in lately: what makes guessing slow."""
+
+    __tablename__ = "sign_in_failure"
+    key: str = Field(primary_key=True)
+    count: int = 0
+    last_at: datetime = _time()
+
+
+class Membership(Table, table=True):
+    """A person's role in one project; it overrides the person's default role."""
+
+    project_id: int = _ref("project.id", primary_key=True)
+    person_id: int = _ref("person.id", primary_key=True)
+    role: str
+
+
+# Data -----------------------------------------------------------------------------------------------------------------
+
+
+class Project(Table, table=True):
+    """Container of documents, items and studies."""
+
+    id: int | None = _id()
+    name: str = Field(unique=True)
+    created_by: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class Batch(Table, table=True):
+    """One import. Append-only; a wrong one is withdrawn, not deleted."""
+
+    append_only: ClassVar[bool] = True
+    id: int | None = _id()
+    project_id: int = _ref("project.id", index=True)
+    format: str
+    source: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class Withdrawal(Table, table=True):
+    """Takes a batch out of every current query, or (`reinstates`) puts it back. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    id: int | None = _id()
+    batch_id: int = _ref("batch.id", index=True)
+    reinstates: bool = False
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class Document(Table, table=True):
+    """One source, known by its key. Its bytes may be attached later and are stored once by SHA-256."""
+
+    __table_args__ = (UniqueConstraint("project_id", "key"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    key: str
+    title: str = ""
+    sha256: str | None = Field(default=None, index=True)
+    media_type: str | None = None
+    n_pages: int | None = None
+    page_sizes: list[Any] | None = _json(lambda: None, nullable=True)
+    extra: dict[str, Any] = _json()
+    batch_id: int | None = _ref("batch.id", optional=True)
+    created_at: datetime = _time()
+
+
+class Question(Table, table=True):
+    """The question put to the systems; the items of several systems share it."""
+
+    __table_args__ = (UniqueConstraint("project_id", "key"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    key: str
+
+
+class Item(Table, table=True):
+    """The unit that is judged, by its external id. What it says is in its versions."""
+
+    __table_args__ = (UniqueConstraint("project_id", "external_id"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    external_id: str
+    question_id: int = _ref("question.id", index=True)
+    system: str = "reference"
+    batch_id: int | None = _ref("batch.id", optional=True)
+
+
+class ItemVersion(Table, table=True):
+    """What an item says at one time. Append-only; the current version has the highest number.
+
+    `references` are reference answers: a text, or a list of required phrases each. `hops` are the steps of a
+    multi-hop question: key, question, answer.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "item_version"
+    __table_args__ = (UniqueConstraint("item_id", "number"),)
+    id: int | None = _id()
+    item_id: int = _ref("item.id")
+    number: int = 1
+    question: str
+    answer: str = ""
+    category: str | None = None
+    language: str | None = None
+    references: list[Any] = _json(list)
+    hops: list[Any] = _json(list)
+    extra: dict[str, Any] = _json()
+    content_hash: str
+    batch_id: int | None = _ref("batch.id", optional=True)
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class ItemDocument(Table, table=True):
+    """A document that an item version is about, whether or not a piece of evidence points at it. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "item_document"
+    __table_args__ = (Index("ix_item_document_document", "document_id"),)
+    item_version_id: int = _ref("item_version.id", primary_key=True)
+    document_id: int = _ref("document.id", primary_key=True)
+
+
+class Evidence(Table, table=True):
+    """One unit shown with an item: passage, table, figure or page. Append-only.
+
+    `pages` counts from 1; `box` is [x0, y0, x1, y1] in fractions of the first page as displayed, from its top left.
+    """
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (UniqueConstraint("item_version_id", "key"), Index("ix_evidence_document", "document_id"))
+    id: int | None = _id()
+    item_version_id: int = _ref("item_version.id")
+    key: str
+    position: int
+    kind: str = "passage"
+    role: str | None = None
+    document_id: int | None = _ref("document.id", optional=True)
+    pages: list[Any] = _json(list)
+    box: list[Any] | None = _json(lambda: None, nullable=True)
+    text: str | None = None
+    used: bool | None = None
+    hop: int | None = None
+    rank: int | None = None
+    extra: dict[str, Any] = _json()
+
+
+class Claim(Table, table=True):
+    """One atomic statement of an answer (`of` = answer) or of a reference answer (`of` = reference). Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (UniqueConstraint("item_version_id", "key"),)
+    id: int | None = _id()
+    item_version_id: int = _ref("item_version.id")
+    key: str
+    position: int
+    of: str = "answer"
+    text: str
+    extra: dict[str, Any] = _json()
+
+
+class Image(Table, table=True):
+    """One image interleaved in an answer: a document of its own, or a box on a page. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (UniqueConstraint("item_version_id", "key"),)
+    id: int | None = _id()
+    item_version_id: int = _ref("item_version.id")
+    key: str
+    position: int
+    document_id: int | None = _ref("document.id", optional=True)
+    page: int = 1
+    box: list[Any] | None = _json(lambda: None, nullable=True)
+    caption: str = ""
+    extra: dict[str, Any] = _json()
+
+
+class Revision(Table, table=True):
+    """A new version of an item: what changed, by whom, why, and which earlier labels it invalidates. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    id: int | None = _id()
+    item_id: int = _ref("item.id", index=True)
+    from_version_id: int = _ref("item_version.id")
+    to_version_id: int = _ref("item_version.id")
+    study_id: int | None = _ref("study.id", optional=True)
+    invalidates: list[Any] = _json(list)
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+# Studies --------------------------------------------------------------------------------------------------------------
+
+
+class Study(Table, table=True):
+    """Protocol × sample of items × annotators × overlap × order × what is hidden.
+
+    `protocol` is the frozen snapshot and `protocol_hash` its digest; `sample_hash` covers the item versions in order.
+    `next_queue` is the number that the next freed slot gets (see `Assignment.queue`).
+    """
+
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    protocol_name: str
+    protocol_version: int
+    protocol: dict[str, Any] = _json()
+    protocol_hash: str
+    sample_hash: str
+    overlap: int
+    item_order: str = "shuffled"
+    seed: int = 0
+    rule: str = "unanimous"
+    lease_minutes: int = 60
+    show_scores: list[Any] = _json(list)
+    settings: dict[str, Any] = _json()
+    n_items: int
+    evidence_step: int | None = None
+    documents_step: int | None = None
+    images_step: int | None = None
+    next_queue: int = Field(sa_column=Column(BigInteger, nullable=False))
+    created_by: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class StudyItem(Table, table=True):
+    """One item of a study's sample, at the version the study is frozen on. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "study_item"
+    __table_args__ = (UniqueConstraint("study_id", "position"), UniqueConstraint("study_id", "item_version_id"))
+    id: int | None = _id()
+    study_id: int = _ref("study.id")
+    item_version_id: int = _ref("item_version.id", index=True)
+    position: int
+
+
+class StudyScore(Table, table=True):
+    """A score row that a study about scores was frozen with. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "study_score"
+    study_item_id: int = _ref("study_item.id", primary_key=True)
+    score_id: int = _ref("score.id", primary_key=True)
+
+
+class StudyMember(Table, table=True):
+    """An annotator of a study, and how far down the queue of slots they have come.
+
+    `cursor`: every slot up to this queue number has been offered. `exhausted_at`: the study's `next_queue` when a
+    search of all slots found nothing for this person; until a slot is freed there is no use in searching again.
+    """
+
+    __tablename__ = "study_member"
+    study_id: int = _ref("study.id", primary_key=True)
+    person_id: int = _ref("person.id", primary_key=True)
+    cursor: int = Field(default=-1, sa_column=Column(BigInteger, nullable=False))
+    exhausted_at: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+
+
+class Tally(Table, table=True):
+    """Counts that pages show, kept as they change: assignments of a study by state, for a person or (0) for all."""
+
+    study_id: int = _ref("study.id", primary_key=True)
+    person_id: int = Field(primary_key=True, sa_type=Identifier)
+    state: str = Field(primary_key=True)
+    n: int = 0
+    seconds: float = 0
+
+
+class AssignmentState(StrEnum):
+    """Where a slot stands."""
+
+    OPEN = "open"
+    LEASED = "leased"
+    SUBMITTED = "submitted"
+    SKIPPED = "skipped"
+    EXPIRED = "expired"
+    RETURNED = "returned"
+    SURPLUS = "surplus"
+
+
+LIVE = (AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
+"""States in which a slot is taken by somebody."""
+
+
+class Assignment(Table, table=True):
+    """One of an item's k slots in a study (kind `slot`), or a row of its own for labels that use no slot.
+
+    Open, leased, returned and submitted slots of an item are always k together; a skip or an expired lease leaves its
+    row and puts a new open one at the end of the queue. `queue` is the order in which slots are offered: a freed slot
+    gets a number after all others, so that an annotator who has passed the item meets it again.
+    `steps_done` is the number of committed steps of the current sitting.
+    """
+
+    __table_args__ = (
+        Index("ix_assignment_queue", "study_id", "state", "queue"),
+        Index("ix_assignment_person", "person_id", "state", "study_id"),
+        Index("ix_assignment_item", "study_item_id", "person_id"),
+        Index(
+            "ux_assignment_live",
+            "study_item_id",
+            "person_id",
+            unique=True,
+            sqlite_where=text("kind = 'slot' AND state IN ('leased', 'submitted', 'returned')"),
+            postgresql_where=text("kind = 'slot' AND state IN ('leased', 'submitted', 'returned')"),
+        ),
+    )
+    id: int | None = _id()
+    study_id: int = _ref("study.id")
+    study_item_id: int = _ref("study_item.id")
+    person_id: int | None = _ref("person.id", optional=True)
+    kind: str = "slot"
+    state: str = AssignmentState.OPEN
+    queue: int = Field(sa_column=Column(BigInteger, nullable=False))
+    sitting: int = 1
+    steps_done: int = 0
+    leased_at: datetime | None = _time(nullable=True)
+    lease_until: datetime | None = _time(nullable=True)
+    ended_at: datetime | None = _time(nullable=True)
+    reason: str | None = None
+
+
+class SettlementState(StrEnum):
+    """Where an item of a study stands on its way to final labels."""
+
+    PENDING = "pending"
+    AGREED = "agreed"
+    DISPUTED = "disputed"
+    ADJUDICATED = "adjudicated"
+
+
+class Settlement(Table, table=True):
+    """Where each item of a study stands, kept as annotations and adjudications come in: what queues are read from.
+
+    It can be derived again from the append-only tables. `dispute` orders the queue: the sum over disputed units of the
+    share of votes against the most frequent label.
+    """
+
+    __table_args__ = (Index("ix_settlement_queue", "study_id", "state", "dispute"),)
+    study_item_id: int = _ref("study_item.id", primary_key=True)
+    study_id: int = _ref("study.id")
+    state: str = SettlementState.PENDING
+    n_annotations: int = 0
+    n_disputed: int = 0
+    dispute: float = 0
+
+
+class Draft(Table, table=True):
+    """What an annotator has entered but not committed: the one thing about a judgement that changes."""
+
+    assignment_id: int = _ref("assignment.id", primary_key=True)
+    step: int = Field(primary_key=True)
+    content: dict[str, Any] = _json()
+    seconds: float = 0
+    saved_at: datetime = _time()
+
+
+# Judgements -----------------------------------------------------------------------------------------------------------
+
+
+class Submission(Table, table=True):
+    """One committed step, with the id that the browser gave it: the same id twice is stored once. Append-only.
+
+    `shown` records the materials that were before the annotator; `seconds` is the time on the step while the page was
+    visible.
+    """
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (
+        UniqueConstraint("assignment_id", "sitting", "step"),
+        Index("ix_submission_person", "person_id", "created_at"),
+    )
+    id: int | None = _id()
+    uid: str = Field(unique=True)
+    assignment_id: int = _ref("assignment.id")
+    sitting: int = 1
+    step: int = 0
+    person_id: int = _ref("person.id")
+    shown: list[Any] = _json(list)
+    comment: str | None = None
+    flag: str | None = None
+    seconds: float | None = None
+    created_at: datetime = _time()
+
+
+class AnnotationKind(StrEnum):
+    """How an annotation counts. Statistics take `regular` and `imported` unless told otherwise."""
+
+    REGULAR = "regular"
+    SURPLUS = "surplus"
+    IMPORTED = "imported"
+    REPEAT = "repeat"
+    GOLD = "gold"
+    MODEL = "model"
+
+
+class Annotation(Table, table=True):
+    """A completed judgement of one item by one rater. Append-only: a correction is a new row that supersedes it."""
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (
+        UniqueConstraint("assignment_id", "sitting"),
+        Index("ix_annotation_study", "study_id", "study_item_id"),
+        Index("ix_annotation_supersedes", "supersedes_id"),
+        Index("ix_annotation_person", "study_id", "person_id"),
+    )
+    id: int | None = _id()
+    study_id: int = _ref("study.id")
+    study_item_id: int = _ref("study_item.id")
+    assignment_id: int = _ref("assignment.id")
+    sitting: int = 1
+    person_id: int = _ref("person.id")
+    kind: str = AnnotationKind.REGULAR
+    supersedes_id: int | None = _ref("annotation.id", optional=True)
+    run_id: int | None = _ref("run.id", optional=True)
+    batch_id: int | None = _ref("batch.id", optional=True)
+    seconds: float | None = None
+    created_at: datetime = _time()
+
+
+class GivenLabel(Table, table=True):
+    """One value for one criterion and target, committed with a step. Append-only.
+
+    It belongs to the annotation of the same (assignment, sitting), if that was ever completed. `value` is None exactly
+    when `cannot_judge` holds, with the reason in `reason`.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "label"
+    __table_args__ = (UniqueConstraint("assignment_id", "sitting", "criterion", "target"),)
+    id: int | None = _id()
+    submission_id: int = _ref("submission.id", index=True)
+    assignment_id: int = _ref("assignment.id")
+    sitting: int = 1
+    criterion: str
+    target: str = "item"
+    value: Any = _json(lambda: None, nullable=True)
+    cannot_judge: bool = False
+    reason: str | None = None
+    comment: str | None = None
+    rationale: list[Any] | None = _json(lambda: None, nullable=True)
+
+
+class Adjudication(Table, table=True):
+    """The settling of one disputed item in one round, by whom and why. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (Index("ix_adjudication_item", "study_item_id", "round"),)
+    id: int | None = _id()
+    uid: str = Field(unique=True)
+    study_id: int = _ref("study.id", index=True)
+    study_item_id: int = _ref("study_item.id")
+    round: int = 1
+    person_id: int = _ref("person.id")
+    reason: str | None = None
+    created_at: datetime = _time()
+
+
+class AdjudicatedLabel(Table, table=True):
+    """The final value of one criterion and target. Append-only. `overrules`: it goes against a majority."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "adjudicated_label"
+    adjudication_id: int = _ref("adjudication.id", primary_key=True)
+    criterion: str = Field(primary_key=True)
+    target: str = Field(default="item", primary_key=True)
+    value: Any = _json(lambda: None, nullable=True)
+    overrules: bool = False
+    reason: str | None = None
+
+
+# Scores, jobs, events -------------------------------------------------------------------------------------------------
+
+
+class Run(Table, table=True):
+    """One run of a scorer or judge, or the scores of one import: name, version, parameters. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    id: int | None = _id()
+    project_id: int = _ref("project.id", index=True)
+    kind: str = "scorer"
+    name: str
+    version: str
+    parameters: dict[str, Any] = _json()
+    parameters_hash: str
+    person_id: int | None = _ref("person.id", optional=True)
+    batch_id: int | None = _ref("batch.id", optional=True)
+    created_at: datetime = _time()
+
+
+class Score(Table, table=True):
+    """One value given by a scorer to one target of an item version, or unscored with the reason. Append-only.
+
+    `name` tells apart the values of one run (`correctness`, `hallucination`); flags are 0 and 1.
+    """
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (
+        UniqueConstraint("run_id", "item_version_id", "name", "target"),
+        Index("ix_score_item_version", "item_version_id"),
+    )
+    id: int | None = _id()
+    run_id: int = _ref("run.id")
+    item_version_id: int = _ref("item_version.id")
+    name: str
+    target: str = "item"
+    value: float | None = None
+    reason: str | None = None
+    details: dict[str, Any] | None = _json(lambda: None, nullable=True)
+
+
+class Job(Table, table=True):
+    """Long work with progress: what it is, how far it is, what went wrong."""
+
+    id: int | None = _id()
+    project_id: int | None = _ref("project.id", optional=True, index=True)
+    kind: str
+    parameters: dict[str, Any] = _json()
+    state: str = "waiting"
+    done: int = 0
+    total: int | None = None
+    message: str | None = None
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+    started_at: datetime | None = _time(nullable=True)
+    ended_at: datetime | None = _time(nullable=True)
+
+
+class Event(Table, table=True):
+    """One row of the audit log: who did what to which thing, when, and from where. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (Index("ix_event_project", "project_id", "id"),)
+    id: int | None = _id()
+    at: datetime = _time()
+    person_id: int | None = _ref("person.id", optional=True)
+    via: str = "web"
+    project_id: int | None = _ref("project.id", optional=True)
+    kind: str
+    thing: str
+    thing_id: int | None = Field(default=None, sa_type=Identifier)
+    details: dict[str, Any] = _json()
+
+
+def tables() -> list[type[Table]]:
+    """Every table class, in the order of their definition."""
+    return [cls for cls in Table.__subclasses__() if hasattr(cls, "__table__")]
+
+
+def append_only_tables() -> list[str]:
+    """The names of the tables whose rows are never changed or deleted."""
+    return [cls.__table__.name for cls in tables() if cls.append_only]  # type: ignore[attr-defined]

@@ -1,0 +1,95 @@
+"""Bring a database to the schema of this version: migrations, guards, a backup before, and a refusal of the future."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect
+
+from annotators.errors import Conflict
+from db import guards
+from db.engine import Database, unpooled
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def alembic_config(connection: Connection | None = None) -> Config:
+    """Alembic's configuration without a file of its own."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    return config
+
+
+def current_revision(database: Database) -> str | None:
+    """The revision the database is at; None when it has no tables of ours."""
+    engine = unpooled(database)
+    with engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def head_revision() -> str:
+    """The revision that this version of the program needs."""
+    head = ScriptDirectory(str(MIGRATIONS)).get_current_head()
+    assert head is not None  # there is always a first migration
+    return head
+
+
+def migrate(database: Database, *, backups: Path | None = None, revision: str = "head") -> bool:
+    """Bring the database up to date; True if anything was done.
+
+    A database that is behind is first copied into `backups` (SQLite; on PostgreSQL a backup is the operator's, by
+    pg_dump). One that a newer version has written is refused unchanged.
+    """
+    if database.is_sqlite and database.url.database:
+        Path(database.url.database).parent.mkdir(parents=True, exist_ok=True)
+    found = current_revision(database)
+    if found == head_revision() and revision == "head":
+        return False
+    known = {script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}
+    if found is not None and found not in known:
+        raise Conflict(
+            f"The database is at revision {found!r}, which this version of Assay does not know: a newer version has "
+            "written it. Start that version, or restore a backup from before."
+        )
+    if found is not None and backups is not None and database.is_sqlite:
+        backup(database, backups / f"assay-{found}-{datetime.now(UTC):%Y%m%dT%H%M%S}.db")
+    engine = unpooled(database)
+    with engine.connect() as connection:
+        connection = connection.execution_options(assay_write=True)  # noqa: PLW2901 - the same connection, marked
+        with connection.begin():
+            if not database.is_sqlite:
+                # Two web processes that start together take turns here.
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4153534159)")
+            command.upgrade(alembic_config(connection), revision)
+            if revision == "head":
+                guards.install(connection)
+    return True
+
+
+def backup(database: Database, target: Path) -> Path:
+    """Copy a SQLite database to `target` while it is in use, through SQLite's own backup."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source = sqlite3.connect(str(database.url.database))
+    copy = sqlite3.connect(target)
+    try:
+        source.backup(copy)
+    finally:
+        copy.close()
+        source.close()
+    return target
+
+
+def missing_tables(database: Database) -> list[str]:
+    """Tables of this version that the database lacks; for `assay doctor` and the tests."""
+    from db.models import Table  # noqa: PLC0415 - keeps the module light for callers that only back up
+
+    with unpooled(database).connect() as connection:
+        there = set(inspect(connection).get_table_names())
+    return sorted(set(Table.metadata.tables) - there)
