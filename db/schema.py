@@ -68,7 +68,7 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
                 # Two web processes that start together take turns here.
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4153534159)")
             command.upgrade(alembic_config(connection), revision)
-            if revision == "head":
+            if revision in ("head", head_revision()):
                 guards.install(connection)
     return True
 

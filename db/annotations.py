@@ -1,0 +1,401 @@
+"""What annotators do: get work, save drafts, commit steps, open again what they submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from annotators.submissions import GivenLabel, check_step
+from sqlalchemy import delete, func
+from sqlmodel import Session, col, select
+
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.keys import ACTIONS
+from annotators.protocols import Material, Protocol
+from db import tallies
+from db.assignments import last_submitted, lease, locked, member_of, take_open_slot
+from db.engine import Database
+from db.models import (
+    Annotation,
+    AnnotationKind,
+    Assignment,
+    AssignmentState,
+    Draft,
+    ItemVersion,
+    Project,
+    Study,
+    StudyItem,
+    Submission,
+    now,
+)
+from db.models import GivenLabel as LabelRow
+from db.permissions import ANNOTATORS, Actor, On, operation
+from db.presentations import Wire, load_parts, next_step, present, units_of
+from db.settlements import update_settlements
+from db.studies import protocol_of, share
+from db.tallies import Tallies
+
+MAX_SECONDS = 24 * 3600
+MAX_DRAFT = 400_000
+
+
+@dataclass(frozen=True)
+class StepSubmission:
+    """What the browser sends when a step is committed. `uid` is its own id: the same twice is stored once."""
+
+    uid: str
+    assignment_id: int
+    sitting: int
+    step: int
+    labels: tuple[GivenLabel, ...]
+    comment: str | None = None
+    flag: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """The answer to a commit: what became of it, the same item's next step if there is one, and the items at hand."""
+
+    saved_at: datetime
+    status: str
+    item: dict[str, Any] | None
+    items: list[dict[str, Any]]
+    progress: dict[str, Any]
+    finished: bool
+
+
+# Work -----------------------------------------------------------------------------------------------------------------
+
+
+@operation(On.STUDY, ANNOTATORS)
+def work(db: Database, actor: Actor, study_id: int, *, have: Sequence[int] = (), about: bool = True) -> dict[str, Any]:
+    """The item to do now and a few ahead, leased to this person, with what their next step shows.
+
+    Items whose assignment id is in `have` come as a stub, as the browser has them already. `about` adds the study, its
+    protocol and the keys.
+    """
+    with db.write() as session:
+        member = member_of(session, study_id, actor.person_id)
+        study = session.get_one(Study, study_id)
+        counts = Tallies(study_id)
+        mine = lease(session, study, member, counts)
+        counts.write(session)
+    with db.read() as session:
+        protocol = protocol_of(study)
+        out: dict[str, Any] = {
+            "items": _items(session, protocol, mine, have),
+            "progress": _progress(session, study, actor.person_id),
+            "finished": not mine,
+        }
+        if about:
+            project = session.get_one(Project, study.project_id)
+            out["study"] = {
+                "id": study_id,
+                "name": study.name,
+                "project": project.name,
+                "protocol": protocol_for_browser(protocol),
+            }
+            out["keys"] = {action: list(pair) for action, pair in ACTIONS.items()}
+            out["person"] = {"name": actor.name, "id": actor.person_id}
+            out["last"] = last_submitted(session, study_id, actor.person_id)
+        return out
+
+
+def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
+    """The parts of a protocol that the annotator's page needs, labels with their keys and titles filled in."""
+    criteria = []
+    for criterion in protocol.criteria:
+        one = criterion.model_dump(mode="json", exclude={"accept", "tolerance"})
+        one["scale"] = criterion.scale
+        one["labels"] = [label.model_dump(mode="json") for label in criterion.label_list()]
+        criteria.append(one)
+    return {
+        "name": protocol.name,
+        "version": protocol.version,
+        "title": protocol.title,
+        "summary": protocol.summary,
+        "guidelines": protocol.guidelines,
+        "steps": [step.model_dump(mode="json", include={"name", "title", "criteria"}) for step in protocol.steps],
+        "criteria": criteria,
+    }
+
+
+def _items(
+    session: Session, protocol: Protocol, mine: Sequence[Assignment], have: Sequence[int]
+) -> list[dict[str, Any]]:
+    fresh = {one["assignment"]: one for one in present(session, protocol, [row for row in mine if row.id not in have])}
+    return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in mine]
+
+
+def _progress(session: Session, study: Study, person_id: int) -> dict[str, Any]:
+    assert study.id is not None
+    done = tallies.count(session, study.id, person_id, AssignmentState.SUBMITTED)
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = session.execute(
+        select(func.sum(Submission.seconds)).where(Submission.person_id == person_id, Submission.created_at >= midnight)
+    ).scalar_one()
+    return {"done": done, "of": share(session, study, done), "seconds_today": round(today or 0)}
+
+
+# Drafts ---------------------------------------------------------------------------------------------------------------
+
+
+@operation(On.STUDY, ANNOTATORS)
+def save_draft(
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    assignment_id: int,
+    sitting: int,
+    step: int,
+    content: dict[str, Any],
+    seconds: float = 0,
+    size: int = 0,
+) -> datetime:
+    """Keep what was entered but not committed, and hold on to the lease. The latest draft of a step replaces it.
+
+    A draft for a step that was committed meanwhile is dropped: what was committed stands.
+    """
+    if size > MAX_DRAFT:
+        raise InvalidInput(f"A draft of {size} bytes is larger than {MAX_DRAFT}. Shorten the texts.")
+    moment = now()
+    with db.write() as session:
+        member_of(session, study_id, actor.person_id)
+        study = session.get_one(Study, study_id)
+        row = _own(session, actor, study_id, assignment_id)
+        if next_step(row, len(study.protocol["steps"])) != (sitting, step):
+            return moment
+        draft = session.get(Draft, (assignment_id, step)) or Draft(assignment_id=assignment_id, step=step)
+        draft.content, draft.seconds, draft.saved_at = content, _seconds(seconds) or 0, moment
+        session.add(draft)
+        if row.state == AssignmentState.LEASED:
+            row.lease_until = moment + timedelta(minutes=study.lease_minutes)
+            session.add(row)
+    return moment
+
+
+def _own(session: Session, actor: Actor, study_id: int, assignment_id: int) -> Assignment:
+    row = locked(session, assignment_id)
+    if row.study_id != study_id or row.person_id != actor.person_id:
+        raise NotAllowed(f"Assignment {assignment_id} is not yours in this study.")
+    return row
+
+
+def _seconds(seconds: float | None) -> float | None:
+    return None if seconds is None else min(max(float(seconds), 0.0), MAX_SECONDS)
+
+
+# Submitting -----------------------------------------------------------------------------------------------------------
+
+
+@operation(On.STUDY, ANNOTATORS)
+def submit(db: Database, actor: Actor, study_id: int, *, step: StepSubmission, have: Sequence[int] = ()) -> Submitted:
+    """Commit one step. Nothing that passes validation is ever thrown away.
+
+    The last step completes the annotation. It counts if the slot is still this person's, or if its lease ran out and
+    another slot of the item is free; otherwise it is stored as surplus. A step of a completed assignment begins a new
+    sitting, whose annotation supersedes the earlier one. Raises InvalidInput for labels that do not fit the protocol,
+    Conflict for a step that is not the next one, NotAllowed for somebody else's assignment.
+    """
+    with db.write() as session:
+        member = member_of(session, study_id, actor.person_id)
+        study = session.get_one(Study, study_id)
+        protocol = protocol_of(study)
+        row = _own(session, actor, study_id, step.assignment_id)
+        known = session.exec(select(Submission).where(Submission.uid == step.uid)).first()
+        counts = Tallies(study_id)
+        if known is not None:
+            if (known.person_id, known.assignment_id) != (actor.person_id, step.assignment_id):
+                raise Conflict(
+                    f"Submission id {step.uid!r} was used for something else. Reload the page and try again."
+                )
+            status, saved_at = "duplicate", known.created_at
+        else:
+            status, saved_at = _commit(session, study, protocol, row=row, step=step, counts=counts)
+        mine = lease(session, study, member, counts)
+        counts.write(session)
+    with db.read() as session:
+        following = None
+        if row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
+            following = present(session, protocol, [row])[0]
+        return Submitted(
+            saved_at=saved_at,
+            status=status,
+            item=following,
+            items=_items(session, protocol, mine, [*have, row.id or 0] if following else have),
+            progress=_progress(session, study, actor.person_id),
+            finished=not mine,
+        )
+
+
+def _commit(
+    session: Session, study: Study, protocol: Protocol, *, row: Assignment, step: StepSubmission, counts: Tallies
+) -> tuple[str, datetime]:
+    assert row.id is not None
+    assert row.person_id is not None
+    if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
+        raise Conflict(f"This item is {row.state}: you gave it up. Go on with the next one.")
+    expected = next_step(row, len(protocol.steps))
+    if (step.sitting, step.step) != expected:
+        raise Conflict(
+            f"Step {step.step + 1} of sitting {step.sitting} was sent, but step {expected[1] + 1} of sitting "
+            f"{expected[0]} is next. It was probably committed in another window: reload the page."
+        )
+    labels = _validated(session, protocol, row, step)
+    moment = now()
+    shown = sorted(protocol.shown_at(step.step))
+    submission = Submission(
+        uid=step.uid,
+        assignment_id=row.id,
+        sitting=step.sitting,
+        step=step.step,
+        person_id=row.person_id,
+        shown=shown,
+        comment=step.comment or None,
+        flag=step.flag or None,
+        seconds=_seconds(step.seconds),
+        created_at=moment,
+    )
+    session.add(submission)
+    session.flush()
+    assert submission.id is not None
+    fields = ({**asdict(label), "submission_id": submission.id} for label in labels)
+    session.add_all(LabelRow(assignment_id=row.id, sitting=step.sitting, **one) for one in fields)
+    session.execute(delete(Draft).where(col(Draft.assignment_id) == row.id, col(Draft.step) == step.step))
+    row.sitting, row.steps_done = step.sitting, step.step + 1
+    session.add(row)
+    if row.steps_done < len(protocol.steps):
+        return "step", moment
+    session.flush()
+    return _complete(session, study, protocol, row, counts), moment
+
+
+def _validated(session: Session, protocol: Protocol, row: Assignment, step: StepSubmission) -> list[GivenLabel]:
+    """The labels with targets and values as they are stored, checked against the protocol."""
+    parts = load_parts(session, [row.study_item_id])[row.study_item_id]
+    wire = Wire(parts, roles_shown=Material.ROLES in protocol.shown_at(step.step))
+    kinds = {criterion.name: criterion.kind for criterion in protocol.criteria}
+    given = [
+        replace(
+            label,
+            target=wire.back(str(label.target)),
+            value=wire.value_back(label.value, kinds.get(str(label.criterion), "")),
+        )
+        for label in step.labels
+    ]
+    earlier = [
+        GivenLabel(one.criterion, one.target, one.value, one.cannot_judge, one.reason)
+        for one in session.exec(
+            select(LabelRow).where(LabelRow.assignment_id == row.id, LabelRow.sitting == step.sitting)
+        )
+    ]
+    return check_step(protocol, step.step, units_of(parts, wire), given, earlier)
+
+
+def _complete(session: Session, study: Study, protocol: Protocol, row: Assignment, counts: Tallies) -> str:
+    """Make the annotation of the sitting that was just committed, and settle what it means for the slot."""
+    assert row.id is not None
+    assert row.person_id is not None
+    spent = session.execute(
+        select(func.sum(Submission.seconds)).where(
+            Submission.assignment_id == row.id, Submission.sitting == row.sitting
+        )
+    ).scalar_one()
+    earlier = session.exec(
+        select(Annotation).where(Annotation.assignment_id == row.id).order_by(col(Annotation.id).desc()).limit(1)
+    ).first()
+    before = row.state
+    if earlier is not None:
+        kind = earlier.kind
+        if before == AssignmentState.RETURNED:
+            row.state = AssignmentState.SUBMITTED
+    elif before == AssignmentState.LEASED:
+        kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
+    elif take_open_slot(session, row.study_item_id):
+        counts.move(AssignmentState.OPEN, None)
+        kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
+    else:
+        kind, row.state = AnnotationKind.SURPLUS, AssignmentState.SURPLUS
+    row.ended_at = now()
+    session.add(row)
+    if row.state != before:
+        counts.move(before, row.state, row.person_id, seconds=0 if earlier else (spent or 0))
+    session.add(
+        Annotation(
+            study_id=row.study_id,
+            study_item_id=row.study_item_id,
+            assignment_id=row.id,
+            sitting=row.sitting,
+            person_id=row.person_id,
+            kind=kind,
+            supersedes_id=earlier.id if earlier else None,
+            seconds=spent,
+        )
+    )
+    session.flush()
+    if kind == AnnotationKind.REGULAR:
+        update_settlements(session, study, protocol, [row.study_item_id])
+    return "surplus" if kind == AnnotationKind.SURPLUS else "done"
+
+
+# My work --------------------------------------------------------------------------------------------------------------
+
+
+@operation(On.STUDY, ANNOTATORS)
+def reopen(db: Database, actor: Actor, study_id: int, *, assignment_id: int | None = None) -> dict[str, Any]:
+    """The presentation of something I submitted, to look at and correct; without an id, the last one."""
+    with db.read() as session:
+        member_of(session, study_id, actor.person_id)
+        wanted = assignment_id or last_submitted(session, study_id, actor.person_id)
+        if wanted is None:
+            raise NotFound("You have not submitted anything in this study yet.")
+        row = session.get(Assignment, wanted)
+        if row is None or row.study_id != study_id or row.person_id != actor.person_id:
+            raise NotFound(f"There is no assignment {wanted} of yours in this study.")
+        if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
+            raise Conflict(f"This item is {row.state} and cannot be opened again.")
+        return present(session, protocol_of(session.get_one(Study, study_id)), [row])[0]
+
+
+@dataclass(frozen=True)
+class MyItem:
+    """Something I did or have at hand: which study and question, in which state, when, and why it was returned."""
+
+    study_id: int
+    study: str
+    assignment_id: int
+    question: str
+    state: str
+    when: datetime | None
+    reason: str | None
+    sitting: int
+
+
+@operation(On.APP, anyone_signed_in=True)
+def my_work(
+    db: Database, actor: Actor, *, search: str = "", before: int | None = None, limit: int = 50
+) -> list[MyItem]:
+    """What I submitted, was returned, skipped or let expire, latest first; paged by assignment id."""
+    states = [state for state in AssignmentState if state not in (AssignmentState.OPEN, AssignmentState.LEASED)]
+    query = (
+        select(Assignment, Study.name, ItemVersion.question)
+        .join(Study, col(Study.id) == Assignment.study_id)
+        .join(StudyItem, col(StudyItem.id) == Assignment.study_item_id)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .where(Assignment.person_id == actor.person_id, col(Assignment.state).in_(states))
+        .order_by(col(Assignment.id).desc())
+        .limit(limit)
+    )
+    if before is not None:
+        query = query.where(col(Assignment.id) < before)
+    if search.strip():
+        query = query.where(func.lower(ItemVersion.question).contains(search.strip().lower(), autoescape=True))
+    with db.read() as session:
+        return [
+            MyItem(row.study_id, study, row.id or 0, question, row.state, row.ended_at, row.reason, row.sitting)
+            for row, study, question in session.exec(query)
+        ]

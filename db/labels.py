@@ -1,0 +1,361 @@
+"""Labels as statistics take them, and labels that were made elsewhere."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import orjson
+from sqlalchemy import String, cast, func, type_coerce
+from sqlalchemy import select as sql_select
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
+
+from annotators.criteria import Criterion
+from annotators.errors import AssayError, InvalidInput
+from annotators.protocols import Protocol
+from annotators.targets import TargetKind, target_kind
+from db.engine import Database, dumps, insert_many
+from db.models import (
+    Account,
+    Annotation,
+    AnnotationKind,
+    Assignment,
+    AssignmentState,
+    Batch,
+    GivenLabel,
+    Item,
+    ItemVersion,
+    Person,
+    Study,
+    StudyItem,
+    StudyMember,
+    Submission,
+    now,
+)
+from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
+from db.settlements import COUNTING, update_settlements
+from db.studies import protocol_of
+from db.tallies import Tallies
+
+
+@dataclass
+class CriterionRatings:
+    """All counting labels of one criterion in columns of equal length: unit, rater (person id), value.
+
+    A unit is `study item id` or `study item id|target`. `cannot_judge` counts what was left out.
+    """
+
+    criterion: Criterion
+    units: list[str] = field(default_factory=list)
+    raters: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    cannot_judge: int = 0
+
+
+@dataclass(frozen=True)
+class StudyRatings:
+    """A study's ratings by criterion, in the protocol's order, with the raters' names or pseudonyms."""
+
+    study: Study
+    protocol: Protocol
+    criteria: list[CriterionRatings]
+    names: dict[int, str]
+
+
+@operation(On.STUDY, READERS)
+def ratings(
+    db: Database, actor: Actor, study_id: int, *, kinds: Sequence[AnnotationKind] = COUNTING, named: bool = True
+) -> StudyRatings:
+    """The current labels of a study for every criterion, `cannot judge` counted and left out."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        protocol = protocol_of(study)
+        columns = {criterion.name: CriterionRatings(criterion) for criterion in protocol.criteria}
+        newer = aliased(Annotation)
+        raw = type_coerce(cast(col(GivenLabel.value), String), String)
+        rows = session.execute(
+            sql_select(
+                col(GivenLabel.criterion),
+                col(GivenLabel.target),
+                raw,
+                col(GivenLabel.cannot_judge),
+                col(Annotation.study_item_id),
+                col(Annotation.person_id),
+            )
+            .select_from(Annotation)
+            .join(
+                GivenLabel,
+                (col(GivenLabel.assignment_id) == Annotation.assignment_id)
+                & (col(GivenLabel.sitting) == Annotation.sitting),
+            )
+            .where(
+                col(Annotation.study_id) == study_id,
+                col(Annotation.kind).in_(kinds),
+                ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+            )
+            .execution_options(yield_per=20_000)
+        )
+        decoded: dict[str, Any] = {}
+        for criterion, target, text, cannot, study_item_id, person_id in rows:
+            column = columns[criterion]
+            if cannot:
+                column.cannot_judge += 1
+                continue
+            if text not in decoded:
+                decoded[text] = orjson.loads(text)
+            column.units.append(str(study_item_id) if target == "item" else f"{study_item_id}|{target}")
+            column.raters.append(person_id)
+            column.values.append(decoded[text])
+        people = {rater for column in columns.values() for rater in column.raters}
+        return StudyRatings(study, protocol, list(columns.values()), _names(session, people, named=named))
+
+
+def _names(session: Session, people: Iterable[int], *, named: bool) -> dict[int, str]:
+    """Names, or A1, A2 … by person id."""
+    ordered = sorted(people)
+    pseudonyms = {person_id: f"A{n}" for n, person_id in enumerate(ordered, 1)}
+    if not named:
+        return pseudonyms
+    rows = session.execute(select(Account.person_id, Account.name).where(col(Account.person_id).in_(ordered)))
+    return pseudonyms | dict(rows.all())
+
+
+# Labels made elsewhere ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ForeignLabel:
+    """One row of a table of labels: who gave which value to which target of which item, and the row's line."""
+
+    line: int
+    item: str
+    annotator: str
+    criterion: str
+    target: str
+    value: str
+    time: datetime | None = None
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class LabelImport:
+    """What an import of labels added."""
+
+    batch: int
+    labels: int
+    annotations: int
+    annotators: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay labels import --json` prints it."""
+        return {
+            "batch": self.batch,
+            "labels": self.labels,
+            "annotations": self.annotations,
+            "annotators": self.annotators,
+        }
+
+
+@operation(On.STUDY, RESEARCHERS)
+def import_labels(
+    db: Database, actor: Actor, study_id: int, *, rows: Sequence[ForeignLabel], source: str
+) -> LabelImport:
+    """Store judgements that were made elsewhere as annotations of kind `imported`, all or none.
+
+    Annotators that have no account become persons without a login. Raises InvalidInput naming file and line for an
+    item that is not in the study, a criterion, target or value that the protocol does not have, or a repeated cell.
+    """
+    if not rows:
+        raise InvalidInput(f"{source} has no labels. Give a table with the columns item, annotator, criterion, value.")
+    with db.write() as session:
+        study = session.get_one(Study, study_id)
+        protocol = protocol_of(study)
+        items = dict(
+            session.execute(
+                select(Item.external_id, StudyItem.id)
+                .select_from(StudyItem)
+                .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+                .join(Item, col(Item.id) == ItemVersion.item_id)
+                .where(StudyItem.study_id == study_id)
+            ).all()
+        )
+        grouped = _grouped(rows, protocol, items, source)
+        people = _people(session, {annotator for _, annotator in grouped})
+        _refuse_repeats(session, study_id, {(item, people[annotator]) for item, annotator in grouped}, source)
+        batch = Batch(project_id=study.project_id, format="labels", source=source, person_id=actor.person_id)
+        session.add(batch)
+        session.flush()
+        assert batch.id is not None
+        _insert(session, study, batch.id, grouped, people)
+        update_settlements(session, study, protocol, sorted({study_item for study_item, _ in grouped}))
+        record(
+            session,
+            actor,
+            "labels imported",
+            "study",
+            study_id,
+            project_id=study.project_id,
+            details={"source": source, "labels": len(rows)},
+        )
+        return LabelImport(batch.id, len(rows), len(grouped), sorted(people))
+
+
+_Cell = tuple[str, str, Any, str | None, datetime | None]
+_Grouped = dict[tuple[int, str], list[_Cell]]
+
+
+def _grouped(rows: Sequence[ForeignLabel], protocol: Protocol, items: dict[str, int], source: str) -> _Grouped:
+    """(study item, annotator) → cells, every row checked against the protocol."""
+    seen: dict[tuple[str, str, str, str], int] = {}
+    grouped: _Grouped = defaultdict(list)
+    criteria = {criterion.name: criterion for criterion in protocol.criteria}
+    for row in rows:
+        where = f"{source}, line {row.line}"
+        if row.item not in items:
+            raise InvalidInput(f"{where}: item {row.item!r} is not in the study. Import it, or leave the row out.")
+        if row.criterion not in criteria:
+            known = ", ".join(criteria)
+            raise InvalidInput(f"{where}: {row.criterion!r} is no criterion of the protocol. Known: {known}.")
+        criterion = criteria[row.criterion]
+        target = row.target or "item"
+        try:
+            kind, value = target_kind(target), criterion.parse(row.value)
+        except AssayError as error:
+            raise InvalidInput(f"{where}: {error}") from None
+        if kind != criterion.target:
+            raise InvalidInput(
+                f"{where}: target {target!r} is not a {criterion.target}, which {row.criterion!r} is about."
+            )
+        cell = (row.item, row.annotator, row.criterion, target)
+        if cell in seen:
+            raise InvalidInput(
+                f"{where}: {row.annotator!r} labels {row.criterion!r} of {row.item!r} ({target}) again; the first time "
+                f"is line {seen[cell]}. Keep one of the two."
+            )
+        seen[cell] = row.line
+        grouped[items[row.item], row.annotator].append((row.criterion, target, value, row.comment, row.time))
+    return grouped
+
+
+def _people(session: Session, names: Iterable[str]) -> dict[str, int]:
+    """Annotator name → person id; a person without a login is made for a name that is not known."""
+    wanted = sorted(set(names))
+    rows = session.execute(select(Account.name, Account.person_id).where(col(Account.name).in_(wanted)))
+    known = dict(rows.all())
+    for name in wanted:
+        if name not in known:
+            person = Person()
+            session.add(person)
+            session.flush()
+            assert person.id is not None
+            session.add(Account(person_id=person.id, name=name))
+            known[name] = person.id
+    return known
+
+
+def _refuse_repeats(session: Session, study_id: int, pairs: set[tuple[int, int]], source: str) -> None:
+    there = session.execute(
+        select(Annotation.study_item_id, Annotation.person_id, Account.name)
+        .select_from(Annotation)
+        .join(Account, col(Account.person_id) == Annotation.person_id, isouter=True)
+        .where(Annotation.study_id == study_id)
+    )
+    for study_item_id, person_id, name in there:
+        if (study_item_id, person_id) in pairs:
+            raise InvalidInput(
+                f"{source}: the study has labels by {name!r} for one of these items already. Import into a new study, "
+                "or leave these rows out."
+            )
+
+
+def _block(session: Session, table: type[Any], n: int) -> int:
+    """The first of n fresh ids of a table, for rows that refer to each other and are inserted in bulk."""
+    if session.get_bind().dialect.name == "postgresql":
+        name = table.__table__.name
+        sequence = f"pg_get_serial_sequence('{name}', 'id')"
+        session.connection().exec_driver_sql(f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE")
+        first: int = session.connection().exec_driver_sql(f"SELECT nextval({sequence})").scalar_one()
+        session.connection().exec_driver_sql(f"SELECT setval({sequence}, {first + n})")
+        return first
+    return int(session.execute(select(func.coalesce(func.max(table.id), 0))).scalar_one()) + 1
+
+
+def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, people: dict[str, int]) -> None:
+    connection, counts = session.connection(), Tallies(study.id or 0)
+    n, moment = len(grouped), now()
+    sqlite = connection.dialect.name == "sqlite"
+    first_assignment, first_submission = _block(session, Assignment, n), _block(session, Submission, n)
+    assignments, submissions, annotations, labels = [], [], [], []
+
+    def at(time: datetime | None) -> Any:
+        chosen = time or moment
+        return chosen.replace(tzinfo=None).isoformat(sep=" ") if sqlite else chosen
+
+    for number, ((study_item_id, annotator), cells) in enumerate(sorted(grouped.items())):
+        assignment_id, submission_id, person_id = (
+            first_assignment + number,
+            first_submission + number,
+            people[annotator],
+        )
+        when = at(max((time for *_, time in cells if time), default=None))
+        steps = len(study.protocol["steps"])
+        assignments.append(
+            (
+                assignment_id,
+                study.id,
+                study_item_id,
+                person_id,
+                "imported",
+                AssignmentState.SUBMITTED,
+                0,
+                1,
+                steps,
+                when,
+            )
+        )
+        submissions.append(
+            (submission_id, f"import-{batch_id}-{number}", assignment_id, 1, steps - 1, person_id, "[]", when)
+        )
+        annotations.append(
+            (study.id, study_item_id, assignment_id, 1, person_id, AnnotationKind.IMPORTED, batch_id, when)
+        )
+        for criterion, target, value, comment, _ in cells:
+            labels.append((submission_id, assignment_id, 1, criterion, target, dumps(value), False, comment))
+        counts.move(None, AssignmentState.SUBMITTED, person_id)
+    insert_many(
+        connection,
+        "assignment",
+        ["id", "study_id", "study_item_id", "person_id", "kind", "state", "queue", "sitting", "steps_done", "ended_at"],
+        assignments,
+    )
+    columns = ["id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "created_at"]
+    insert_many(connection, "submission", columns, submissions)
+    columns = ["study_id", "study_item_id", "assignment_id", "sitting", "person_id", "kind", "batch_id", "created_at"]
+    insert_many(connection, "annotation", columns, annotations)
+    columns = ["submission_id", "assignment_id", "sitting", "criterion", "target", "value", "cannot_judge", "comment"]
+    insert_many(connection, "label", columns, labels)
+    for person_id in people.values():
+        if session.get(StudyMember, (study.id, person_id)) is None and study.settings.get("foreign"):
+            session.add(StudyMember(study_id=study.id or 0, person_id=person_id))
+    counts.write(session)
+    session.flush()
+
+
+def targets_in(rows: Iterable[ForeignLabel], source: str) -> dict[str, TargetKind]:
+    """Criterion → the kind of its targets in a table; one criterion with two kinds is an error naming the line."""
+    found: dict[str, TargetKind] = {}
+    for row in rows:
+        try:
+            kind = target_kind(row.target or "item")
+        except AssayError as error:
+            raise InvalidInput(f"{source}, line {row.line}: {error}") from None
+        if found.setdefault(row.criterion, kind) != kind:
+            raise InvalidInput(
+                f"{source}, line {row.line}: criterion {row.criterion!r} is about a {kind} here and a "
+                f"{found[row.criterion]} before. A criterion has one kind of target."
+            )
+    return found

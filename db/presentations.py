@@ -1,0 +1,305 @@
+"""What the browser is sent of an item at one step: exactly the materials that the step shows, and nothing else.
+
+Keys of evidence, claims and images can give away what they are (`gold-1`), and so can their order. On the wire they are
+E1, E2 …, C1 …, I1 … in an order that says nothing (by document and page when roles are hidden); `Wire` maps targets
+there and back.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from annotators.errors import InvalidInput
+from annotators.protocols import Material, Protocol
+from annotators.targets import Units
+from db.models import (
+    Assignment,
+    AssignmentState,
+    Claim,
+    Document,
+    Draft,
+    Evidence,
+    GivenLabel,
+    Image,
+    Item,
+    ItemDocument,
+    ItemVersion,
+    Run,
+    Score,
+    StudyItem,
+    StudyScore,
+)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """One item version with everything that hangs on it."""
+
+    study_item_id: int
+    system: str
+    version: ItemVersion
+    evidence: list[Evidence]
+    claims: list[Claim]
+    images: list[Image]
+    documents: list[Document]
+    scores: list[tuple[Score, Run]]
+
+
+def load_parts(session: Session, study_item_ids: Iterable[int]) -> dict[int, Parts]:
+    """Study item → its frozen item version and parts, in a fixed number of queries however many are asked for."""
+    wanted = list(study_item_ids)
+    rows = session.execute(
+        select(StudyItem.id, Item.system, ItemVersion)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .where(col(StudyItem.id).in_(wanted))
+    ).all()
+    versions = [version.id for _, _, version in rows]
+    evidence, claims, images = (_by_version(session, table, versions) for table in (Evidence, Claim, Image))
+    cited: dict[int, list[int]] = defaultdict(list)
+    for version_id, document_id in session.execute(
+        select(ItemDocument.item_version_id, ItemDocument.document_id).where(
+            col(ItemDocument.item_version_id).in_(versions)
+        )
+    ):
+        cited[version_id].append(document_id)
+    for part in [*evidence.values(), *images.values()]:
+        for one in part:
+            if one.document_id is not None and one.document_id not in cited[one.item_version_id]:
+                cited[one.item_version_id].append(one.document_id)
+    ids = {document_id for documents in cited.values() for document_id in documents}
+    documents = {row.id: row for row in session.exec(select(Document).where(col(Document.id).in_(ids)))} if ids else {}
+    scores: dict[int, list[tuple[Score, Run]]] = defaultdict(list)
+    for study_item_id, score, run in session.execute(
+        select(StudyScore.study_item_id, Score, Run)
+        .join(Score, col(Score.id) == StudyScore.score_id)
+        .join(Run, col(Run.id) == Score.run_id)
+        .where(col(StudyScore.study_item_id).in_(wanted))
+        .order_by(col(Run.name), col(Score.name))
+    ):
+        scores[study_item_id].append((score, run))
+    return {
+        study_item_id: Parts(
+            study_item_id,
+            system,
+            version,
+            evidence[version.id],
+            claims[version.id],
+            images[version.id],
+            sorted((documents[i] for i in cited[version.id]), key=lambda d: d.key),
+            scores[study_item_id],
+        )
+        for study_item_id, system, version in rows
+    }
+
+
+def _by_version(session: Session, table: Any, versions: Sequence[int | None]) -> dict[int | None, list[Any]]:
+    found: dict[int | None, list[Any]] = defaultdict(list)
+    for row in session.exec(select(table).where(table.item_version_id.in_(versions)).order_by(table.position)):
+        found[row.item_version_id].append(row)
+    return found
+
+
+class Wire:
+    """The neutral names that the parts of one item have in the browser, and the way back."""
+
+    def __init__(self, parts: Parts, *, roles_shown: bool) -> None:
+        keys = {document.id: document.key for document in parts.documents}
+        self.evidence = list(parts.evidence)
+        if not roles_shown:
+            self.evidence.sort(key=lambda e: (keys.get(e.document_id, "~"), (e.pages or [0])[0], e.text or "", e.key))
+        self._names = {f"evidence:{one.key}": f"evidence:E{n}" for n, one in enumerate(self.evidence, 1)}
+        self._names |= {f"claim:{one.key}": f"claim:C{n}" for n, one in enumerate(parts.claims, 1)}
+        self._names |= {f"image:{one.key}": f"image:I{n}" for n, one in enumerate(parts.images, 1)}
+        self._keys = {wire: real for real, wire in self._names.items()}
+        self._image_names = {one.key: f"I{n}" for n, one in enumerate(parts.images, 1)}
+        self._image_keys = {wire: real for real, wire in self._image_names.items()}
+
+    def out(self, target: str) -> str:
+        """The target as the browser knows it."""
+        return "|".join(self._names.get(piece, piece) for piece in target.split("|"))
+
+    def back(self, target: str) -> str:
+        """The target as it is stored; InvalidInput for a part that the item does not have."""
+        pieces = []
+        for piece in target.split("|"):
+            if piece.split(":")[0] in ("evidence", "claim", "image"):
+                if piece not in self._keys:
+                    raise InvalidInput(f"This item has no {piece!r}. Reload the page to see it as it is.")
+                pieces.append(self._keys[piece])
+            else:
+                pieces.append(piece)
+        return "|".join(pieces)
+
+    def value_out(self, value: Any, kind: str) -> Any:
+        """A value as the browser knows it: an order of images is a list of their neutral names."""
+        return [self._image_names.get(one, one) for one in value] if kind == "order" and value else value
+
+    def value_back(self, value: Any, kind: str) -> Any:
+        """A value as it is stored."""
+        if kind == "order" and isinstance(value, list):
+            return [self._image_keys.get(one, one) if isinstance(one, str) else one for one in value]
+        return value
+
+
+def units_of(parts: Parts, wire: Wire) -> Units:
+    """The parts of the item that labels can be about, in the order the browser shows them."""
+    return Units(
+        evidence=tuple(one.key for one in wire.evidence),
+        claims=tuple(one.key for one in parts.claims),
+        pages=tuple((d.key, n) for d in parts.documents for n in range(1, (d.n_pages or 0) + 1)),
+        images=tuple(one.key for one in parts.images),
+        hops=tuple(hop["key"] for hop in parts.version.hops),
+    )
+
+
+def present(session: Session, protocol: Protocol, assignments: Sequence[Assignment]) -> list[dict[str, Any]]:
+    """What the browser gets for each of these assignments at the step that is to be answered next."""
+    loaded = load_parts(session, {one.study_item_id for one in assignments})
+    ids = [one.id for one in assignments]
+    labels: dict[tuple[int, int], list[GivenLabel]] = defaultdict(list)
+    for label in session.exec(
+        select(GivenLabel).where(col(GivenLabel.assignment_id).in_(ids)).order_by(col(GivenLabel.id))
+    ):
+        labels[label.assignment_id, label.sitting].append(label)
+    drafts = {
+        (d.assignment_id, d.step): d for d in session.exec(select(Draft).where(col(Draft.assignment_id).in_(ids)))
+    }
+    shown = []
+    for assignment in assignments:
+        assert assignment.id is not None
+        sitting, step = next_step(assignment, len(protocol.steps))
+        draft = drafts.get((assignment.id, step))
+        parts = loaded[assignment.study_item_id]
+        presentation = _present_step(protocol, parts, step)
+        wire = Wire(parts, roles_shown=Material.ROLES in protocol.shown_at(step))
+        presentation |= {
+            "assignment": assignment.id,
+            "sitting": sitting,
+            "step": step,
+            "returned": assignment.reason if assignment.state == AssignmentState.RETURNED else None,
+            "committed": [_given(protocol, wire, one) for one in labels[assignment.id, sitting]],
+            "previous": [
+                _given(protocol, wire, one)
+                for one in labels[assignment.id, sitting - 1]
+                if one.criterion in protocol.steps[step].criteria
+            ],
+            "draft": {"content": draft.content, "seconds": draft.seconds} if draft else None,
+        }
+        shown.append(presentation)
+    return shown
+
+
+def next_step(assignment: Assignment, n_steps: int) -> tuple[int, int]:
+    """(sitting, step) that this assignment is to be answered at next; a completed one begins a new sitting."""
+    if assignment.steps_done >= n_steps:
+        return assignment.sitting + 1, 0
+    return assignment.sitting, assignment.steps_done
+
+
+def _given(protocol: Protocol, wire: Wire, label: GivenLabel) -> dict[str, Any]:
+    return {
+        "criterion": label.criterion,
+        "target": wire.out(label.target),
+        "value": wire.value_out(label.value, protocol.criterion(label.criterion).kind),
+        "cannot_judge": label.cannot_judge,
+        "reason": label.reason,
+        "comment": label.comment,
+        "rationale": label.rationale,
+    }
+
+
+def _present_step(protocol: Protocol, parts: Parts, step: int) -> dict[str, Any]:
+    """The item's material that this step shows, key by key; a key that it does not show is absent."""
+    shows = protocol.shown_at(step)
+    wire = Wire(parts, roles_shown=Material.ROLES in shows)
+    units = units_of(parts, wire)
+    version = parts.version
+    out: dict[str, Any] = {"shown": sorted(shows), "language": version.language}
+    simple = {
+        Material.QUESTION: ("question", version.question),
+        Material.ANSWER: ("answer", version.answer),
+        Material.REFERENCES: ("references", version.references),
+        Material.SYSTEM: ("system", parts.system),
+    }
+    out |= {key: value for material, (key, value) in simple.items() if material in shows}
+    if Material.HOPS in shows:
+        keys = ("key", "question", "answer") if Material.ANSWER in shows else ("key", "question")
+        out["hops"] = [{key: hop.get(key) for key in keys} for hop in version.hops]
+    if Material.CLAIMS in shows:
+        out["claims"] = [{"key": f"C{n}", "text": one.text, "of": one.of} for n, one in enumerate(parts.claims, 1)]
+    if Material.IMAGES in shows:
+        out["images"] = [
+            {"key": f"I{n}", "caption": one.caption, "document": one.document_id, "page": one.page, "box": one.box}
+            for n, one in enumerate(parts.images, 1)
+        ]
+    if Material.EVIDENCE in shows:
+        out["evidence"] = [_evidence(one, n, shows) for n, one in enumerate(wire.evidence, 1)]
+    if shows & {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}:
+        out["documents"] = _documents(parts, shows)
+    if Material.SCORES in shows:
+        out["scores"] = [_score(score, run) for score, run in parts.scores]
+    out["units"] = {
+        one.name: [wire.out(target) for target in units.targets(one.target, per_hop=one.per_hop)]
+        for one in protocol.step_criteria(step)
+    }
+    return out
+
+
+def _evidence(one: Evidence, number: int, shows: set[Material]) -> dict[str, Any]:
+    out: dict[str, Any] = {
+        "key": f"E{number}",
+        "kind": one.kind,
+        "document": one.document_id,
+        "pages": one.pages,
+        "box": one.box,
+        "text": one.text,
+        "title": one.extra.get("title", ""),
+    }
+    if Material.ROLES in shows:
+        out["role"] = one.role
+    if Material.USED in shows:
+        out["used"] = one.used
+    return out
+
+
+def _documents(parts: Parts, shows: set[Material]) -> list[dict[str, Any]]:
+    """The documents to look at. `pages` lists the pages that may be seen; None means all of them."""
+    cited: dict[int | None, set[int]] = defaultdict(set)
+    if Material.EVIDENCE in shows:
+        for unit in parts.evidence:
+            cited[unit.document_id] |= set(unit.pages)
+    if Material.IMAGES in shows:
+        for image in parts.images:
+            cited[image.document_id].add(image.page)
+    return [
+        {
+            "id": document.id,
+            "key": document.key,
+            "title": document.title or document.key,
+            "n_pages": document.n_pages,
+            "sizes": document.page_sizes,
+            "supplied": document.sha256 is not None,
+            "pages": None if Material.DOCUMENTS in shows else sorted(cited[document.id]),
+            "url": f"/page-images/{document.id}/{{page}}?w={{width}}&v={(document.sha256 or '')[:8]}",
+        }
+        for document in parts.documents
+        if Material.DOCUMENTS in shows or cited[document.id]
+    ]
+
+
+def _score(score: Score, run: Run) -> dict[str, Any]:
+    flag = score.name in ("hallucination", "abstention")
+    return {
+        "scorer": run.name,
+        "name": score.name,
+        "title": score.name.replace("_", " ").capitalize(),
+        "value": score.value,
+        "reason": score.reason,
+        "kind": "flag" if flag else "number",
+    }

@@ -1,0 +1,87 @@
+"""Which items a study takes and in which order: seeded, reproducible, the same on every machine.
+
+An item's rank is the SHA-256 of the seed, its stratum and its external id. The n lowest ranks of a stratum are its
+sample: equal to drawing without replacement, independent of Python's random generator, and an item added to one
+stratum changes nothing in the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotators.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An item that could be sampled: its current version and what it is stratified and ordered by."""
+
+    version_id: int
+    external_id: str
+    question_key: str
+    system: str
+    category: str
+    content_hash: str
+
+    def stratum(self, per: str | None) -> str:
+        """The stratum this item belongs to when sampling per system or category."""
+        match per:
+            case None:
+                return ""
+            case "system":
+                return self.system
+            case "category":
+                return self.category
+            case "system,category" | "category,system":
+                return f"{self.system} / {self.category}"
+        raise InvalidInput(f"Cannot sample per {per!r}. Sample per system, category, or system,category.")
+
+
+def _rank(seed: int, purpose: str, external_id: str) -> bytes:
+    return hashlib.sha256(f"{seed}\x00{purpose}\x00{external_id}".encode()).digest()
+
+
+def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: int) -> list[Candidate]:
+    """All candidates, or n of them, or n of each stratum; a stratum smaller than n is taken whole."""
+    strata: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        strata[candidate.stratum(per)].append(candidate)
+    if n is None:
+        return list(candidates)
+    if n < 1:
+        raise InvalidInput(f"A sample of {n} is empty. Give a number of at least 1, or leave it out for all items.")
+    return [
+        one
+        for name in sorted(strata)
+        for one in sorted(strata[name], key=lambda c: _rank(seed, f"sample {name}", c.external_id))[:n]
+    ]
+
+
+def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidate]:
+    """The sample in the order it is offered.
+
+    `given`: as imported. `shuffled`: seeded, so that systems and categories mix. `by_question`: questions shuffled,
+    the items of one question one after another.
+    """
+    given = sorted(sample, key=lambda c: c.version_id)
+    match order:
+        case "given":
+            return given
+        case "shuffled":
+            return sorted(given, key=lambda c: _rank(seed, "order", c.external_id))
+        case "by_question":
+            return sorted(
+                given, key=lambda c: (_rank(seed, "order", c.question_key), _rank(seed, "order", c.external_id))
+            )
+    raise InvalidInput(f"{order!r} is not an order of items. Known: given, shuffled, by_question.")
+
+
+def sample_digest(ordered: Sequence[Candidate]) -> str:
+    """SHA-256 over the items and their contents in order: what a study's sample is known by."""
+    digest = hashlib.sha256()
+    for candidate in ordered:
+        digest.update(f"{candidate.external_id}\x00{candidate.content_hash}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,242 @@
+"""Where each item of a study stands: derived from its annotations, and kept for the queues that pages read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import select as sql_select
+from sqlalchemy import text
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
+
+from annotators.protocols import Protocol
+from annotators.settling import Outcome, Settled, is_settled_by_votes, settle
+from db.models import (
+    AdjudicatedLabel,
+    Adjudication,
+    Annotation,
+    AnnotationKind,
+    GivenLabel,
+    Item,
+    ItemVersion,
+    Settlement,
+    SettlementState,
+    Study,
+    StudyItem,
+)
+
+COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
+"""The kinds of annotation that count in settling and, by default, in statistics."""
+
+_AT_ONCE = 500
+
+_ENSURE = text(
+    "INSERT INTO settlement (study_item_id, study_id, state, n_annotations, n_disputed, dispute) "
+    "VALUES (:item, :study, 'pending', 0, 0, 0) ON CONFLICT DO NOTHING"
+)
+
+
+@dataclass(frozen=True)
+class SettledUnit:
+    """One criterion and target of an item with its final label, or open."""
+
+    study_item_id: int
+    external_id: str
+    item_version: int
+    criterion: str
+    target: str
+    state: str
+    value: Any
+    votes: dict[str, int]
+    n: int
+    reason: str | None = None
+    adjudicator_person_id: int | None = None
+
+
+@dataclass
+class ItemLabels:
+    """The current counting labels of one study item: criterion and target → values and how many could not judge."""
+
+    n_annotations: int = 0
+    values: dict[tuple[str, str], list[Any]] = field(default_factory=lambda: defaultdict(list))
+    cannot: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+
+
+def current_labels(session: Session, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
+    """The labels of annotations that count and that none supersedes, for some study items."""
+    newer = aliased(Annotation)
+    current = (
+        col(Annotation.study_item_id).in_(study_item_ids),
+        col(Annotation.kind).in_(COUNTING),
+        ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+    )
+    found: dict[int, ItemLabels] = defaultdict(ItemLabels)
+    for study_item_id in session.execute(select(Annotation.study_item_id).where(*current)).scalars():
+        found[study_item_id].n_annotations += 1
+    rows = session.execute(
+        sql_select(
+            col(Annotation.study_item_id),
+            col(GivenLabel.criterion),
+            col(GivenLabel.target),
+            col(GivenLabel.value),
+            col(GivenLabel.cannot_judge),
+        )
+        .select_from(Annotation)
+        .join(
+            GivenLabel,
+            (col(GivenLabel.assignment_id) == Annotation.assignment_id)
+            & (col(GivenLabel.sitting) == Annotation.sitting),
+        )
+        .where(*current)
+        .order_by(col(GivenLabel.id))
+    )
+    for study_item_id, criterion, target, value, cannot in rows:
+        labels = found[study_item_id]
+        if cannot:
+            labels.cannot[criterion, target] += 1
+        else:
+            labels.values[criterion, target].append(value)
+    return found
+
+
+def settle_item(protocol: Protocol, labels: ItemLabels, rule: str) -> Iterator[tuple[str, str, Settled]]:
+    """(criterion, target, what the votes say) of every unit, in the protocol's order."""
+    for criterion in protocol.criteria:
+        if not is_settled_by_votes(criterion):
+            continue
+        targets = {target for name, target in [*labels.values, *labels.cannot] if name == criterion.name}
+        for target in sorted(targets):
+            values = labels.values[criterion.name, target]
+            yield criterion.name, target, settle(criterion, values, labels.n_annotations, rule)
+
+
+def is_disputed(protocol: Protocol, criterion: str, settled: Settled, n_annotations: int) -> bool:
+    """Whether an adjudicator has to decide the unit.
+
+    A unit that only a minority was asked, because its condition did not hold for the others, is not: whether it is
+    asked at all is what the condition's own criterion decides.
+    """
+    if settled.outcome is not Outcome.OPEN:
+        return False
+    asked_of_some = protocol.criterion(criterion).when is not None
+    return not (asked_of_some and sum(settled.votes.values()) <= n_annotations / 2)
+
+
+def update_settlements(session: Session, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
+    """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
+    assert study.id is not None
+    for start in range(0, len(study_item_ids), _AT_ONCE):
+        ids = study_item_ids[start : start + _AT_ONCE]
+        # Two annotations of one item that are completed at once take turns here: the second sees the first.
+        session.execute(_ENSURE, [{"item": one, "study": study.id} for one in sorted(ids)])
+        locked = select(Settlement).where(col(Settlement.study_item_id).in_(ids))
+        locked = locked.order_by(col(Settlement.study_item_id)).with_for_update()
+        rows = {row.study_item_id: row for row in session.exec(locked)}
+        found = current_labels(session, ids)
+        for study_item_id in ids:
+            _settle_row(rows[study_item_id], study, protocol, found[study_item_id])
+            session.add(rows[study_item_id])
+        session.flush()
+
+
+def _settle_row(row: Settlement, study: Study, protocol: Protocol, labels: ItemLabels) -> None:
+    row.n_annotations = labels.n_annotations
+    if row.state == SettlementState.ADJUDICATED:
+        return
+    disputed = [
+        settled
+        for criterion, _, settled in settle_item(protocol, labels, study.rule)
+        if is_disputed(protocol, criterion, settled, labels.n_annotations)
+    ]
+    row.n_disputed = len(disputed)
+    row.dispute = sum(one.dispute for one in disputed)
+    if labels.n_annotations < study.overlap:
+        row.state = SettlementState.PENDING
+    else:
+        row.state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
+
+
+def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
+    """Every unit of every annotated item of the study with its final label, in the order of the sample.
+
+    An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
+    is constant: items are read a few hundred at a time.
+    """
+    study = session.get_one(Study, study_id)
+    protocol = Protocol.model_validate(study.protocol)
+    position = -1
+    while True:
+        rows = session.execute(
+            select(StudyItem.id, StudyItem.position, Item.external_id, ItemVersion.number)
+            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+            .join(Item, col(Item.id) == ItemVersion.item_id)
+            .where(StudyItem.study_id == study_id, StudyItem.position > position)
+            .order_by(col(StudyItem.position))
+            .limit(_AT_ONCE)
+        ).all()
+        if not rows:
+            return
+        position = rows[-1][1]
+        yield from _settled_block(session, study, protocol, [(i, external, number) for i, _, external, number in rows])
+
+
+def _settled_block(
+    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[int, str, int]]
+) -> Iterator[SettledUnit]:
+    ids = [study_item_id for study_item_id, _, _ in rows]
+    labels, adjudicated = current_labels(session, ids), adjudicated_labels(session, ids)
+    for study_item_id, external_id, number in rows:
+        if study_item_id not in labels and study_item_id not in adjudicated:
+            continue
+        mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
+        complete = mine.n_annotations >= study.overlap
+        for criterion, target, settled in settle_item(protocol, mine, study.rule):
+            decision = decided.get((criterion, target))
+            if decision is not None:
+                state, value = "adjudicated", decision.value
+            elif complete and settled.outcome is not Outcome.OPEN:
+                state, value = settled.outcome.value, settled.value
+            else:
+                state, value = "open", None
+            yield SettledUnit(
+                study_item_id,
+                external_id,
+                number,
+                criterion,
+                target,
+                state,
+                value,
+                settled.votes,
+                sum(settled.votes.values()),
+                decision.reason if decision else None,
+                decision.person_id if decision else None,
+            )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an adjudicator decided for one unit."""
+
+    value: Any
+    reason: str | None
+    person_id: int
+    overrules: bool
+
+
+def adjudicated_labels(session: Session, study_item_ids: Iterable[int]) -> dict[int, dict[tuple[str, str], Decision]]:
+    """Study item → unit → the decision of its last round."""
+    rows = session.execute(
+        select(Adjudication, AdjudicatedLabel)
+        .join(AdjudicatedLabel, col(AdjudicatedLabel.adjudication_id) == Adjudication.id)
+        .where(col(Adjudication.study_item_id).in_(list(study_item_ids)))
+        .order_by(col(Adjudication.round))
+    )
+    found: dict[int, dict[tuple[str, str], Decision]] = defaultdict(dict)
+    for adjudication, label in rows:
+        reason = label.reason or adjudication.reason
+        decision = Decision(label.value, reason, adjudication.person_id, label.overrules)
+        found[adjudication.study_item_id][label.criterion, label.target] = decision
+    return dict(found)

@@ -1,0 +1,425 @@
+"""Studies: made with a frozen protocol and sample, listed, and followed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Select, func, text
+from sqlalchemy import select as sql_select
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
+
+from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.protocols import Material, Protocol
+from db import tallies
+from db.engine import Database, insert_many
+from db.models import (
+    Account,
+    Assignment,
+    AssignmentState,
+    Item,
+    ItemVersion,
+    Membership,
+    Person,
+    Project,
+    Question,
+    Run,
+    Score,
+    Settlement,
+    SettlementState,
+    Study,
+    StudyItem,
+    StudyMember,
+    Tally,
+    Withdrawal,
+)
+from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
+from db.sampling import Candidate, arrange, draw, sample_digest
+
+RULES = ("unanimous", "majority")
+BLOCK = 500
+
+
+@dataclass(frozen=True)
+class StudyDesign:
+    """What a researcher decides about a study besides its protocol.
+
+    `sample` items are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the
+    scorers whose scores a protocol about scores is about; empty means the imported ones, else phrase_recall and
+    hallucination.
+    """
+
+    name: str
+    annotators: tuple[str, ...]
+    overlap: int
+    sample: int | None = None
+    per: str | None = None
+    seed: int = 0
+    order: str = "shuffled"
+    rule: str = "unanimous"
+    lease_minutes: int = 60
+    show_scores: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StudyMade:
+    """A new study: its id, how many items and slots it has, and the hashes it is known by."""
+
+    study_id: int
+    n_items: int
+    n_slots: int
+    protocol_hash: str
+    sample_hash: str
+
+
+def candidates(session: Session, project_id: int) -> list[Candidate]:
+    """Every item of a project in its current version, withdrawn batches left out."""
+    latest = (
+        select(ItemVersion.item_id, func.max(ItemVersion.number).label("number"))
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .where(Item.project_id == project_id)
+        .group_by(col(ItemVersion.item_id))
+        .subquery()
+    )
+    rows = session.execute(
+        select(  # type: ignore[call-overload]
+            ItemVersion.id,
+            Item.external_id,
+            Question.key,
+            Item.system,
+            ItemVersion.category,
+            ItemVersion.content_hash,
+        )
+        .join(latest, (latest.c.item_id == ItemVersion.item_id) & (latest.c.number == ItemVersion.number))
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .join(Question, col(Question.id) == Item.question_id)
+        .where(col(Item.batch_id).is_(None) | col(Item.batch_id).not_in(withdrawn_batches()))
+        .order_by(ItemVersion.id)
+    )
+    return [
+        Candidate(i, external, key, system, category or "", digest)
+        for i, external, key, system, category, digest in rows
+    ]
+
+
+def withdrawn_batches() -> Select[int]:
+    """A query for the batches whose latest withdrawal row takes them out."""
+    later = aliased(Withdrawal)
+    newer = select(later.id).where(later.batch_id == Withdrawal.batch_id, col(later.id) > col(Withdrawal.id))
+    return sql_select(col(Withdrawal.batch_id)).where(col(Withdrawal.reinstates).is_(False), ~newer.exists())
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign) -> StudyMade:
+    """Freeze a protocol and a sample of items into a study, with all its slots open.
+
+    Raises InvalidInput for a design that cannot be carried out (no items, an overlap larger than the number of
+    annotators, somebody who may not annotate here) and Conflict for a name that is taken.
+    """
+    _check_design(design)
+    with db.write() as session:
+        if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == design.name)).first():
+            raise Conflict(f"The project has a study named {design.name!r} already. Choose another name.")
+        people = [_annotator(session, project_id, name) for name in design.annotators]
+        pool = candidates(session, project_id)
+        ordered = arrange(draw(pool, design.sample, design.per, design.seed), design.order, design.seed)
+        if not ordered:
+            raise InvalidInput("The project has no items to sample from. Import some first.")
+        study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)
+        assert study.id is not None
+        for person_id in people:
+            session.add(StudyMember(study_id=study.id, person_id=person_id))
+        session.flush()
+        if protocol.about_scores:
+            _freeze_scores(session, study, project_id, design.show_scores)
+        record(
+            session,
+            actor,
+            "study created",
+            "study",
+            study.id,
+            project_id=project_id,
+            details={"name": design.name, "protocol": protocol.name, "items": len(ordered), "overlap": design.overlap},
+        )
+        return StudyMade(study.id, len(ordered), len(ordered) * design.overlap, study.protocol_hash, study.sample_hash)
+
+
+def _check_design(design: StudyDesign) -> None:
+    if not design.name.strip():
+        raise InvalidInput("A study needs a name.")
+    if not design.annotators:
+        raise InvalidInput("A study needs at least one annotator.")
+    if len(set(design.annotators)) != len(design.annotators):
+        raise InvalidInput(f"An annotator is named twice: {', '.join(design.annotators)}. Name each once.")
+    if not 1 <= design.overlap <= len(design.annotators):
+        raise InvalidInput(
+            f"An overlap of {design.overlap} needs as many different annotators; {len(design.annotators)} are named. "
+            "Lower the overlap or name more annotators."
+        )
+    if design.rule not in RULES:
+        raise InvalidInput(f"{design.rule!r} is not a rule for settling. Known: {', '.join(RULES)}.")
+    if design.lease_minutes < 1:
+        raise InvalidInput(f"A lease of {design.lease_minutes} minutes is too short. Give at least 1.")
+
+
+def _annotator(session: Session, project_id: int, name: str) -> int:
+    row = session.execute(
+        select(Person.id, Person.is_admin, Person.default_role).join(Account).where(Account.name == name)
+    ).first()
+    if row is None:
+        raise NotFound(f"There is nobody named {name!r}. Add them with: assay user add {name}")
+    membership = session.get(Membership, (project_id, row[0]))
+    role = membership.role if membership else row[2]
+    if not row[1] and (role is None or Role(role) not in ANNOTATORS):
+        raise InvalidInput(
+            f"{name!r} may not annotate in this project (role: {role or 'none'}). "
+            f"Give them a role with: assay member add PROJECT {name} --role annotator"
+        )
+    found: int = row[0]
+    return found
+
+
+def _insert_study(
+    session: Session,
+    actor: Actor,
+    project_id: int,
+    *,
+    protocol: Protocol,
+    design: StudyDesign,
+    ordered: list[Candidate],
+) -> Study:
+    n_items, overlap = len(ordered), design.overlap
+    study = Study(
+        project_id=project_id,
+        name=design.name.strip(),
+        protocol_name=protocol.name,
+        protocol_version=protocol.version,
+        protocol=protocol.model_dump(mode="json"),
+        protocol_hash=protocol.digest(),
+        sample_hash=sample_digest(ordered),
+        overlap=overlap,
+        item_order=design.order,
+        seed=design.seed,
+        rule=design.rule,
+        lease_minutes=design.lease_minutes,
+        show_scores=list(design.show_scores),
+        settings={"sample": design.sample, "per": design.per, **design.settings},
+        n_items=n_items,
+        evidence_step=protocol.first_step_showing(Material.EVIDENCE),
+        documents_step=protocol.first_step_showing(Material.DOCUMENTS),
+        images_step=protocol.first_step_showing(Material.IMAGES),
+        next_queue=n_items * overlap,
+        created_by=actor.person_id,
+    )
+    session.add(study)
+    session.flush()
+    connection = session.connection()
+    rows = [(study.id, candidate.version_id, position) for position, candidate in enumerate(ordered)]
+    insert_many(connection, "study_item", ["study_id", "item_version_id", "position"], rows)
+    for slot in range(overlap):
+        session.execute(
+            text(
+                "INSERT INTO assignment (study_id, study_item_id, kind, state, queue, sitting, steps_done) "
+                "SELECT study_id, id, 'slot', 'open', position * :overlap + :slot, 1, 0 FROM study_item "
+                "WHERE study_id = :study"
+            ),
+            {"overlap": overlap, "slot": slot, "study": study.id},
+        )
+    assert study.id is not None
+    session.add(Tally(study_id=study.id, person_id=tallies.EVERYBODY, state=AssignmentState.OPEN, n=n_items * overlap))
+    return study
+
+
+def _freeze_scores(session: Session, study: Study, project_id: int, wanted: Sequence[str]) -> None:
+    """Tie the study to the score rows it is about: of each named scorer the latest score of every item version."""
+    there = session.execute(select(Run.name, func.count()).where(Run.project_id == project_id).group_by(Run.name)).all()
+    known = sorted(name for name, _ in there)
+    if not wanted:
+        wanted = [name for name in known if name.startswith("imported:")] or [
+            name for name in ("phrase_recall", "hallucination") if name in known
+        ]
+    for name in wanted:
+        if name not in known:
+            raise InvalidInput(
+                f"The project has no scores of {name!r}. Known: {', '.join(known) or 'none'}. "
+                f"Compute them with: assay score PROJECT --scorer {name}"
+            )
+    if not wanted:
+        raise InvalidInput(
+            "This protocol is about scores, but the project has none. Import items with scores, or compute them with: "
+            "assay score PROJECT --scorer phrase_recall"
+        )
+    scores = (
+        select(StudyItem.id, func.max(Score.id))
+        .join(Score, col(Score.item_version_id) == StudyItem.item_version_id)
+        .join(Run, col(Run.id) == Score.run_id)
+        .where(StudyItem.study_id == study.id, col(Run.name).in_(wanted), Score.target == "item")
+        .group_by(col(StudyItem.id), col(Run.name), col(Score.name))
+    )
+    rows = [tuple(row) for row in session.execute(scores)]
+    if not rows:
+        raise InvalidInput(f"None of the sampled items has a score of {', '.join(wanted)}. Compute them first.")
+    insert_many(session.connection(), "study_score", ["study_item_id", "score_id"], rows)
+    study.show_scores = list(wanted)
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+@operation(On.PROJECT, EVERYBODY)
+def find_study(db: Database, _actor: Actor, project_id: int, *, name: str) -> int:
+    """The id of the study with this name; NotFound lists the project's studies."""
+    with db.read() as session:
+        names = {study.name: study.id for study in session.exec(select(Study).where(Study.project_id == project_id))}
+    found = names.get(name)
+    if found is None:
+        raise NotFound(f"There is no study named {name!r}. Known: {', '.join(sorted(names)) or 'none yet'}.")
+    return found
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """A study in a list: what it is and how far it is, for everybody and (done, of) for the person who looks."""
+
+    study_id: int
+    name: str
+    project_id: int
+    project: str
+    protocol: str
+    n_items: int
+    overlap: int
+    submitted: int
+    slots: int
+    disputed: int
+    done: int
+    of: int
+    returned: int
+    is_annotator: bool
+    may_adjudicate: bool
+
+
+@operation(On.PROJECT, EVERYBODY)
+def list_studies(db: Database, actor: Actor, project_id: int) -> list[StudyRow]:
+    """The project's studies; an annotator sees those they take part in."""
+    with db.read() as session:
+        return list(_rows(session, actor, project_id))
+
+
+@operation(On.APP, anyone_signed_in=True)
+def my_studies(db: Database, actor: Actor) -> list[StudyRow]:
+    """Every study in which something may wait for me, in all projects."""
+    with db.read() as session:
+        return list(_rows(session, actor, None))
+
+
+def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[StudyRow]:
+    query = select(Study, Project.name).join(Project).order_by(col(Study.id))
+    if project_id is not None:
+        query = query.where(Study.project_id == project_id)
+    mine = set(session.exec(select(StudyMember.study_id).where(StudyMember.person_id == actor.person_id)))
+    roles = dict(
+        session.execute(
+            select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
+        ).all()
+    )
+    for study, project in session.exec(query):
+        assert study.id is not None
+        role = Role.RESEARCHER if actor.is_admin else roles.get(study.project_id, actor.default_role)
+        if role is None or (role == Role.ANNOTATOR and study.id not in mine):
+            continue
+        own, everybody = tallies.counts(session, study.id, actor.person_id), tallies.counts(session, study.id)
+        yield StudyRow(
+            study_id=study.id,
+            name=study.name,
+            project_id=study.project_id,
+            project=project,
+            protocol=study.protocol.get("title", study.protocol_name),
+            n_items=study.n_items,
+            overlap=study.overlap,
+            submitted=everybody.get(AssignmentState.SUBMITTED, 0),
+            slots=study.n_items * study.overlap,
+            disputed=disputed_items(session, study.id),
+            done=own.get(AssignmentState.SUBMITTED, 0),
+            of=share(session, study, own.get(AssignmentState.SUBMITTED, 0)),
+            returned=own.get(AssignmentState.RETURNED, 0),
+            is_annotator=study.id in mine,
+            may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
+        )
+
+
+def disputed_items(session: Session, study_id: int) -> int:
+    """How many items of the study wait for an adjudicator."""
+    query = select(func.count()).where(Settlement.study_id == study_id, Settlement.state == SettlementState.DISPUTED)
+    return int(session.execute(query).scalar_one())
+
+
+def share(session: Session, study: Study, done: int) -> int:
+    """About how many items one annotator of the study will have done at its end: an equal part of all slots."""
+    members: int = session.execute(select(func.count()).where(StudyMember.study_id == study.id)).scalar_one()
+    return max(done, min(study.n_items, math.ceil(study.n_items * study.overlap / max(1, members))))
+
+
+@operation(On.STUDY, EVERYBODY)
+def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
+    """The study's row, detached: design, snapshot of the protocol, hashes."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        session.expunge(study)
+        return study
+
+
+@operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
+def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
+    """Progress, as the `status` JSON of docs/json.md: by state and by annotator."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        everybody = tallies.counts(session, study_id)
+        members = session.execute(
+            select(StudyMember.person_id, Account.name)
+            .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
+            .where(StudyMember.study_id == study_id)
+            .order_by(col(StudyMember.person_id))
+        ).all()
+        annotators = []
+        for person_id, name in members:
+            own = tallies.counts(session, study_id, person_id)
+            spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
+            submitted = own.get(AssignmentState.SUBMITTED, 0)
+            annotators.append(
+                {
+                    "annotator": name or f"erased person {person_id}",
+                    "submitted": submitted,
+                    "open": own.get(AssignmentState.LEASED, 0) + own.get(AssignmentState.RETURNED, 0),
+                    "skipped": own.get(AssignmentState.SKIPPED, 0),
+                    "surplus": own.get(AssignmentState.SURPLUS, 0),
+                    "seconds_per_item": round(spent.seconds / submitted, 1) if spent and submitted else None,
+                }
+            )
+        states = {state.value: everybody.get(state, 0) for state in AssignmentState}
+        unfinished = states["open"] + states["leased"] + states["returned"]
+        return {
+            "study": study.name,
+            "protocol": study.protocol_name,
+            "items": study.n_items,
+            "states": states,
+            "disputed": disputed_items(session, study_id),
+            "annotators": annotators,
+            "finished": unfinished == 0,
+        }
+
+
+def protocol_of(study: Study) -> Protocol:
+    """The frozen protocol of a study."""
+    return Protocol.model_validate(study.protocol)
+
+
+def recount(session: Session, study_id: int) -> dict[str, int]:
+    """Assignments by state counted from the rows themselves: what the kept counts are checked against."""
+    query = (
+        select(Assignment.state, func.count()).where(Assignment.study_id == study_id).group_by(col(Assignment.state))
+    )
+    return dict(session.execute(query).all())

@@ -1,0 +1,57 @@
+"""Counts of assignments by study, person and state, kept as they change so that no page has to count."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sqlalchemy import text
+from sqlmodel import Session, select
+
+from db.models import Tally
+
+EVERYBODY = 0
+"""The person id under which a study's totals stand."""
+
+_UPSERT = text(
+    "INSERT INTO tally (study_id, person_id, state, n, seconds) VALUES (:study, :person, :state, :n, :seconds) "
+    "ON CONFLICT (study_id, person_id, state) DO UPDATE SET n = tally.n + excluded.n, "
+    "seconds = tally.seconds + excluded.seconds"
+)
+
+
+class Tallies:
+    """Changes collected during one transaction and written at its end, in one order, so that writers never deadlock."""
+
+    def __init__(self, study_id: int) -> None:
+        self.study_id = study_id
+        self._n: dict[tuple[int, str], int] = defaultdict(int)
+        self._seconds: dict[tuple[int, str], float] = defaultdict(float)
+
+    def move(self, before: str | None, after: str | None, person_id: int | None = None, seconds: float = 0) -> None:
+        """One assignment went from one state to another: in the totals and, if given, in the person's counts."""
+        for who in {EVERYBODY, person_id or EVERYBODY}:
+            if before:
+                self._n[who, before] -= 1
+            if after:
+                self._n[who, after] += 1
+                self._seconds[who, after] += seconds
+
+    def write(self, session: Session) -> None:
+        """Add the changes to the kept counts."""
+        for (person_id, state), n in sorted(self._n.items()):
+            seconds = self._seconds[person_id, state]
+            if n or seconds:
+                values = {"study": self.study_id, "person": person_id, "state": state, "n": n, "seconds": seconds}
+                session.execute(_UPSERT, values)
+
+
+def counts(session: Session, study_id: int, person_id: int = EVERYBODY) -> dict[str, int]:
+    """Assignments by state, of one person or of everybody."""
+    query = select(Tally.state, Tally.n).where(Tally.study_id == study_id, Tally.person_id == person_id)
+    return dict(session.exec(query).all())
+
+
+def count(session: Session, study_id: int, person_id: int, state: str) -> int:
+    """Assignments in one state."""
+    row = session.get(Tally, (study_id, person_id, state))
+    return row.n if row else 0

@@ -1,0 +1,89 @@
+"""What all tests share: a database on SQLite and on PostgreSQL, and the folder of real data."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from db.engine import Database
+from db.schema import migrate
+from tests import postgresql
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+IN_CI = os.environ.get("CI") == "true"
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The real data that lies beside the project, where it is there."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip("the real data (../shared/data) is not here")
+    return SHARED / "data"
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty migrated SQLite database, copied for each test."""
+    path = tmp_path_factory.mktemp("template") / "assay.db"
+    database = Database(f"sqlite:///{path}")
+    migrate(database)
+    database.dispose()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[postgresql.Server]:
+    """A running PostgreSQL with a migrated template database."""
+    if postgresql.programs() is None:
+        if IN_CI:
+            pytest.fail("PostgreSQL is not installed, which CI must have")
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    server = postgresql.start()
+    try:
+        with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE template_assay")
+        database = Database(server.url("template_assay"))
+        migrate(database)
+        database.dispose()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def sqlite_database(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]:
+    """A fresh SQLite database."""
+    path = tmp_path / "assay.db"
+    shutil.copy(sqlite_template, path)
+    database = Database(f"sqlite:///{path}")
+    yield database
+    database.dispose()
+
+
+@pytest.fixture
+def postgresql_database(postgresql_server: postgresql.Server) -> Iterator[Database]:
+    """A fresh PostgreSQL database."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    with psycopg.connect(postgresql_server.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template_assay")
+    database = Database(postgresql_server.url(name))
+    yield database
+    database.dispose()
+    with psycopg.connect(postgresql_server.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest) -> Database:
+    """A fresh database of each sort in turn."""
+    found: Database = request.getfixturevalue(f"{request.param}_database")
+    return found

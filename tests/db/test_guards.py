@@ -1,0 +1,138 @@
+"""Append-only tables refuse to be changed, by the database itself."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+from sqlmodel import Session
+
+from db import guards, models
+from db.engine import Database
+from db.schema import MIGRATIONS, head_revision, migrate
+from tests import makers
+from tests.postgresql import Server
+
+REVISIONS = sorted(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("0*.py"))
+
+
+def one_of_each(db: Database) -> None:
+    """At least one row in every append-only table."""
+    study = makers.StudyInUse(db, items=1, annotators=1, overlap=1, n_evidence=1)
+    study.label_all(0)
+    person = study.researcher.person_id
+    with db.write() as s:
+        version = s.connection().execute(text("SELECT id, item_id FROM item_version")).one()
+        study_item = s.connection().execute(text("SELECT id FROM study_item")).scalar_one()
+        batch = models.Batch(project_id=study.project_id, format="native", source="x")
+        run = models.Run(project_id=study.project_id, name="n", version="1", parameters_hash="")
+        s.add_all([batch, run])
+        s.flush()
+        score = models.Score(run_id=run.id, item_version_id=version[0], name="n", value=1)
+        adjudication = models.Adjudication(uid="u", study_id=study.study_id, study_item_id=study_item, person_id=person)
+        s.add_all(
+            [
+                score,
+                adjudication,
+                models.Withdrawal(batch_id=batch.id, reason="wrong"),
+                models.Claim(item_version_id=version[0], key="c1", position=0, text="claim"),
+                models.Image(item_version_id=version[0], key="i1", position=0),
+                models.Revision(item_id=version[1], from_version_id=version[0], to_version_id=version[0], reason="r"),
+            ]
+        )
+        s.flush()
+        s.add(models.StudyScore(study_item_id=study_item, score_id=score.id))
+        s.add(models.AdjudicatedLabel(adjudication_id=adjudication.id, criterion="right", value="yes"))
+
+
+def refused(session: Session, statement: str) -> str:
+    with pytest.raises(DBAPIError) as error, session.begin_nested():
+        session.connection().exec_driver_sql(statement)
+    return str(error.value.orig)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_update_delete_replace_and_truncate_are_refused(database: Database, revision: str) -> None:
+    """On a fresh database, and on one that was at an earlier revision and migrated to the newest."""
+    if revision != head_revision():
+        pytest.skip("databases from earlier versions are made by the test below")
+    one_of_each(database)
+    with database.write() as session:
+        for name in models.append_only_tables():
+            table = models.Table.metadata.tables[name]
+            column = next(iter(table.primary_key.columns)).name
+            rows = session.execute(text(f"SELECT COUNT(*) FROM {name}")).scalar_one()
+            assert rows >= 1, f"{name} has no row, so nothing would be refused"
+            assert "append-only" in refused(session, f"UPDATE {name} SET {column} = {column}")
+            assert "append-only" in refused(session, f"DELETE FROM {name}")
+            if database.is_sqlite:
+                assert "append-only" in refused(session, f"REPLACE INTO {name} SELECT * FROM {name}")
+            else:
+                assert "append-only" in refused(session, f"TRUNCATE {name} CASCADE")
+
+
+def test_a_connection_without_our_settings_cannot_replace_either(sqlite_database: Database) -> None:
+    one_of_each(sqlite_database)
+    plain = sqlite3.connect(str(sqlite_database.url.database))
+    for name in models.append_only_tables():
+        for statement in (f"REPLACE INTO {name} SELECT * FROM {name}", f"DELETE FROM {name}"):
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                plain.execute(statement)
+    plain.close()
+
+
+def test_a_unique_id_cannot_be_replaced_under_another_primary_key(sqlite_database: Database) -> None:
+    one_of_each(sqlite_database)
+    plain = sqlite3.connect(str(sqlite_database.url.database))
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        plain.execute(
+            "INSERT OR REPLACE INTO submission (id, uid, assignment_id, sitting, step, person_id, shown, created_at) "
+            "SELECT id + 100, uid, assignment_id, sitting + 5, step, person_id, shown, created_at FROM submission"
+        )
+    plain.close()
+
+
+def test_lifting_the_guards_ends_with_the_block(database: Database) -> None:
+    one_of_each(database)
+    with database.write() as session:
+        with guards.lifted(session.connection()):
+            session.execute(text("UPDATE event SET via = 'web'"))
+        assert "append-only" in refused(session, "DELETE FROM event")
+
+
+def test_an_error_while_the_guards_are_lifted_leaves_them_in_place(database: Database) -> None:
+    one_of_each(database)
+    with pytest.raises(RuntimeError), database.write() as session, guards.lifted(session.connection()):
+        raise RuntimeError("half way")
+    with database.write() as session:
+        assert "append-only" in refused(session, "DELETE FROM event")
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_guards_are_there_after_every_migration(revision: str, tmp_path: Path, postgresql_server: Server) -> None:
+    """Each earlier revision, brought up to date, is guarded like a fresh database; both databases."""
+    import psycopg
+
+    with psycopg.connect(postgresql_server.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS from_{revision} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE from_{revision}")
+    for url in (f"sqlite:///{tmp_path}/{revision}.db", postgresql_server.url(f"from_{revision}")):
+        db = Database(url)
+        migrate(db, revision=revision)
+        migrate(db, backups=tmp_path / "backups")
+        one_of_each(db)
+        with db.write() as session:
+            assert "append-only" in refused(session, "DELETE FROM label")
+            assert "append-only" in refused(session, "UPDATE event SET via = 'x'")
+        db.dispose()
+
+
+def test_a_trigger_that_is_gone_comes_back_with_install(sqlite_database: Database) -> None:
+    one_of_each(sqlite_database)
+    with sqlite_database.write() as session:
+        session.connection().exec_driver_sql("DROP TRIGGER keep_event_delete")
+        guards.install(session.connection())
+        assert "append-only" in refused(session, "DELETE FROM event")
