@@ -7,9 +7,10 @@ every kind has one.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar, Literal
+import math
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
 
 from annotators.errors import InvalidInput
 from annotators.targets import TargetKind
@@ -21,20 +22,35 @@ KINDS: dict[str, type[Criterion]] = {}
 """Kind → class, filled as the classes are defined."""
 
 
+class Misfit(ValueError):
+    """What does not fit in a definition, with the remedy; `path` says where, by field names and positions."""
+
+    def __init__(self, message: str, *path: str | int) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+def _as_label_value(value: object) -> object:
+    """Label values are words or whole numbers: YAML's and JSON's `true` is the word "true", 0.5 the word "0.5"."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else str(value)
+    return value
+
+
+LabelValue = Annotated[str | int, BeforeValidator(_as_label_value)]
+
+
 class Label(BaseModel):
     """One label that can be given: its value in the data, its title on the button, its key, its definition."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
-    value: str | int
+    value: LabelValue
     title: str = ""
     key: str = ""
     definition: str = ""
-
-    @field_validator("value", mode="before")
-    @classmethod
-    def _yaml_reads_true_as_a_boolean(cls, value: object) -> object:
-        return str(value).lower() if isinstance(value, bool) else value
 
 
 class Condition(BaseModel):
@@ -43,7 +59,7 @@ class Condition(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     criterion: str
-    values: list[str | int]
+    values: list[LabelValue] = Field(min_length=1)
 
 
 class Criterion(BaseModel):
@@ -53,7 +69,7 @@ class Criterion(BaseModel):
     `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any).
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
     kind: str
     scale: ClassVar[Scale]
 
@@ -64,8 +80,10 @@ class Criterion(BaseModel):
     required: bool = True
     per_hop: bool = False
     when: Condition | None = None
-    accept: list[str | int] = []
-    tolerance: float = Field(0, ge=0, description="how far apart labels of an ordered scale may lie and agree")
+    accept: list[LabelValue] = []
+    tolerance: float = Field(
+        0, ge=0, allow_inf_nan=False, description="how far apart labels of an ordered scale may lie and agree"
+    )
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
@@ -90,7 +108,9 @@ class Criterion(BaseModel):
         return str(value)
 
     def _reject(self, value: object, allowed: str) -> InvalidInput:
-        return InvalidInput(f"{value!r} is not a label of criterion {self.name!r}. Allowed: {allowed}.")
+        shown = repr(value)
+        shown = shown if len(shown) <= 80 else shown[:80] + "…"
+        return InvalidInput(f"{shown} is not a label of criterion {self.name!r}. Allowed: {allowed}.")
 
 
 def _with_keys(labels: list[Label]) -> list[Label]:
@@ -106,12 +126,36 @@ def _with_keys(labels: list[Label]) -> list[Label]:
     ]
 
 
+def _declared(labels: list[Label], value: object, *, ordered: bool) -> Label | None:
+    """The label that `value` writes, or None: letter for letter, or the same number (4.0 in a table is 4).
+
+    Without order, texts that look like numbers are codes: "01" is not "1".
+    """
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    for label in labels:
+        if str(label.value) == text:
+            return label
+    number = _number(text)
+    if number is None:
+        return None
+    same = (one for one in labels if (ordered or isinstance(one.value, int)) and _number(str(one.value)) == number)
+    return next(same, None)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and "_" not in text else None
+
+
 class Choice(Criterion):
     """One of several labels without order (nominal)."""
 
     kind: Literal["choice"] = "choice"
     scale: ClassVar[Scale] = "nominal"
-    labels: list[Label] = Field(min_length=2)
+    labels: list[Label] = Field(min_length=1)
 
     def label_list(self) -> list[Label]:
         """The labels with keys and titles."""
@@ -119,11 +163,10 @@ class Choice(Criterion):
 
     def check(self, value: object) -> Value:
         """The label with this value."""
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        for label in self.labels:
-            if str(label.value) == text:
-                return str(label.value)
-        raise self._reject(value, ", ".join(str(label.value) for label in self.labels))
+        label = _declared(self.labels, value, ordered=False)
+        if label is None:
+            raise self._reject(value, ", ".join(str(label.value) for label in self.labels))
+        return str(label.value)
 
 
 class Grade(Criterion):
@@ -131,7 +174,7 @@ class Grade(Criterion):
 
     kind: Literal["grade"] = "grade"
     scale: ClassVar[Scale] = "ordinal"
-    labels: list[Label] = Field(min_length=2)
+    labels: list[Label] = Field(min_length=1)
 
     def label_list(self) -> list[Label]:
         """The labels with keys and titles, lowest first."""
@@ -139,17 +182,10 @@ class Grade(Criterion):
 
     def check(self, value: object) -> Value:
         """The label with this value, as the protocol declares it (a number or a word)."""
-        text = str(value)
-        if isinstance(value, float) and value.is_integer():
-            text = str(int(value))
-        for label in self.labels:
-            if str(label.value) == text:
-                return label.value
-        raise self._reject(value, ", ".join(str(label.value) for label in self.labels))
-
-    def parse(self, text: str) -> Value:
-        """As `check`; 4.0 in a table is 4."""
-        return self.check(text.removesuffix(".0"))
+        label = _declared(self.labels, value, ordered=True)
+        if label is None:
+            raise self._reject(value, ", ".join(str(label.value) for label in self.labels))
+        return label.value
 
 
 class Number(Criterion):
@@ -157,9 +193,15 @@ class Number(Criterion):
 
     kind: Literal["number"] = "number"
     scale: ClassVar[Scale] = "interval"
-    minimum: float = 0
-    maximum: float = 10
-    step: float = Field(1, gt=0)
+    minimum: float = Field(0, allow_inf_nan=False)
+    maximum: float = Field(10, allow_inf_nan=False)
+    step: float = Field(1, gt=0, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _is_a_range(self) -> Self:
+        if not self.minimum <= self.maximum:
+            raise Misfit(f"minimum {self.minimum:g} is above maximum {self.maximum:g}; exchange them", "minimum")
+        return self
 
     def check(self, value: object) -> Value:
         """The number, if it lies in the range and on a step."""
@@ -168,10 +210,13 @@ class Number(Criterion):
             raise self._reject(value, allowed)
         try:
             number = float(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise self._reject(value, allowed) from None
+        if not self.minimum <= number <= self.maximum:
+            raise self._reject(value, allowed)
         steps = (number - self.minimum) / self.step
-        if not self.minimum <= number <= self.maximum or abs(steps - round(steps)) > 1e-6:
+        # Over very many steps doubles lose what tells a step from its half: there any number in the range will do.
+        if steps < 1e13 and abs(steps - round(steps)) > 1e-6 + 1e-14 * steps:
             raise self._reject(value, allowed)
         return int(number) if number.is_integer() else number
 
@@ -259,8 +304,8 @@ def _of_its_kind(value: Any) -> Any:
     """Build the class that `kind` names."""
     if isinstance(value, dict):
         kind = value.get("kind", "choice")
-        if kind not in KINDS:
-            raise ValueError(f"there is no kind of criterion named {kind!r}; known: {', '.join(sorted(KINDS))}")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise Misfit(f"there is no kind of criterion named {kind!r}; known: {', '.join(sorted(KINDS))}", "kind")
         return KINDS[kind].model_validate(value)
     return value
 

@@ -32,6 +32,10 @@ class DatabaseUnavailable(AssayError):
     exit_code = 6
 
 
+class Deadlocked(DatabaseUnavailable):
+    """Two transactions waited for each other and the database undid this one: doing the whole again is safe."""
+
+
 class Database:
     """A database by its URL. `read()` and `write()` give a session for one short transaction.
 
@@ -139,6 +143,8 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _unavailable(error: OperationalError) -> AssayError:
+    if getattr(error.orig, "sqlstate", None) in ("40P01", "40001"):
+        return Deadlocked(f"Too many people write the same rows at once: {error.orig}. Nothing was changed. Try again.")
     return DatabaseUnavailable(
         f"The database did not answer: {error.orig}. Nothing was changed. Check that it runs, that the disk is not "
         "full and that no other program holds it locked, then try again."

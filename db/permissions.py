@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import random
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +13,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from sqlmodel import Session, select
 
 from annotators.errors import NotAllowed, NotFound, NotSignedIn
-from db.engine import Database
+from db.engine import Database, Deadlocked
 from db.models import Account, Assignment, Event, Membership, Person, Project, Study, StudyItem
 
 
@@ -66,6 +68,8 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {}
 """Every operation by module and name. A test walks it as each role and as nobody."""
 
+_ATTEMPTS = 5
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -92,12 +96,22 @@ def operation(
             thing = args[0] if args and on is not On.APP else None
             with db.read() as session:
                 check(session, actor, on, thing, allowed, anyone_signed_in=anyone_signed_in, doing=function.__name__)
-            return function(db, actor, *args, **kwargs)
+            return _again_when_deadlocked(lambda: function(db, actor, *args, **kwargs))
 
         OPERATIONS[name] = Operation(name, on, allowed, anyone_signed_in, checked)
         return checked
 
     return decorate
+
+
+def _again_when_deadlocked(attempt: Callable[[], R]) -> R:
+    """Run an operation, and run it again when PostgreSQL has undone it to end a deadlock."""
+    for number in range(_ATTEMPTS - 1):
+        try:
+            return attempt()
+        except Deadlocked:
+            time.sleep(random.uniform(0, 0.05 * 2**number))  # noqa: S311 - only to step out of each other's way
+    return attempt()
 
 
 def check(

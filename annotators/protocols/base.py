@@ -9,7 +9,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from annotators.criteria import AnyCriterion, Criterion
+from annotators.criteria import AnyCriterion, Criterion, Misfit
 from annotators.keys import RESERVED
 from annotators.registry import Registry
 from annotators.targets import TargetKind
@@ -34,7 +34,7 @@ class Material(StrEnum):
     SUGGESTIONS = "suggestions"
 
 
-_NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
+NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
     TargetKind.ITEM: set(),
     TargetKind.PAIR: set(),
     TargetKind.EVIDENCE: {Material.EVIDENCE},
@@ -43,12 +43,19 @@ _NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
     TargetKind.PAGE: {Material.DOCUMENTS},
     TargetKind.IMAGE: {Material.IMAGES},
 }
+"""What a step must show (or an earlier one have shown) before a criterion of this target can be asked."""
+
+
+REVISABLE = (
+    "question", "answer", "references", "hops", "claims", "evidence", "roles", "documents", "images", "category",
+)  # fmt: skip
+"""The fields of an item that a revision may edit: the keys of `Protocol.invalidates`."""
 
 
 class Step(BaseModel):
     """One commit: what is shown (nothing shown earlier is taken away) and which criteria are answered."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     title: str
@@ -59,11 +66,13 @@ class Step(BaseModel):
 class Protocol(BaseModel):
     """Guidelines + criteria + what the annotator is shown and when. Frozen in a study's snapshot.
 
-    `invalidates` says, for each field of an item that a revision may edit, which criteria's labels fall with it
-    (`*` for all). `about_scores` makes the study name the scores that are judged.
+    `invalidates` says, for each field of an item that a revision may edit (REVISABLE), which criteria's labels fall
+    with it (`*` for all). `about_scores` makes the study name the scores that are judged. `agreement` and `on_fail`
+    say in words how agreement is reported and what happens to an item that fails; `source` cites where the protocol
+    is from.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     version: int = Field(1, ge=1)
@@ -81,52 +90,91 @@ class Protocol(BaseModel):
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Self:
-        names = [criterion.name for criterion in self.criteria]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"two criteria are named {name!r}")
-        asked = [name for step in self.steps for name in step.criteria]
-        for name in asked:
-            if name not in names:
-                raise ValueError(f"a step asks {name!r}, which is no criterion; known: {', '.join(names)}")
-            if asked.count(name) > 1:
-                raise ValueError(f"criterion {name!r} is asked in two steps")
-        for name in names:
-            if name not in asked:
-                raise ValueError(f"criterion {name!r} is asked in no step")
-        if len({step.name for step in self.steps}) != len(self.steps):
-            raise ValueError("two steps have the same name")
+        asked = self._asked_once_each()
         shown: set[Material] = set()
-        for step in self.steps:
+        for number, step in enumerate(self.steps):
             shown |= set(step.shows)
             for name in step.criteria:
-                criterion = self.criterion(name)
-                missing = _NEEDED_BY_TARGET[criterion.target] - shown
+                missing = _needed(self.criterion(name)) - shown
                 if missing:
-                    raise ValueError(
-                        f"criterion {name!r} is about each {criterion.target}, but step {step.name!r} does not "
-                        f"show {', '.join(sorted(missing))}"
+                    raise Misfit(
+                        f"criterion {name!r} needs {', '.join(sorted(missing))}, but step {step.name!r} does not show "
+                        "it; add it to `shows` of that step or an earlier one",
+                        *("steps", number, "shows"),
                     )
-                self._check_condition(criterion, asked)
-                _check_keys(criterion)
+        if self.about_scores and Material.SCORES not in shown:
+            raise Misfit("the protocol is about scores, but no step shows scores; add it to `shows`", "about_scores")
+        for position, criterion in enumerate(self.criteria):
+            self._check_condition(criterion, asked, position)
+            _check_accept(criterion, position)
+            _check_keys(criterion, position)
+        for field, names in self.invalidates.items():
+            if field not in REVISABLE:
+                raise Misfit(
+                    f"`invalidates` names {field!r}, which is no field that a revision edits; known: "
+                    f"{', '.join(REVISABLE)}",
+                    *("invalidates", field),
+                )
+            for name in names:
+                if name != "*" and name not in asked:
+                    raise Misfit(
+                        f"an edit of {field!r} invalidates {name!r}, which is no criterion; known: *, "
+                        f"{', '.join(asked)}",
+                        *("invalidates", field),
+                    )
         return self
 
-    def _check_condition(self, criterion: Criterion, asked: list[str]) -> None:
+    def _asked_once_each(self) -> list[str]:
+        names = [criterion.name for criterion in self.criteria]
+        for position, name in enumerate(names):
+            if name in names[:position]:
+                raise Misfit(f"two criteria are named {name!r}; rename one", "criteria", position, "name")
+        asked: list[str] = []
+        for number, step in enumerate(self.steps):
+            if step.name in [earlier.name for earlier in self.steps[:number]]:
+                raise Misfit(f"two steps are named {step.name!r}; rename one", "steps", number, "name")
+            for position, name in enumerate(step.criteria):
+                where = ("steps", number, "criteria", position)
+                if name not in names:
+                    raise Misfit(f"a step asks {name!r}, which is no criterion; known: {', '.join(names)}", *where)
+                if name in asked:
+                    raise Misfit(f"criterion {name!r} is asked twice; leave it in one step", *where)
+                asked.append(name)
+        for position, name in enumerate(names):
+            if name not in asked:
+                raise Misfit(f"criterion {name!r} is asked in no step; add it to one", "criteria", position)
+        return asked
+
+    def _check_condition(self, criterion: Criterion, asked: list[str], position: int) -> None:
+        where = ("criteria", position)
         if criterion.per_hop and criterion.target != TargetKind.PAGE:
-            raise ValueError(f"criterion {criterion.name!r}: per_hop is for the target page only")
+            raise Misfit(
+                f"criterion {criterion.name!r}: per_hop is for the target page only; leave it out", *where, "per_hop"
+            )
         if criterion.when is None:
             return
-        other = criterion.when.criterion
-        if other not in asked or asked.index(other) >= asked.index(criterion.name):
-            raise ValueError(f"criterion {criterion.name!r} depends on {other!r}, which is not asked before it")
-        if self.criterion(other).target not in (criterion.target, TargetKind.ITEM):
-            raise ValueError(f"criterion {criterion.name!r} depends on {other!r}, which has another target")
-        known = {str(label.value) for label in self.criterion(other).label_list()}
+        name = criterion.when.criterion
+        if name not in asked or asked.index(name) >= asked.index(criterion.name):
+            raise Misfit(
+                f"criterion {criterion.name!r} depends on {name!r}, which is not asked before it; ask it earlier",
+                *where, "when",
+            )  # fmt: skip
+        other = self.criterion(name)
+        same = (other.target, other.per_hop) == (criterion.target, criterion.per_hop)
+        if not same and other.target != TargetKind.ITEM:
+            raise Misfit(
+                f"criterion {criterion.name!r} depends on {name!r}, which has another target; it may depend on a "
+                "criterion of the item or of its own target",
+                *where, "when",
+            )  # fmt: skip
+        known = [str(label.value) for label in other.label_list()]
         for value in criterion.when.values:
             if known and str(value) not in known:
-                raise ValueError(
-                    f"criterion {criterion.name!r} depends on {other!r} being {value!r}, which is none of its labels"
-                )
+                raise Misfit(
+                    f"criterion {criterion.name!r} depends on {name!r} being {value!r}, which is none of its labels: "
+                    f"{', '.join(known)}",
+                    *where, "when",
+                )  # fmt: skip
 
     def criterion(self, name: str) -> Criterion:
         """The criterion called `name`; KeyError if there is none."""
@@ -156,18 +204,48 @@ class Protocol(BaseModel):
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _check_keys(criterion: Criterion) -> None:
-    keys = [label.key for label in criterion.label_list() if label.key]
-    for label in criterion.label_list():
-        if label.key in RESERVED:
-            raise ValueError(
-                f"criterion {criterion.name!r}: key {label.key!r} of label {label.value!r} is used by the page itself; "
-                "take another (docs/keys.md lists them)"
+def _needed(criterion: Criterion) -> set[Material]:
+    order_of_images = {Material.IMAGES} if criterion.kind == "order" else set()
+    return NEEDED_BY_TARGET[criterion.target] | order_of_images
+
+
+def _check_accept(criterion: Criterion, position: int) -> None:
+    known = [str(label.value) for label in criterion.label_list()]
+    for value in criterion.accept:
+        if known and str(value) not in known:
+            raise Misfit(
+                f"criterion {criterion.name!r} accepts {value!r}, which is none of its labels: {', '.join(known)}",
+                *("criteria", position, "accept"),
             )
-        if label.key and len(label.key) != 1:
-            raise ValueError(f"criterion {criterion.name!r}: key {label.key!r} is not one character")
-        if label.key and keys.count(label.key) > 1:
-            raise ValueError(f"criterion {criterion.name!r}: two labels have the key {label.key!r}")
+
+
+def _check_keys(criterion: Criterion, position: int) -> None:
+    values: set[str] = set()
+    keys: set[str] = set()
+    for number, label in enumerate(criterion.label_list()):
+        where = ("criteria", position, "labels", number)
+        if str(label.value) in values:
+            raise Misfit(
+                f"criterion {criterion.name!r}: two labels have the value {str(label.value)!r}; remove one", *where
+            )
+        values.add(str(label.value))
+        if label.key in RESERVED:
+            raise Misfit(
+                f"criterion {criterion.name!r}: key {label.key!r} of label {label.value!r} is used by the page itself; "
+                "take another (docs/keys.md lists them)",
+                *where,
+            )
+        if len(label.key) > 1:
+            raise Misfit(
+                f"criterion {criterion.name!r}: key {label.key!r} is not one character; take a letter or a digit",
+                *where,
+            )
+        if label.key and label.key in keys:
+            raise Misfit(
+                f"criterion {criterion.name!r}: two labels have the key {label.key!r}; take another for one of them",
+                *where,
+            )
+        keys.add(label.key)
 
 
 PROTOCOLS: Registry[Protocol] = Registry("protocol", "annotators.protocols")
