@@ -25,6 +25,11 @@ def dumps(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
+def loads(value: Any) -> Any:
+    """JSON as it comes from the database. SQLite gives a column of type JSON numeric affinity: `1` comes as a number."""
+    return value if isinstance(value, int | float) else orjson.loads(value)
+
+
 class DatabaseUnavailable(AssayError):
     """The database cannot be reached, or stayed locked too long."""
 
@@ -48,7 +53,7 @@ class Database:
         if self.url.get_backend_name() == "postgresql":
             self.url = self.url.set(drivername="postgresql+psycopg")
         self._writing = RLock()
-        options: dict[str, Any] = {"json_serializer": dumps, "json_deserializer": orjson.loads}
+        options: dict[str, Any] = {"json_serializer": dumps, "json_deserializer": loads}
         if self.is_sqlite:
             options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
         if self.is_sqlite and self.url.database in (None, "", ":memory:"):

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Select, func, text
+from sqlalchemy import func, text
 from sqlalchemy import select as sql_select
-from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.protocols import Material, Protocol
 from db import tallies
+from db.current import item_is_current, version_is_latest
 from db.engine import Database, insert_many
 from db.models import (
     Account,
@@ -34,7 +34,6 @@ from db.models import (
     StudyItem,
     StudyMember,
     Tally,
-    Withdrawal,
 )
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.sampling import Candidate, arrange, draw, sample_digest
@@ -78,39 +77,21 @@ class StudyMade:
 
 def candidates(session: Session, project_id: int) -> list[Candidate]:
     """Every item of a project in its current version, withdrawn batches left out."""
-    latest = (
-        select(ItemVersion.item_id, func.max(ItemVersion.number).label("number"))
-        .join(Item, col(Item.id) == ItemVersion.item_id)
-        .where(Item.project_id == project_id)
-        .group_by(col(ItemVersion.item_id))
-        .subquery()
-    )
     rows = session.execute(
-        select(  # type: ignore[call-overload]
-            ItemVersion.id,
-            Item.external_id,
-            Question.key,
-            Item.system,
-            ItemVersion.category,
-            ItemVersion.content_hash,
+        sql_select(
+            col(ItemVersion.id),
+            col(Item.external_id),
+            col(Question.key),
+            col(Item.system),
+            func.coalesce(col(ItemVersion.category), ""),
+            col(ItemVersion.content_hash),
         )
-        .join(latest, (latest.c.item_id == ItemVersion.item_id) & (latest.c.number == ItemVersion.number))
         .join(Item, col(Item.id) == ItemVersion.item_id)
         .join(Question, col(Question.id) == Item.question_id)
-        .where(col(Item.batch_id).is_(None) | col(Item.batch_id).not_in(withdrawn_batches()))
-        .order_by(ItemVersion.id)
+        .where(col(Item.project_id) == project_id, item_is_current(), version_is_latest())
+        .order_by(col(ItemVersion.id))
     )
-    return [
-        Candidate(i, external, key, system, category or "", digest)
-        for i, external, key, system, category, digest in rows
-    ]
-
-
-def withdrawn_batches() -> Select[int]:
-    """A query for the batches whose latest withdrawal row takes them out."""
-    later = aliased(Withdrawal)
-    newer = select(later.id).where(later.batch_id == Withdrawal.batch_id, col(later.id) > col(Withdrawal.id))
-    return sql_select(col(Withdrawal.batch_id)).where(col(Withdrawal.reinstates).is_(False), ~newer.exists())
+    return [Candidate(*row) for row in rows]
 
 
 @operation(On.PROJECT, RESEARCHERS)

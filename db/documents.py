@@ -1,0 +1,261 @@
+"""Documents: known by their key in a project; their bytes, stored once by SHA-256, may come later."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement
+from sqlmodel import Session, col
+
+from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
+from annotators.pages import DocumentFacts, Renderer, sniff
+from db.current import item_is_current, withdrawn_batches
+from db.engine import Database
+from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion
+from db.normal import canonical, document_key
+from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
+from db.query import pick
+
+LARGEST = 512 << 20
+"""Bytes that one document may have."""
+
+ATTACHED = "bytes attached"
+TITLED = "document titled"
+DESCRIBED = "document described"
+"""Kinds of event by which a document that was there already gains bytes, a title, or metadata."""
+
+Inspect = Callable[[Path, str, str], DocumentFacts]
+"""(path, media type, name) → facts: `annotators.pages.Renderer.inspect`."""
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """The bytes of a document, looked at: where they lie now, their digest, what they are, and their pages.
+
+    `sizes` are (width, height) of every page in points; `note` is empty or says what is damaged.
+    """
+
+    path: Path
+    sha256: str
+    media_type: str
+    n_pages: int
+    sizes: list[tuple[float, float]] = field(default_factory=list)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class DocumentRow:
+    """A document in a list. `supplied` says whether its bytes are there."""
+
+    document_id: int
+    key: str
+    title: str
+    supplied: bool
+    sha256: str | None
+    media_type: str | None
+    n_pages: int | None
+    metadata: dict[str, Any]
+
+
+# Bytes ----------------------------------------------------------------------------------------------------------------
+
+
+def look_at(path: Path, name: str, inspect: Inspect) -> Bytes:
+    """What the bytes at `path` are; InvalidInput (naming the document and the remedy) unless they can be shown."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise InvalidInput(f"{name} cannot be read ({error.strerror}). Check that it is there and readable.") from None
+    if size > LARGEST:
+        raise InvalidInput(f"{name} has {size:,} bytes, more than the {LARGEST:,} a document may have. Split it.")
+    data = path.read_bytes()
+    media_type = sniff(data, name)
+    facts = inspect(path, media_type, name)
+    return Bytes(path, hashlib.sha256(data).hexdigest(), media_type, facts.n_pages, facts.sizes, facts.note)
+
+
+def document_file(data_folder: Path, sha256: str) -> Path:
+    """Where the bytes with this digest are kept; whether they are there is for the caller to see."""
+    return data_folder / "documents" / sha256[:2] / sha256
+
+
+def store(data_folder: Path, found: Bytes) -> Path | None:
+    """Copy the bytes into the data folder, whole or not at all; the new file, or None when they were there."""
+    target = document_file(data_folder, found.sha256)
+    if target.exists():
+        return None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+    try:
+        digest = hashlib.sha256()
+        with os.fdopen(handle, "wb") as out, found.path.open("rb") as source:
+            while block := source.read(1 << 20):
+                digest.update(block)
+                out.write(block)
+            out.flush()
+            os.fsync(out.fileno())
+        if digest.hexdigest() != found.sha256:
+            raise InvalidInput(f"{found.path.name} changed while it was read. Supply it again.")
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def give_bytes(document: Document, found: Bytes) -> bool:
+    """Enter the bytes into a document's row; False when it has them already, Conflict when it has others."""
+    if document.sha256 == found.sha256:
+        return False
+    if document.sha256 is not None:
+        raise Conflict(
+            f"Document {document.key!r} has other bytes already (SHA-256 {document.sha256[:12]}…). What people have "
+            "looked at is not replaced: import the new ones under another key."
+        )
+    document.sha256, document.media_type = found.sha256, found.media_type
+    document.n_pages, document.page_sizes = found.n_pages, [list(size) for size in found.sizes]
+    return True
+
+
+# Operations -----------------------------------------------------------------------------------------------------------
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def add_document(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    key: str,
+    title: str = "",
+    metadata: dict[str, Any] | None = None,
+    source: Path | None = None,
+    data_folder: Path | None = None,
+    renderer: Renderer | None = None,
+) -> int:
+    """Add a document and return its id; with `source` (a file) its bytes are looked at and stored in `data_folder`.
+
+    Raises Conflict when the project has a document of that key, InvalidInput for a key or bytes that do not fit.
+    """
+    document_key(key, "key")
+    found = _look(source, key, renderer) if source else None
+    with db.write() as session:
+        if session.execute(pick(Document.id).where(_has_key(project_id, key))).first() is not None:
+            raise Conflict(f"The project has a document {key!r} already. Attach bytes to it, or choose another key.")
+        document = Document(project_id=project_id, key=key, title=title, extra=canonical(metadata or {}))
+        if found is not None:
+            give_bytes(document, found)
+            store(_needed(data_folder), found)
+        session.add(document)
+        session.flush()
+        assert document.id is not None
+        record(session, actor, "document added", "document", document.id, project_id=project_id, details={"key": key})
+        return document.id
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def attach_bytes(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    key: str,
+    source: Path,
+    data_folder: Path,
+    renderer: Renderer | None = None,
+) -> bool:
+    """Supply the bytes of a document that is known only by its key; False when it has the same ones already.
+
+    Nothing that points at the document changes. Raises NotFound, Conflict for other bytes, InvalidInput for bytes that
+    cannot be shown.
+    """
+    found = _look(source, key, renderer)
+    with db.write() as session:
+        document = session.execute(pick(Document).where(_has_key(project_id, key))).scalar_one_or_none()
+        if document is None:
+            raise NotFound(f"The project has no document {key!r}. Add it first, or check the key.")
+        if not give_bytes(document, found):
+            return False
+        store(data_folder, found)
+        session.add(document)
+        details = {"key": key, "sha256": found.sha256}
+        record(session, actor, ATTACHED, "document", document.id, project_id=project_id, details=details)
+        return True
+
+
+@operation(On.PROJECT, READERS)
+def list_documents(
+    db: Database, _actor: Actor, project_id: int, *, search: str = "", after: str | None = None, limit: int = 100
+) -> list[DocumentRow]:
+    """The project's documents by key, from the one after the key `after`; `search` is part of a key or title.
+
+    A document of a withdrawn batch is left out unless an item that is current still points at it.
+    """
+    with db.read() as session:
+        query = pick(Document).where(col(Document.project_id) == project_id, document_is_current(session))
+        if after is not None:
+            query = query.where(col(Document.key) > after)
+        if search:
+            query = query.where(
+                col(Document.key).icontains(search, autoescape=True)
+                | col(Document.title).icontains(search, autoescape=True)
+            )
+        rows = session.execute(query.order_by(col(Document.key)).limit(limit)).scalars()
+        return [_row(document) for document in rows]
+
+
+def document_is_current(session: Session) -> ColumnElement[bool]:
+    """The condition on `Document` that its batch is not withdrawn, or that a current item still points at it."""
+    withdrawn = list(session.execute(withdrawn_batches()).scalars())
+    standing = col(Document.batch_id).is_(None) | col(Document.batch_id).not_in(withdrawn)
+    if not withdrawn:
+        return standing
+    return standing | _pointed_at(ItemDocument) | _pointed_at(Evidence) | _pointed_at(Image)
+
+
+def _pointed_at(table: type[ItemDocument] | type[Evidence] | type[Image]) -> ColumnElement[bool]:
+    """Whether a row of `table` that belongs to a current item points at the document."""
+    return (
+        pick(Item.id)
+        .join(ItemVersion, col(ItemVersion.item_id) == col(Item.id))
+        .join(table, col(table.item_version_id) == col(ItemVersion.id))
+        .where(col(table.document_id) == col(Document.id), item_is_current())
+        .exists()
+    )
+
+
+def _has_key(project_id: int, key: str) -> ColumnElement[bool]:
+    return (col(Document.project_id) == project_id) & (col(Document.key) == key)
+
+
+def _row(document: Document) -> DocumentRow:
+    assert document.id is not None
+    return DocumentRow(
+        document.id,
+        document.key,
+        document.title,
+        document.sha256 is not None,
+        document.sha256,
+        document.media_type,
+        document.n_pages,
+        document.extra,
+    )
+
+
+def _look(source: Path, name: str, renderer: Renderer | None) -> Bytes:
+    if renderer is not None:
+        return look_at(source, name, renderer.inspect)
+    with Renderer(workers=1) as own:
+        return look_at(source, name, own.inspect)
+
+
+def _needed(data_folder: Path | None) -> Path:
+    if data_folder is None:
+        raise AssayError("There is no data folder to store bytes in. Give one, or add the document without bytes.")
+    return data_folder

@@ -1,0 +1,86 @@
+"""The audit log as it is read: newest first, paged by key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from db.engine import Database
+from db.models import Event, Project
+from db.people import names_of
+from db.permissions import RESEARCHERS, Actor, On, operation
+
+PAGE = 50
+
+
+@dataclass(frozen=True)
+class EventRow:
+    """One event. `who` is None when nobody was signed in; an erased person reads as such."""
+
+    event_id: int
+    at: datetime
+    who: str | None
+    via: str
+    project: str | None
+    kind: str
+    thing: str
+    thing_id: int | None
+    details: dict[str, Any]
+
+
+@operation(On.APP)
+def list_events(
+    db: Database, actor: Actor, *, before: int | None = None, kind: str | None = None, limit: int = PAGE
+) -> list[EventRow]:
+    """Events of the whole installation with an id below `before`, newest first; `kind` is how the kind begins."""
+    return _page(db, None, before, kind, limit)
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def project_events(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    before: int | None = None,
+    kind: str | None = None,
+    limit: int = PAGE,
+) -> list[EventRow]:
+    """Events of one project with an id below `before`, newest first; `kind` is how the kind begins."""
+    return _page(db, project_id, before, kind, limit)
+
+
+def _page(db: Database, project_id: int | None, before: int | None, kind: str | None, limit: int) -> list[EventRow]:
+    query = select(Event).order_by(col(Event.id).desc()).limit(limit)
+    if project_id is not None:
+        query = query.where(Event.project_id == project_id)
+    if before is not None:
+        query = query.where(col(Event.id) < before)
+    if kind:
+        query = query.where(col(Event.kind).startswith(kind, autoescape=True))
+    with db.read() as session:
+        events = session.exec(query).all()
+        return _rows(session, list(events))
+
+
+def _rows(session: Session, events: list[Event]) -> list[EventRow]:
+    people = names_of(session, {event.person_id for event in events if event.person_id is not None})
+    wanted = {event.project_id for event in events if event.project_id is not None}
+    projects = dict(session.exec(select(Project.id, Project.name).where(col(Project.id).in_(wanted))).all())
+    return [
+        EventRow(
+            event.id or 0,
+            event.at,
+            people.get(event.person_id) if event.person_id is not None else None,
+            event.via,
+            projects.get(event.project_id),
+            event.kind,
+            event.thing,
+            event.thing_id,
+            event.details,
+        )
+        for event in events
+    ]

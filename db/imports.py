@@ -1,0 +1,399 @@
+"""Imports: a preview, and one transaction that adds all good rows or none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+from sqlmodel import Session, col
+
+from annotators.errors import AssayError, Conflict, InvalidInput
+from annotators.pages import Renderer
+from db.documents import ATTACHED, DESCRIBED, TITLED, Bytes, give_bytes, look_at, store
+from db.engine import Database
+from db.import_rows import Origin, RowWriter, missing_scores, sort_block
+from db.item_parts import normal_items
+from db.models import Batch, Document, Item, now
+from db.normal import FIELDS, Normal, canonical, document_key
+from db.parsed import ParsedDocument, ParsedItem, Reading, Rejected
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.query import pick
+from db.seen import Seen
+
+BLOCK = 2_000
+"""Items that are in memory at a time."""
+
+MOST_REJECTED = 10_000
+"""Bad rows after which reading stops, unless bad rows are to be skipped."""
+
+_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedRevision:
+    """An item of the source that is there with other content, and the fields that differ; it is not changed."""
+
+    file: str
+    line: int
+    external_id: str
+    changes: tuple[str, ...]
+
+
+@dataclass
+class ImportReport:
+    """What an import did, or (`preview`) would do.
+
+    `batch` is None when nothing was written: for a preview, for a source that adds nothing, and when rows were
+    rejected. `revisions` are items that are there with other content. `examples` are the first items as they would be
+    stored, `metadata` counts the fields that are kept in the items' metadata, `notes` says what else is worth reading.
+    """
+
+    format: str
+    preview: bool = False
+    batch: int | None = None
+    added: int = 0
+    unchanged: int = 0
+    documents: int = 0
+    supplied: int = 0
+    scores: int = 0
+    revisions: list[ProposedRevision] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    examples: list[Normal] = field(default_factory=list)
+    metadata: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The `import` JSON."""
+        return {
+            "batch": self.batch,
+            "format": self.format,
+            "added": self.added,
+            "unchanged": self.unchanged,
+            "proposed_revisions": len(self.revisions),
+            "rejected": [one.to_json() for one in self.rejected],
+        }
+
+
+@dataclass(frozen=True)
+class _Supplied:
+    """A document of the source, with its bytes looked at."""
+
+    parsed: ParsedDocument
+    found: Bytes | None
+
+
+@dataclass(frozen=True)
+class _To:
+    """Where a stream of items goes: compared with what it has had, and (unless this is a preview) into a batch."""
+
+    seen: Seen
+    batch: _Batch | None
+    skip_bad: bool
+
+
+class _Undo(Exception):
+    """Leaves the transaction without a trace: bad rows that are not to be skipped."""
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def preview_import(db: Database, _actor: Actor, project_id: int, *, reading: Reading) -> ImportReport:
+    """What importing would do: how many items, what is kept where, every bad row. Nothing is written or locked."""
+    report = ImportReport(reading.format, preview=True)
+    supplied = _look_at_documents(reading, report)
+    with Seen() as seen, db.read() as session:
+        _documents(session, project_id, supplied, report, writer=None)
+        _items(session, project_id, reading.items(), report, _To(seen, None, skip_bad=False))
+    return report
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def import_items(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    reading: Reading,
+    data_folder: Path | None = None,
+    skip_bad: bool = False,
+) -> ImportReport:
+    """Add the documents and items of a source in one transaction.
+
+    An item that is there with the same content is left as it is; with other content it is listed as a proposed
+    revision and left as it is. With any bad row nothing is added, unless `skip_bad`. `data_folder` is where bytes of
+    documents are stored; it is needed when the source supplies some.
+    """
+    report = ImportReport(reading.format)
+    supplied = _look_at_documents(reading, report)
+    if data_folder is None and any(one.found for one in supplied):
+        raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
+    made: list[Path] = []
+    try:
+        with ExitStack() as stack:
+            seen, session = stack.enter_context(Seen()), stack.enter_context(db.write())
+            batch = _Batch(session, actor, project_id, reading)
+            _documents(session, project_id, supplied, report, writer=batch)
+            _items(session, project_id, reading.items(), report, _To(seen, batch, skip_bad))
+            if report.rejected and not skip_bad:
+                raise _Undo
+            report.batch = batch.finish(report)
+            if data_folder is not None:
+                _store(data_folder, supplied, made)
+    except _Undo:
+        return ImportReport(reading.format, rejected=report.rejected, notes=report.notes)
+    except BaseException:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
+    return report
+
+
+def _store(data_folder: Path, supplied: list[_Supplied], made: list[Path]) -> None:
+    """Copy the bytes of the documents; every new file is entered in `made` at once, so that it can be taken back."""
+    for one in supplied:
+        path = store(data_folder, one.found) if one.found else None
+        if path is not None:
+            made.append(path)
+
+
+# Documents ------------------------------------------------------------------------------------------------------------
+
+
+def _look_at_documents(reading: Reading, report: ImportReport) -> list[_Supplied]:
+    """Every document of the source, its bytes looked at before any transaction begins."""
+    supplied: dict[str, _Supplied] = {}
+    with ExitStack() as stack:
+        renderer: Renderer | None = None
+        for one in reading.documents():
+            if isinstance(one, Rejected):
+                report.rejected.append(one)
+                continue
+            try:
+                document_key(one.key, "key")
+                found = None
+                if one.path is not None:
+                    renderer = renderer or stack.enter_context(Renderer(workers=1))
+                    found = look_at(one.path, one.key, renderer.inspect)
+                    if found.note:
+                        report.notes.append(f"{one.key}: {found.note}")
+                supplied[one.key] = _joined(supplied.get(one.key), _Supplied(one, found))
+            except InvalidInput as error:
+                report.rejected.append(Rejected(one.file, one.line, str(error)))
+    return list(supplied.values())
+
+
+def _joined(before: _Supplied | None, one: _Supplied) -> _Supplied:
+    """One document out of two rows with its key: a description and its bytes may stand in different places."""
+    if before is None:
+        return one
+    a, b = before, one
+    if a.found and b.found and a.found.sha256 != b.found.sha256:
+        raise InvalidInput(
+            f"document {one.parsed.key!r} is supplied twice with different bytes; the first is {a.parsed.file}. "
+            "Keep one, or give each its own key."
+        )
+    for field_ in ("title", "metadata"):
+        first, second = getattr(a.parsed, field_), getattr(b.parsed, field_)
+        if first and second and first != second:
+            raise InvalidInput(
+                f"document {one.parsed.key!r} has two different values of `{field_}`; the first is "
+                f"{a.parsed.file}, line {a.parsed.line}. Keep one."
+            )
+    parsed = ParsedDocument(
+        a.parsed.file, a.parsed.line, a.parsed.key, a.parsed.title or b.parsed.title,
+        a.parsed.metadata or b.parsed.metadata, a.parsed.path or b.parsed.path,
+    )  # fmt: skip
+    return _Supplied(parsed, a.found or b.found)
+
+
+def _documents(
+    session: Session, project_id: int, supplied: list[_Supplied], report: ImportReport, writer: _Batch | None
+) -> None:
+    """Compare the source's documents with the project's, and add what is new about them."""
+    for block in _blocks(supplied):
+        keys = [one.parsed.key for one in block]
+        query = pick(Document).where(col(Document.project_id) == project_id, col(Document.key).in_(keys))
+        there = {document.key: document for document in session.execute(query).scalars()}
+        for one in block:
+            document = there.get(one.parsed.key)
+            try:
+                if document is None:
+                    report.documents += 1
+                    report.supplied += one.found is not None
+                    if writer is not None:
+                        writer.add_document(one)
+                else:
+                    gained = _complete(document, one)
+                    report.supplied += ATTACHED in gained
+                    if writer is not None:
+                        writer.log(document, gained)
+            except AssayError as error:
+                report.rejected.append(Rejected(one.parsed.file, one.parsed.line, str(error)))
+        if writer is None:
+            session.expunge_all()
+        else:
+            session.flush()
+
+
+def _complete(document: Document, one: _Supplied) -> list[str]:
+    """Enter what a document lacked; the kinds of event that this is. Conflict for what it has otherwise already."""
+    gained = []
+    title, metadata = one.parsed.title, canonical(one.parsed.metadata)
+    for name, given, kind in (("title", title, TITLED), ("extra", metadata, DESCRIBED)):
+        has = getattr(document, name)
+        if not given or given == has:
+            continue
+        if has:
+            words = "title" if name == "title" else "metadata"
+            raise Conflict(
+                f"document {document.key!r} is there with other {words} ({str(has)[:60]}). Leave it out, or choose "
+                "another key."
+            )
+        setattr(document, name, given)
+        gained.append(kind)
+    if one.found and give_bytes(document, one.found):
+        gained.append(ATTACHED)
+    return gained
+
+
+# Items ----------------------------------------------------------------------------------------------------------------
+
+
+def _items(
+    session: Session,
+    project_id: int,
+    stream: Iterable[ParsedItem | Rejected],
+    report: ImportReport,
+    to: _To,
+) -> None:
+    """Sort the stream block by block into the report and, while nothing stands against it, into the database."""
+    has_items = session.execute(pick(Item.id).where(col(Item.project_id) == project_id).limit(1)).first() is not None
+    for block in _blocks(stream):
+        parsed = [one for one in block if isinstance(one, ParsedItem)]
+        report.rejected += [one for one in block if isinstance(one, Rejected)]
+        result = sort_block(session, project_id, to.seen, parsed, has_items=has_items)
+        report.rejected += result.rejected
+        report.revisions += _compared(session, result.revisions)
+        report.added += len(result.new)
+        report.unchanged += len(result.unchanged) + result.repeated
+        for one, _, _ in result.new:
+            if "metadata" in one.item:
+                report.metadata.update(one.item["metadata"].keys())
+            if len(report.examples) < _EXAMPLES:
+                report.examples.append(one.item)
+        if report.rejected and not to.skip_bad:
+            if len(report.rejected) > MOST_REJECTED:
+                last = report.rejected[MOST_REJECTED]
+                reason = f"more than {MOST_REJECTED:,} bad rows: reading stopped here. Is this the right format?"
+                report.rejected[MOST_REJECTED:] = [Rejected(last.file, last.line, reason)]
+                return
+        elif to.batch is not None:
+            report.scores += to.batch.write(result.new, result.unchanged)
+
+
+def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[ProposedRevision]:
+    there = normal_items(session, [version_id for _, version_id in pairs])
+    for parsed, version_id in pairs:
+        old, new = there[version_id], parsed.item
+        fields = [name for name in FIELDS if name != "scores" and _json(old.get(name)) != _json(new.get(name))]
+        yield ProposedRevision(parsed.file, parsed.line, new["id"], tuple(fields))
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value)
+
+
+def _blocks(stream: Iterable[Any]) -> Iterator[list[Any]]:
+    iterator = iter(stream)
+    while block := list(islice(iterator, BLOCK)):
+        yield block
+
+
+class _Batch:
+    """The batch of one import; its row is made when the first thing is written."""
+
+    def __init__(self, session: Session, actor: Actor, project_id: int, reading: Reading) -> None:
+        self._session, self._actor, self._project_id, self._reading = session, actor, project_id, reading
+        self._writer: RowWriter | None = None
+        self._id: int | None = None
+        self._at: datetime = now()
+
+    @property
+    def id(self) -> int:
+        """The batch's id."""
+        if self._id is None:
+            batch = Batch(
+                project_id=self._project_id,
+                format=self._reading.format,
+                source=self._reading.source,
+                person_id=self._actor.person_id,
+                created_at=self._at,
+            )
+            self._session.add(batch)
+            self._session.flush()
+            assert batch.id is not None
+            self._id = batch.id
+        return self._id
+
+    @property
+    def writer(self) -> RowWriter:
+        """What inserts the items of this batch."""
+        if self._writer is None:
+            origin = Origin(self._project_id, self.id, self._actor.person_id, self._at)
+            self._writer = RowWriter(self._session, origin)
+        return self._writer
+
+    def add_document(self, one: _Supplied) -> None:
+        """Add a document that the project does not have."""
+        document = Document(
+            project_id=self._project_id,
+            key=one.parsed.key,
+            title=one.parsed.title,
+            extra=canonical(one.parsed.metadata),
+            batch_id=self.id,
+            created_at=self._at,
+        )
+        if one.found:
+            give_bytes(document, one.found)
+        self._session.add(document)
+
+    def log(self, document: Document, gained: list[str]) -> None:
+        """Log what a document that was there has gained."""
+        for kind in gained:
+            details = {"key": document.key, "batch": self.id}
+            record(
+                self._session, self._actor, kind, "document", document.id, project_id=self._project_id, details=details
+            )
+
+    def write(self, new: list[Any], unchanged: list[Any]) -> int:
+        """Write a block; how many scores were added to items that were there."""
+        if new:
+            self.writer.write(new)
+        missing = missing_scores(self._session, unchanged)
+        return self.writer.add_scores(missing) if missing else 0
+
+    def finish(self, report: ImportReport) -> int | None:
+        """Log the import; the batch's id, or None when it wrote nothing."""
+        if self._writer is not None:
+            report.documents += self._writer.documents_added
+        if self._id is not None:
+            details = {
+                "format": report.format,
+                "source": self._reading.source,
+                "added": report.added,
+                "unchanged": report.unchanged,
+                "proposed_revisions": len(report.revisions),
+                "rejected": len(report.rejected),
+                "documents": report.documents,
+            }
+            record(
+                self._session, self._actor, "items imported", "batch", self._id, project_id=self._project_id,
+                details=details,
+            )  # fmt: skip
+        return self._id

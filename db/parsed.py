@@ -1,0 +1,62 @@
+"""What a format hands to an import: rows in the one neutral form, and those it could not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from db.normal import Normal
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedItem:
+    """One item in normal form (`db.normal`), with the file and line (from 1) it came from."""
+
+    file: str
+    line: int
+    item: Normal
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """One document by its key, with the place of its bytes when they are supplied."""
+
+    file: str
+    line: int
+    key: str
+    title: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row or file that cannot be imported: where it is (lines from 1), why, and what to do about it."""
+
+    file: str
+    line: int
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As the `import` JSON has it."""
+        return {"file": self.file, "line": self.line, "reason": self.reason}
+
+
+class Reading(Protocol):
+    """Something that can be imported. Both streams may be read more than once, each time from the beginning."""
+
+    @property
+    def format(self) -> str:
+        """The format's name."""
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, in words: the paths as they were given."""
+
+    def documents(self) -> Iterator[ParsedDocument | Rejected]:
+        """The documents that are described or supplied."""
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """The items, in the order of the source."""

@@ -1,0 +1,133 @@
+"""Projects: made, found, and which of them a person can see in which role."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func
+from sqlalchemy.exc import IntegrityError
+from sqlmodel import Session, SQLModel, col, select
+
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from db.engine import Database
+from db.models import Batch, Document, Item, Membership, Project, Question, Run, Study
+from db.permissions import READERS, Actor, On, Role, operation, record
+
+MAX_NAME = 100
+
+
+@dataclass(frozen=True)
+class ProjectRow:
+    """A project as one person sees it. An administrator acts as researcher in all."""
+
+    project_id: int
+    name: str
+    role: Role
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class ProjectOverview:
+    """What a project holds. Withdrawn batches are counted: nothing of them is gone."""
+
+    project_id: int
+    name: str
+    documents: int
+    supplied_documents: int
+    questions: int
+    items: int
+    studies: int
+    batches: int
+    runs: int
+
+
+@operation(On.APP, anyone_signed_in=True)
+def create_project(db: Database, actor: Actor, name: str) -> int:
+    """Make a project and return its id. Administrators may, and those who are researcher by default.
+
+    Raises InvalidInput for an unfit name, Conflict when it is taken.
+    """
+    if not actor.is_admin and actor.default_role != Role.RESEARCHER:
+        raise NotAllowed(
+            f"{actor.name!r} may not create projects: administrators may, and those whose default role is researcher."
+        )
+    clean = unicodedata.normalize("NFC", name).strip()
+    if not clean or len(clean) > MAX_NAME or any(unicodedata.category(letter).startswith("C") for letter in clean):
+        raise InvalidInput(f"The project name {name!r} does not fit: it needs 1 to {MAX_NAME} visible characters.")
+    taken = Conflict(f"There is a project named {clean!r} already. Choose another name.")
+    with db.write() as session:
+        if session.exec(select(Project.id).where(func.lower(Project.name) == clean.lower())).first() is not None:
+            raise taken
+        project = Project(name=clean, created_by=actor.person_id)
+        session.add(project)
+        try:
+            session.flush()
+        except IntegrityError as error:  # somebody else took the name in this moment (PostgreSQL)
+            raise taken from error
+        assert project.id is not None
+        record(session, actor, "project created", "project", project.id, project_id=project.id, details={"name": clean})
+        return project.id
+
+
+@operation(On.APP, anyone_signed_in=True)
+def my_projects(db: Database, actor: Actor) -> list[ProjectRow]:
+    """The projects that the person can see, with the role they have there, by name."""
+    with db.read() as session:
+        roles = dict(
+            session.exec(
+                select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
+            ).all()
+        )
+        rows = []
+        for project in session.exec(select(Project).order_by(Project.name)):
+            assert project.id is not None
+            role = Role.RESEARCHER if actor.is_admin else roles.get(project.id, actor.default_role)
+            if role is not None:
+                rows.append(ProjectRow(project.id, project.name, Role(role), project.created_at))
+        return rows
+
+
+@operation(On.APP, anyone_signed_in=True)
+def find_project(db: Database, actor: Actor, name: str) -> ProjectRow:
+    """The project with this name, if the person can see it; NotFound lists those they can."""
+    rows = my_projects(db, actor)
+    for row in rows:
+        if row.name == name.strip():
+            return row
+    known = ", ".join(row.name for row in rows) or "none yet; create one with `assay project add NAME`"
+    raise NotFound(f"There is no project named {name!r} that {actor.name!r} can see. Known: {known}.")
+
+
+@operation(On.PROJECT, READERS)
+def project_overview(db: Database, actor: Actor, project_id: int) -> ProjectOverview:
+    """How much of everything the project holds; each count is read from an index."""
+    with db.read() as session:
+        return ProjectOverview(
+            project_id,
+            session.get_one(Project, project_id).name,
+            _count(session, Document, project_id),
+            session.exec(
+                select(func.count())
+                .select_from(Document)
+                .where(Document.project_id == project_id, col(Document.sha256).is_not(None))
+            ).one(),
+            _count(session, Question, project_id),
+            _count(session, Item, project_id),
+            _count(session, Study, project_id),
+            _count(session, Batch, project_id),
+            _count(session, Run, project_id),
+        )
+
+
+def _count(session: Session, table: type[SQLModel], project_id: int) -> int:
+    return session.exec(
+        select(func.count()).select_from(table).where(table.project_id == project_id)  # type: ignore[attr-defined]
+    ).one()
+
+
+def database_answers(db: Database) -> None:
+    """Return when the database answers a query; raises DatabaseUnavailable when it does not. For health checks."""
+    with db.read() as session:
+        session.exec(select(Project.id).limit(1)).first()

@@ -1,0 +1,48 @@
+"""Small pieces of queries that run on SQLite and PostgreSQL alike, for rows in bulk through the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, select
+from sqlmodel import Session
+
+
+def pick(*columns: Any) -> Select[Any]:
+    """A select of some columns; SQLModel gives them types that `select` does not accept more than a few of."""
+    return select(*columns)
+
+
+def is_sqlite(session: Session) -> bool:
+    """Whether the session's database is SQLite (else PostgreSQL)."""
+    return session.get_bind().dialect.name == "sqlite"
+
+
+def mark(session: Session) -> str:
+    """How the driver marks a parameter."""
+    return "?" if is_sqlite(session) else "%s"
+
+
+def in_clause(session: Session, column: str, values: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
+    """`column IN (…)` for up to some ten thousand values, as text and parameters for the driver."""
+    if is_sqlite(session):
+        return f"{column} IN ({','.join('?' * len(values))})", tuple(values)
+    return f"{column} = ANY(%s)", (list(values),)
+
+
+def database_time(session: Session, moment: datetime) -> Any:
+    """A moment in UTC as the driver stores it."""
+    return moment.strftime("%Y-%m-%d %H:%M:%S.%f") if is_sqlite(session) else moment
+
+
+def fresh_ids(session: Session, table: str, n: int) -> Sequence[int]:
+    """n ids that no row of the table has, for rows that others refer to; inside the caller's writing transaction."""
+    connection = session.connection()
+    if is_sqlite(session):  # the one writer there is
+        first = connection.exec_driver_sql(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").scalar_one()
+        return range(first, first + n)
+    sequence = f"nextval(pg_get_serial_sequence('{table}', 'id'))"
+    rows = connection.exec_driver_sql(f"SELECT {sequence} FROM generate_series(1, %s)", (n,))
+    return sorted(rows.scalars())

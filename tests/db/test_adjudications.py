@@ -1,0 +1,130 @@
+"""Disputes, decisions, and the final labels."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotators.errors import Conflict, InvalidInput, NotAllowed
+from db.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.engine import Database
+from db.permissions import Actor
+from db.settlements import stream_settled
+from tests.makers import StudyInUse, make_member, make_person
+
+
+def adjudicator(study: StudyInUse) -> Actor:
+    actor = make_person(study.db)
+    make_member(study.db, study.project_id, actor, "adjudicator")
+    return actor
+
+
+def voted(database: Database, *votes: tuple[str, ...], **design: object) -> StudyInUse:
+    """A study in which annotator i gives votes[item][i]."""
+    study = StudyInUse(database, items=len(votes), annotators=len(votes[0]), overlap=len(votes[0]), **design)
+    for who in range(len(votes[0])):
+        for vote in votes:
+            study.submit(who, study.work(who)["items"][0], {"right": vote[who]})
+    return study
+
+
+def final(study: StudyInUse) -> list[tuple[str, str, object]]:
+    with study.db.read() as session:
+        return [(one.external_id, one.state, one.value) for one in stream_settled(session, study.study_id)]
+
+
+def test_unanimous_items_are_agreed_and_others_disputed_most_first(database: Database) -> None:
+    study = voted(database, ("yes",) * 4, ("yes", "yes", "yes", "no"), ("yes", "no", "yes", "no"))
+    waiting = disputes(database, study.researcher, study.study_id)
+    assert [round(one.dispute, 2) for one in waiting] == [0.5, 0.25]
+    counts = settlement_counts(database, study.researcher, study.study_id)
+    assert counts == {"pending": 0, "agreed": 1, "disputed": 2, "adjudicated": 0}
+    assert final(study) == [("i00001", "unanimous", "yes"), ("i00002", "open", None), ("i00003", "open", None)]
+
+
+def test_majority_settles_with_more_than_half_of_the_annotations(database: Database) -> None:
+    study = voted(database, ("yes", "yes", "no"), ("yes", "no", "no"), rule="majority")
+    assert final(study) == [("i00001", "majority", "yes"), ("i00002", "majority", "no")]
+    assert disputes(database, study.researcher, study.study_id) == []
+
+
+def test_an_item_without_all_its_annotations_is_pending(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2)
+    study.label_all(0)
+    assert final(study) == [("i00001", "open", None)]
+    item = disputes(database, study.researcher, study.study_id)
+    assert item == []
+    assert settlement_counts(database, study.researcher, study.study_id)["pending"] == 1
+
+
+def test_an_adjudication_decides_and_leaves_the_annotations(database: Database) -> None:
+    study = voted(database, ("yes", "no"))
+    actor = adjudicator(study)
+    place = disputes(database, actor, study.study_id)[0].study_item_id
+    seen = disputed_item(database, actor, place)
+    assert [(vote.rater, vote.value) for vote in seen.units[0].votes] == [("R1", "yes"), ("R2", "no")]
+    assert seen.presentation["answer"] == "Answer of i00001."
+    first = adjudicate(database, actor, place, uid="a", decisions=[UnitDecision("right", "item", "no")])
+    assert adjudicate(database, actor, place, uid="a", decisions=[]) == first
+    assert final(study) == [("i00001", "adjudicated", "no")]
+    assert [vote.value for vote in disputed_item(database, actor, place).units[0].votes] == ["yes", "no"]
+    with pytest.raises(Conflict, match="meanwhile"):
+        adjudicate(database, actor, place, uid="b", decisions=[UnitDecision("right", "item", "yes")])
+    adjudicate(database, actor, place, uid="c", decisions=[UnitDecision("right", "item", "yes")], again=True)
+    assert final(study) == [("i00001", "adjudicated", "yes")]
+
+
+def test_overruling_a_majority_needs_a_reason(database: Database) -> None:
+    study = voted(database, ("yes", "yes", "no"))
+    actor = adjudicator(study)
+    place = disputes(database, actor, study.study_id)[0].study_item_id
+    with pytest.raises(InvalidInput, match="Give a reason"):
+        adjudicate(database, actor, place, uid="a", decisions=[UnitDecision("right", "item", "no")])
+    adjudicate(database, actor, place, uid="a", decisions=[UnitDecision("right", "item", "no", "page 3 says so")])
+    with database.read() as session:
+        unit = next(iter(stream_settled(session, study.study_id)))
+    assert (unit.value, unit.reason, unit.adjudicator_person_id) == ("no", "page 3 says so", actor.person_id)
+
+
+def test_every_disputed_unit_has_to_be_decided_with_a_label_of_the_protocol(database: Database) -> None:
+    study = voted(database, ("yes", "no"))
+    actor = adjudicator(study)
+    place = disputes(database, actor, study.study_id)[0].study_item_id
+    with pytest.raises(InvalidInput, match="Not decided yet: Right"):
+        adjudicate(database, actor, place, uid="a", decisions=[])
+    with pytest.raises(InvalidInput, match="maybe"):
+        adjudicate(database, actor, place, uid="a", decisions=[UnitDecision("right", "item", "maybe")])
+    with pytest.raises(InvalidInput, match="Nobody labelled"):
+        adjudicate(database, actor, place, uid="a", decisions=[UnitDecision("right", "evidence:e9", "yes")])
+
+
+def test_nobody_adjudicates_an_item_they_annotated(database: Database) -> None:
+    study = voted(database, ("yes", "no"))
+    place = disputes(database, study.researcher, study.study_id)[0].study_item_id
+    own = Actor(study.annotators[0].person_id, study.annotators[0].name)
+    with database.write() as session:
+        from db.models import Membership
+
+        session.get_one(Membership, (study.project_id, own.person_id)).role = "adjudicator"
+    assert "yourself" in (disputed_item(database, own, place).allowed or "")
+    with pytest.raises(NotAllowed, match="yourself"):
+        adjudicate(database, own, place, uid="a", decisions=[UnitDecision("right", "item", "no")])
+
+
+def test_grounding_is_settled_per_evidence_unit(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2, n_evidence=2, protocol="qa_verification")
+    for who, second in ((0, "required"), (1, "not_required")):
+        item = study.submit(who, study.work(who)["items"][0], {"self_contained": "true", "human_like": "true"}).item
+        assert item is not None
+        values = {"question_factual": "factual", "answer_factual": "factual", "complete": "complete"}
+        from annotators.submissions import GivenLabel
+        from db.annotations import StepSubmission, submit
+
+        labels = [GivenLabel(name, "item", value) for name, value in values.items()]
+        labels += [GivenLabel("grounding", "evidence:E1", "required"), GivenLabel("grounding", "evidence:E2", second)]
+        step = StepSubmission(f"{who}-2", item["assignment"], 1, 1, tuple(labels))
+        submit(database, study.annotators[who], study.study_id, step=step)
+    with database.read() as session:
+        units = {(one.criterion, one.target): one.state for one in stream_settled(session, study.study_id)}
+    assert units["grounding", "evidence:distractor-2"] == "unanimous"
+    assert units["grounding", "evidence:gold-1"] == "open"
+    assert len(units) == 7

@@ -1,0 +1,119 @@
+"""Labels made elsewhere, and what statistics take."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotators.criteria import Grade, Label
+from annotators.errors import InvalidInput
+from annotators.protocols import Material, Step
+from db.engine import Database
+from db.labels import ForeignLabel, import_labels, ratings
+from exports.agreement import agreement_report
+from tests.makers import StudyInUse, tiny_protocol
+
+
+def rows(*cells: tuple[str, str, str], criterion: str = "right") -> list[ForeignLabel]:
+    return [ForeignLabel(n, item, who, criterion, "item", value) for n, (item, who, value) in enumerate(cells, 2)]
+
+
+def test_imported_labels_count_and_their_people_need_no_login(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
+    given = rows(("i00001", "x", "yes"), ("i00001", "y", "no"), ("i00002", "x", "yes"), ("i00002", "y", "yes"))
+    report = import_labels(database, study.researcher, study.study_id, rows=given, source="table.csv")
+    assert (report.labels, report.annotations, report.annotators) == (4, 4, ["x", "y"])
+    found = ratings(database, study.researcher, study.study_id).criteria[0]
+    assert sorted(found.values) == ["no", "yes", "yes", "yes"]
+    assert len(set(found.units)) == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([("nowhere", "x", "yes")], "line 2: item 'nowhere'"),
+        ([("i00001", "x", "maybe")], "line 2: 'maybe' is not a label"),
+        ([("i00001", "x", "yes"), ("i00001", "x", "no")], "line 3: 'x' labels 'right' of 'i00001'"),
+    ],
+)
+def test_a_bad_row_is_named_and_nothing_is_imported(database: Database, cells: list[Any], words: str) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
+    with pytest.raises(InvalidInput, match=words):
+        import_labels(database, study.researcher, study.study_id, rows=rows(*cells), source="t.csv")
+    assert ratings(database, study.researcher, study.study_id).criteria[0].values == []
+
+
+def test_the_same_people_and_items_cannot_be_imported_twice(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    given = rows(("i00001", "x", "yes"))
+    import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv")
+    with pytest.raises(InvalidInput, match="already"):
+        import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv")
+
+
+def test_cannot_judge_is_counted_and_left_out(database: Database) -> None:
+    from annotators.submissions import GivenLabel
+    from db.annotations import StepSubmission, submit
+
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    item = study.work(0)["items"][0]
+    label = GivenLabel("right", "item", None, cannot_judge=True, reason="blurred")
+    submit(
+        database,
+        study.annotators[0],
+        study.study_id,
+        step=StepSubmission("u", item["assignment"], 1, 0, (label,)),
+    )
+    found = ratings(database, study.researcher, study.study_id).criteria[0]
+    assert (found.values, found.cannot_judge) == ([], 1)
+
+
+def test_superseded_labels_are_not_measured(database: Database) -> None:
+    from db.annotations import reopen
+
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    study.submit(0, reopen(database, study.annotators[0], study.study_id), {"right": "no"})
+    assert ratings(database, study.researcher, study.study_id).criteria[0].values == ["no"]
+
+
+def test_the_raters_of_ragchecker_agree_as_published(sqlite_database: Database, shared_data: Path) -> None:
+    """Two raters, 280 answer pairs: the values of ../shared/data/README.md."""
+    records = json.loads((shared_data / "ragchecker" / "human_labeled_data.json").read_text())
+    labels = [Label(value=value) for value in (-2, -1, 0, 1, 2)]
+    names = ("correctness", "completeness", "overall")
+    protocol = tiny_protocol(
+        criteria=[
+            Grade(
+                name=name,
+                title=name,
+                labels=[x.model_copy(update={"key": k}) for x, k in zip(labels, "12345", strict=True)],
+            )
+            for name in names
+        ],
+        steps=[Step(name="all", title="All", shows=[Material.QUESTION, Material.ANSWER], criteria=list(names))],
+    )
+    study = StudyInUse(sqlite_database, items=280, annotators=2, overlap=2, protocol=protocol)
+    given = []
+    for row, record in enumerate(records):
+        for name in names:
+            value = record[f"{name}_label"]
+            given.append(ForeignLabel(row, f"i{row // 2 + 1:05}", f"r{row % 2}", name, "item", str(value)))
+    import_labels(sqlite_database, study.researcher, study.study_id, rows=given, source="ragchecker")
+    report = agreement_report(sqlite_database, study.researcher, study.study_id, resamples=100)
+    expected = {
+        "cohen_kappa": (0.3113, 0.4626, 0.4133),
+        "krippendorff_alpha_nominal": (0.3099, 0.4617, 0.4107),
+        "krippendorff_alpha_ordinal": (0.5865, 0.6828, 0.6836),
+        "krippendorff_alpha_interval": (0.6338, 0.7188, 0.6988),
+    }
+    for name, values in expected.items():
+        for criterion, value in zip(report.criteria, values, strict=True):
+            found = criterion.find(name)
+            assert found is not None
+            assert found.value == pytest.approx(value, abs=5e-5), (name, criterion.criterion.name)
+            assert found.low is not None
+            assert found.low < value < (found.high or 0)
