@@ -58,12 +58,16 @@ class CriterionRatings:
 
 @dataclass(frozen=True)
 class StudyRatings:
-    """A study's ratings by criterion, in the protocol's order, with the raters' names or pseudonyms."""
+    """A study's ratings by criterion, in the protocol's order, with the raters' names or pseudonyms.
+
+    `items`: study item → (item, external id).
+    """
 
     study: Study
     protocol: Protocol
     criteria: list[CriterionRatings]
     names: dict[int, str]
+    items: dict[int, tuple[int, str]]
 
 
 @operation(On.STUDY, READERS)
@@ -111,7 +115,19 @@ def ratings(
             column.raters.append(person_id)
             column.values.append(decoded[text])
         people = {rater for column in columns.values() for rater in column.raters}
-        return StudyRatings(study, protocol, list(columns.values()), _names(session, people, named=named))
+        names = _names(session, people, named=named)
+        return StudyRatings(study, protocol, list(columns.values()), names, _items(session, study_id))
+
+
+def _items(session: Session, study_id: int) -> dict[int, tuple[int, str]]:
+    rows = session.execute(
+        sql_select(col(StudyItem.id), col(Item.id), col(Item.external_id))
+        .select_from(StudyItem)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .where(col(StudyItem.study_id) == study_id)
+    )
+    return {place: (item_id, external_id) for place, item_id, external_id in rows}
 
 
 def _names(session: Session, people: Iterable[int], *, named: bool) -> dict[int, str]:

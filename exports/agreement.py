@@ -9,14 +9,26 @@ from typing import Any
 from annotators.agreement import Ratings, Scale, Statistic, headline, measure, prevalence_warning, sentence
 from annotators.criteria import Criterion
 from annotators.errors import AssayError
+from annotators.settling import vote
 from db.engine import Database
-from db.labels import CriterionRatings, ratings
+from db.labels import CriterionRatings, StudyRatings, ratings
 from db.permissions import Actor
 
 
 def measured_scale(criterion: Criterion) -> Scale | None:
     """The scale whose coefficients are measured for this criterion, or None for sets, rankings and texts."""
     return criterion.scale if criterion.scale in ("nominal", "ordinal", "interval") else None
+
+
+@dataclass(frozen=True)
+class UnitLabels:
+    """One unit that was labelled, and what each rater gave: what is behind a number."""
+
+    study_item_id: int
+    item_id: int
+    item: str
+    target: str
+    labels: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,7 @@ class CriterionReport:
     sentence: str | None
     warning: str | None
     pairs: dict[tuple[str, str], Counter[tuple[str, str]]]
+    units: list[UnitLabels]
 
     def find(self, name: str, **about: Any) -> Statistic | None:
         """The first statistic of this name (and label, or raters)."""
@@ -100,13 +113,13 @@ def agreement_report(
         n_items=found.study.n_items,
         seed=seed,
         resamples=resamples,
-        criteria=[_criterion_report(one, found.names, seed, resamples) for one in found.criteria],
+        criteria=[_criterion_report(one, found, seed, resamples) for one in found.criteria],
         raters=[found.names[person] for person in sorted(found.names)],
     )
 
 
-def _criterion_report(column: CriterionRatings, names: dict[int, str], seed: int, resamples: int) -> CriterionReport:
-    criterion = column.criterion
+def _criterion_report(column: CriterionRatings, found: StudyRatings, seed: int, resamples: int) -> CriterionReport:
+    criterion, names = column.criterion, found.names
     raters = [names[person] for person in column.raters]
     shares = Counter(str(value) for value in column.values)
     n_units, n_raters, n_ratings = len(set(column.units)), len(set(raters)), len(column.values)
@@ -136,12 +149,26 @@ def _criterion_report(column: CriterionRatings, names: dict[int, str], seed: int
         sentence=words,
         warning=warning,
         pairs=_pairs(column, names) if criterion.label_list() else {},
+        units=_units(column, found),
     )
 
 
 def _no_coefficient(criterion: Criterion, n_units: int, n_raters: int, n_ratings: int) -> Statistic:
     reason = f"no coefficient is measured for labels of the scale {criterion.scale} in this version"
     return Statistic("percent_agreement", None, None, None, None, reason, n_units, n_raters, n_ratings)
+
+
+def _units(column: CriterionRatings, found: StudyRatings) -> list[UnitLabels]:
+    """The units in the order of their items, each with what the raters gave."""
+    given: dict[str, dict[str, str]] = {}
+    for unit, person, value in zip(column.units, column.raters, column.values, strict=True):
+        given.setdefault(unit, {})[found.names[person]] = vote(value)
+    units = []
+    for unit, labels in given.items():
+        place, _, target = unit.partition("|")
+        item_id, name = found.items[int(place)]
+        units.append(UnitLabels(int(place), item_id, name, target or "item", labels))
+    return sorted(units, key=lambda one: (one.study_item_id, one.target))
 
 
 def _pairs(column: CriterionRatings, names: dict[int, str]) -> dict[tuple[str, str], Counter[tuple[str, str]]]:
