@@ -1,0 +1,84 @@
+"""What a coefficient comes back as: its value or the reason why there is none, its interval, and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from annotators.agreement.table import Label
+
+IntervalKind = Literal["BCa", "percentile"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """How an interval was made: by which bootstrap, at which level (0..1), from how many resamples and which seed.
+
+    `undefined` is how many of the resamples left the coefficient undefined and were left out; `low` and `high` are None
+    when no interval could be made, and `note` says why, or what else is to be known.
+    """
+
+    low: float | None
+    high: float | None
+    kind: IntervalKind
+    level: float
+    resamples: int
+    undefined: int
+    seed: int
+    note: str = ""
+
+    def in_words(self) -> str:
+        """One line for tables and files, such as "BCa bootstrap over units, 95 %, 1,000 resamples, seed 7"."""
+        if self.low is None:
+            return f"no interval: {self.note}"
+        words = (
+            f"{self.kind} bootstrap over units, {100 * self.level:g} %, {self.resamples:,} resamples, seed {self.seed}"
+        )
+        if self.undefined:
+            words += f"; {self.undefined:,} of {self.resamples:,} resamples undefined"
+        return f"{words}; {self.note}" if self.note else words
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One statistic of agreement: `value` (None with a `reason` when undefined), interval, method and numbers.
+
+    `low`, `high` are the ends of the interval on the scale of the value; `method` says in words how it was made and
+    what was left out. `n_units`, `n_raters`, `n_ratings` are those that the statistic used. `raters` names the pair and
+    `label` the label that it is about, when it is about one. `interval` holds the method's parts and `left_out` the
+    number of units that do not count because they have a single rating; neither goes into JSON.
+    """
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str | None
+    reason: str | None
+    n_units: int
+    n_raters: int
+    n_ratings: int
+    raters: tuple[Hashable, Hashable] | None = None
+    label: Label | None = None
+    interval: Interval | None = None
+    left_out: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The statistic as `agreement` JSON has it: `raters` and `label` only when it is about a pair or a label."""
+        found: dict[str, Any] = {
+            "name": self.name,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "method": self.method,
+            "reason": self.reason,
+            "n_units": self.n_units,
+            "n_raters": self.n_raters,
+            "n_ratings": self.n_ratings,
+        }
+        if self.raters is not None:
+            found["raters"] = list(self.raters)
+        if self.label is not None:
+            found["label"] = self.label
+        return found

@@ -1,0 +1,1 @@
+"""Metric or judge against people."""

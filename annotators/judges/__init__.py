@@ -1,0 +1,1 @@
+"""One file a judge: what a language model is asked."""

@@ -1,0 +1,26 @@
+"""The pages everybody looks at: what a document is, how many pages it has, and a picture of any of them.
+
+Importing this package loads neither MuPDF nor Pillow: documents come from strangers, and only the worker processes of a
+`Renderer` open them.
+"""
+
+from annotators.pages.cache import WIDTHS, PageCache, snap_width
+from annotators.pages.failure import draw_failure
+from annotators.pages.kinds import MEDIA_TYPES, sniff
+from annotators.pages.renderer import Renderer
+from annotators.pages.results import DocumentFacts, Limits, PageNotDrawn, RenderedPage, Why
+
+__all__ = [
+    "MEDIA_TYPES",
+    "WIDTHS",
+    "DocumentFacts",
+    "Limits",
+    "PageCache",
+    "PageNotDrawn",
+    "RenderedPage",
+    "Renderer",
+    "Why",
+    "draw_failure",
+    "snap_width",
+    "sniff",
+]

@@ -1,0 +1,259 @@
+"""What a scorer is: a deterministic metric over items, its parameters, and the scores it gives."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from annotators.errors import InvalidInput
+from annotators.registry import Registry
+
+Reference = str | list[str]
+"""A reference answer: a text, or a set of required phrases."""
+
+
+class Part(StrEnum):
+    """Parts of an item that a scorer may ask for beside question, answer, references and hops."""
+
+    EVIDENCE = "evidence"
+    CLAIMS = "claims"
+    IMAGES = "images"
+    DOCUMENTS = "documents"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceView:
+    """One unit of evidence as a scorer sees it. `document` is its key, `pages` count from 1."""
+
+    key: str
+    kind: str = "passage"
+    role: str | None = None
+    document: str | None = None
+    pages: tuple[int, ...] = ()
+    text: str | None = None
+    used: bool | None = None
+    hop: int | None = None
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimView:
+    """One claim; `of` says of what: answer or reference."""
+
+    key: str
+    text: str
+    of: str = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageView:
+    """One image interleaved in the answer, in its order."""
+
+    key: str
+    document: str | None = None
+    page: int = 1
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """One item version as a scorer sees it. The parts are there when the scorer `needs` them, else empty."""
+
+    version_id: int
+    question: str
+    answer: str = ""
+    references: Sequence[Reference] = ()
+    hops: Sequence[Mapping[str, Any]] = ()
+    system: str = "reference"
+    category: str | None = None
+    language: str | None = None
+    evidence: tuple[EvidenceView, ...] = ()
+    claims: tuple[ClaimView, ...] = ()
+    images: tuple[ImageView, ...] = ()
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreValue:
+    """One score: a value, or None (*unscored*) with the reason. Flags are 0 and 1."""
+
+    name: str
+    value: float | None
+    reason: str | None = None
+    target: str = "item"
+    details: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.value is None) != (self.reason is not None):
+            raise ValueError(f"score {self.name!r}: either a value or the reason why there is none")
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKind:
+    """One of the values that a scorer gives: its name in the data, its title, a number or a flag, its range."""
+
+    name: str
+    title: str
+    kind: Literal["number", "flag"] = "number"
+    low: float | None = 0.0
+    high: float | None = 1.0
+
+
+class Parameters(BaseModel):
+    """The parameters of a scorer: frozen, none unknown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+P = TypeVar("P", bound=Parameters)
+
+
+class Scorer(ABC, Generic[P]):
+    """A metric by its name and version. The version changes whenever the same item could get another score.
+
+    `values` are what it gives, the main one first; `needs` are the parts it reads; `source` cites where it is from.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    source: ClassVar[str]
+    values: ClassVar[tuple[ValueKind, ...]]
+    needs: ClassVar[frozenset[Part]] = frozenset()
+    parameters: type[P]
+
+    @abstractmethod
+    def score(self, items: Sequence[ItemView], parameters: P) -> list[list[ScoreValue]]:
+        """The scores of each item of a batch, in the order of the batch.
+
+        Every item gets at least one score, *unscored* ones included: an item without any counts as not yet scored.
+        """
+
+
+SCORERS: Registry[Scorer[Any]] = Registry("scorer", "annotators.scorers")
+"""All scorers that are known by name."""
+
+
+def parameters_of(scorer: Scorer[P], given: Mapping[str, Any] | Sequence[str] | Parameters | None = None) -> P:
+    """The parameters from a mapping, or from texts K=V as the command line takes them; None gives the defaults.
+
+    Raises InvalidInput naming the parameter, the value, and what is allowed.
+    """
+    if given is None:
+        given = {}
+    if isinstance(given, Parameters):
+        given = given.model_dump()
+    if not isinstance(given, Mapping):
+        given = _pairs(scorer, given)
+    try:
+        return scorer.parameters.model_validate(given)
+    except ValidationError as error:
+        raise InvalidInput("\n".join(_complaint(scorer, dict(one)) for one in error.errors())) from None
+
+
+def _pairs(scorer: Scorer[Any], given: Sequence[str]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise InvalidInput(f"{text!r} is no parameter. Write NAME=VALUE; {_known(scorer)}.")
+        if name in pairs:
+            raise InvalidInput(f"Parameter {name!r} is given twice. Give it once.")
+        pairs[name] = value.strip()
+    return pairs
+
+
+def _complaint(scorer: Scorer[Any], error: dict[str, Any]) -> str:
+    name = str(error["loc"][0]) if error["loc"] else ""
+    if name not in scorer.parameters.model_fields:
+        return f"Scorer {scorer.name!r} has no parameter {name!r}; {_known(scorer)}." if name else str(error["msg"])
+    if error["type"] == "missing":
+        return f"Scorer {scorer.name!r} needs parameter {name!r}: {allowed_values(scorer, name)}."
+    return f"{error['input']!r} is not a value of parameter {name!r}. Allowed: {allowed_values(scorer, name)}."
+
+
+def _known(scorer: Scorer[Any]) -> str:
+    names = sorted(scorer.parameters.model_fields)
+    return f"known: {', '.join(names)}" if names else "it takes none"
+
+
+def allowed_values(scorer: Scorer[Any], name: str) -> str:
+    """What a parameter may be, in words: its alternatives, or its type with its limits."""
+    information = scorer.parameters.model_fields[name]
+    if get_origin(information.annotation) is Literal:
+        return ", ".join(str(value) for value in get_args(information.annotation))
+    schema = scorer.parameters.model_json_schema()["properties"][name]
+    words = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
+    text = words.get(schema.get("type", ""), "a value")
+    limits = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
+    return " ".join([text, *(f"{word} {schema[key]:g}" for key, word in limits.items() if key in schema)])
+
+
+def parameters_hash(parameters: Mapping[str, Any]) -> str:
+    """SHA-256 of the parameters in canonical JSON: what tells two runs of a scorer apart."""
+    return hashlib.sha256(orjson.dumps(parameters, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+_COMMON = {
+    "correctness": ValueKind("correctness", "Correctness"),
+    "hallucination": ValueKind("hallucination", "Hallucination", "flag"),
+}
+
+
+def value_kind(scorer: str, name: str) -> ValueKind:
+    """What the value `name` of `scorer` is: as the scorer says, else (imported scores) by its name."""
+    if scorer in SCORERS.names():
+        for kind in SCORERS.get(scorer).values:
+            if kind.name == name:
+                return kind
+    words = name.replace("_", " ").strip()
+    return _COMMON.get(name, ValueKind(name, words[:1].upper() + words[1:], low=None, high=None))
+
+
+@dataclass
+class MacroMean:
+    """Means from sums by category: over items, and the unweighted mean of the category means.
+
+    FATHOMS-RAG, section III.B with its evaluator: overall = mean of the categories' means. Items without a category
+    (None) are one category of their own, so that no score is left out. Empty: both means are None.
+    """
+
+    sums: dict[str | None, float] = field(default_factory=dict)
+    counts: dict[str | None, int] = field(default_factory=dict)
+
+    def add(self, category: str | None, total: float, n: int = 1) -> None:
+        """`n` scores of a category whose sum is `total`."""
+        if n:
+            self.sums[category] = self.sums.get(category, 0.0) + total
+            self.counts[category] = self.counts.get(category, 0) + n
+
+    @property
+    def n(self) -> int:
+        """How many scores."""
+        return sum(self.counts.values())
+
+    @property
+    def mean(self) -> float | None:
+        """Over all scores."""
+        return sum(self.sums.values()) / self.n if self.n else None
+
+    @property
+    def macro_mean(self) -> float | None:
+        """Over the means of the categories, each counting the same."""
+        means = [self.sums[category] / self.counts[category] for category in self.sums]
+        return sum(means) / len(means) if means else None
+
+
+def readable(parameters: Mapping[str, Any]) -> list[str]:
+    """Parameters as the command line takes them: ["mode=paper", "k=3"]."""
+    return [f"{name}={one if isinstance(one, str) else json.dumps(one)}" for name, one in sorted(parameters.items())]

@@ -1,0 +1,86 @@
+"""The route of page images: who may see the page now, and its picture, kept by the browser for this person only."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from annotators.errors import InvalidInput
+from annotators.pages import PageNotDrawn, Why, draw_failure, snap_width
+from app.state import AppState
+from app.web import actor_of
+from db.disclosure import PageSource, may_see_page
+
+DEFAULT_WIDTH = 1200
+AT_ONCE = 12
+
+# A browser keeps a picture under its address for a week; the address changes with the document's bytes (`v`). `Vary`
+# keeps the next person at the same browser from being shown it: their cookie is another.
+KEEP = "private, max-age=604800, immutable"
+ASK_AGAIN = "private, no-cache"
+NOT_SUPPLIED = "The document's bytes have not been supplied. A researcher can attach them on the page Data."
+
+
+def routes(state: AppState) -> list[Route]:
+    """The route /page-images/{document_id}/{page}?w=WIDTH&v=VERSION."""
+    # Drawing waits for worker processes: at most these many threads of ours wait with it.
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+
+    async def page_image(request: Request) -> Response:
+        actor = actor_of(request)
+        document_id, page = request.path_params["document_id"], request.path_params["page"]
+        width = _width(request.query_params.get("w"))
+
+        def answer() -> Response:
+            source = may_see_page(state.db, actor, document_id=document_id, page=page)
+            return _picture(state, source, page=page, width=width, known=request.headers.get("if-none-match", ""))
+
+        response = await anyio.to_thread.run_sync(answer, limiter=limiter)
+        if response.status_code in (200, 304) and "cache-control" not in response.headers:
+            response.headers["Cache-Control"] = KEEP if "v" in request.query_params else ASK_AGAIN
+        response.headers["Vary"] = "Cookie"
+        return response
+
+    return [Route("/page-images/{document_id:int}/{page:int}", page_image, methods=["GET"])]
+
+
+def _width(text: str | None) -> int:
+    if text is None:
+        return snap_width(DEFAULT_WIDTH)
+    if not text.isascii() or not text.isdigit() or not 1 <= len(text) <= 5 or int(text) < 1:
+        raise InvalidInput(f"w is {text!r}; it must be the width in pixels, a whole number from 1.")
+    return snap_width(int(text))
+
+
+def _picture(state: AppState, source: PageSource, *, page: int, width: int, known: str) -> Response:
+    if source.sha256 is None or source.media_type is None:
+        return _failure(PageNotDrawn(Why.MISSING, NOT_SUPPLIED), width, title="Not supplied")
+    etag = f'"{source.sha256[:20]}-{page}-{width}"'
+    if etag in known:
+        return Response(status_code=304, headers={"ETag": etag})
+    path = state.settings.documents_folder / source.sha256[:2] / source.sha256
+    try:
+        drawn = state.pages.get(source.sha256, path, source.media_type, page, width)
+    except PageNotDrawn as failure:
+        return _failure(failure, width)
+    headers = {"ETag": etag}
+    if drawn.note:
+        headers["X-Assay-Page-Note"] = quote(drawn.note, safe=" ,.:;()'")
+    return Response(drawn.data, media_type=drawn.media_type, headers=headers)
+
+
+def _failure(failure: PageNotDrawn, width: int, title: str = "This page cannot be shown") -> Response:
+    """The picture that says why, with the reason in a header as well (percent-encoded) for the alternative text."""
+    return Response(
+        draw_failure(failure.reason, width, title),
+        media_type="image/png",
+        headers={
+            "Cache-Control": "no-store",
+            "X-Assay-Page-Failure": failure.why,
+            "X-Assay-Page-Reason": quote(failure.reason, safe=" ,.:;()'"),
+        },
+    )

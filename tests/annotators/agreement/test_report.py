@@ -1,0 +1,169 @@
+"""All statistics of a criterion at once: which, in which order, with which numbers, as which JSON."""
+
+from __future__ import annotations
+
+import json
+import time
+from itertools import combinations
+
+import pytest
+
+from annotators.agreement import Ratings, measure
+from annotators.errors import InvalidInput
+from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated
+
+
+def names(ratings: Ratings) -> list[str]:
+    return list(dict.fromkeys(one.name for one in measure(ratings, resamples=20)))
+
+
+def test_a_nominal_scale_reports_raw_agreement_alpha_kappas_and_each_label() -> None:
+    ratings = Ratings.from_rows(KRIPPENDORFF)
+    found = measure(ratings, resamples=20)
+    assert names(ratings) == [
+        "percent_agreement",
+        "krippendorff_alpha_nominal",
+        "cohen_kappa",
+        "light_kappa",
+        "fleiss_kappa",
+        "specific_agreement",
+    ]
+    assert [one.raters for one in found if one.name == "cohen_kappa"] == list(combinations(range(4), 2))
+    assert [one.label for one in found if one.name == "specific_agreement"] == [1, 2, 3, 4, 5]
+
+
+def test_two_raters_have_one_kappa_and_no_mean_of_it() -> None:
+    assert "light_kappa" not in names(Ratings.from_rows([[0, 1, 0], [0, 1, 1]]))
+
+
+@pytest.mark.parametrize("scale", ["ordinal", "interval"])
+def test_numbers_have_all_three_alphas(scale: str) -> None:
+    found = names(Ratings.from_rows(KRIPPENDORFF, scale=scale))  # type: ignore[arg-type]
+    assert found[1:4] == [
+        "krippendorff_alpha_nominal",
+        "krippendorff_alpha_ordinal",
+        "krippendorff_alpha_interval",
+    ]
+
+
+def test_ordered_words_have_no_interval_alpha() -> None:
+    found = names(Ratings.from_rows([["lo", "hi", "lo"], ["lo", "hi", "hi"]], ["lo", "hi"], "ordinal"))
+    assert "krippendorff_alpha_ordinal" in found
+    assert "krippendorff_alpha_interval" not in found
+
+
+def test_hundreds_of_numbers_are_not_listed_one_by_one() -> None:
+    ratings = Ratings.from_rows([[x / 7 for x in range(300)], [x / 7 for x in range(1, 301)]], scale="interval")
+    assert "specific_agreement" not in names(ratings)
+
+
+def test_a_crowd_has_the_mean_kappa_and_no_list_of_pairs() -> None:
+    units = [unit for unit in range(200) for _ in range(3)]
+    raters = [(unit * 7 + i * 31) % 150 for unit in range(200) for i in range(3)]
+    ratings = Ratings.from_triples(
+        units, raters, [(unit + (rater % 5 == 0)) % 2 for unit, rater in zip(units, raters, strict=True)]
+    )
+    found = {one.name: one for one in measure(ratings, resamples=100)}
+    assert "cohen_kappa" not in found
+    assert found["light_kappa"].value is not None
+
+
+def test_json_has_the_agreed_keys_and_pairs_and_labels_only_where_they_belong() -> None:
+    found = [one.to_json() for one in measure(Ratings.from_rows(KRIPPENDORFF), resamples=50, seed=7)]
+    keys = ["name", "value", "low", "high", "method", "reason", "n_units", "n_raters", "n_ratings"]
+    by_name = {one["name"]: one for one in found}
+    assert list(by_name["fleiss_kappa"]) == keys
+    assert list(by_name["cohen_kappa"]) == [*keys, "raters"]
+    assert list(by_name["specific_agreement"]) == [*keys, "label"]
+    assert by_name["cohen_kappa"]["raters"] == [2, 3]
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_numbers_and_what_was_left_out_are_those_of_each_statistic() -> None:
+    found = {one.name: one for one in reversed(measure(Ratings.from_rows(KRIPPENDORFF), seed=7))}
+    alpha, fleiss, kappa = (found[name] for name in ("krippendorff_alpha_nominal", "fleiss_kappa", "cohen_kappa"))
+    assert (alpha.n_units, alpha.n_raters, alpha.n_ratings, alpha.left_out) == (11, 4, 40, 1)
+    assert (fleiss.n_units, fleiss.n_raters, fleiss.n_ratings, fleiss.left_out) == (12, 4, 41, 0)
+    assert (kappa.n_units, kappa.n_raters, kappa.n_ratings) == (9, 2, 18)
+    assert alpha.method == (
+        "BCa bootstrap over units, 95 %, 1,000 resamples, seed 7; 1 unit with a single rating left out"
+    )
+    assert fleiss.method == "BCa bootstrap over units, 95 %, 1,000 resamples, seed 7"
+
+
+def test_raters_who_rated_nothing_that_can_be_paired_are_not_counted() -> None:
+    rows = [[0, 1, 0, None], [0, 1, 1, None], [None, None, None, 1]]
+    found = measure(Ratings.from_rows(rows), ["krippendorff_alpha_nominal"], resamples=20)[0]
+    assert (found.n_raters, found.left_out) == (2, 1)
+
+
+def test_the_statistics_come_in_the_order_asked_for() -> None:
+    asked = ["light_kappa", "fleiss_kappa", "percent_agreement"]
+    assert [one.name for one in measure(Ratings.from_rows(KRIPPENDORFF), asked, resamples=20)] == asked
+
+
+def test_a_statistic_asked_for_alone_is_the_same_as_among_others() -> None:
+    ratings = Ratings.from_rows(KRIPPENDORFF, scale="interval")
+    together = {(one.name, one.raters, one.label): one for one in measure(ratings)}
+    for name in ("krippendorff_alpha_interval", "fleiss_kappa", "cohen_kappa", "specific_agreement", "light_kappa"):
+        for one in measure(ratings, [name]):
+            assert one == together[one.name, one.raters, one.label]
+
+
+def test_no_resamples_give_values_without_intervals() -> None:
+    found = measure(Ratings.from_rows(KRIPPENDORFF), ["fleiss_kappa"], resamples=0)[0]
+    assert found.value == pytest.approx(0.76117, abs=5e-6)
+    assert found.low is None
+    assert found.method == "no interval: no resamples were asked for"
+
+
+def test_a_wider_level_gives_a_wider_interval() -> None:
+    ratings = rated(random_matrix(1))
+    narrow, wide = (measure(ratings, ["krippendorff_alpha_nominal"], level=level)[0].interval for level in (0.8, 0.99))
+    assert narrow is not None
+    assert wide is not None
+    assert wide.low is not None
+    assert narrow.low is not None
+    assert wide.low < narrow.low
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"statistics": ["kappa"]}, "statistic 'kappa' is unknown: use some of percent_agreement"),
+        ({"level": 95}, "level 95 is not between 0 and 1"),
+        ({"resamples": -1}, "-1 resamples"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        measure(Ratings.from_rows(KRIPPENDORFF), **asked)  # type: ignore[arg-type]
+
+
+def test_fifty_raters_have_1225_kappas_in_seconds() -> None:
+    ratings = rated(random_matrix(2, raters=50, units=200, labels=5))
+    start = time.process_time()
+    found = measure(ratings, ["cohen_kappa", "light_kappa"])
+    seconds = time.process_time() - start
+    pairs = [one for one in found if one.name == "cohen_kappa"]
+    assert len(pairs) == 1225
+    assert all(one.low is not None for one in pairs)
+    assert seconds < 8  # 1 on the machine it was written on
+
+
+def test_pairs_resampled_together_have_the_intervals_of_pairs_alone() -> None:
+    # Eight raters who rated everything are 28 pairs, which are resampled at once; two raters are not.
+    matrix = random_matrix(3, raters=8, units=80, labels=3)
+    together = measure(rated(matrix), ["cohen_kappa"], resamples=4000)
+    for one, (a, b) in list(zip(together, combinations(range(8), 2), strict=True))[:6]:
+        alone = measure(rated(matrix[[a, b]]), ["cohen_kappa"], resamples=4000)[0]
+        assert one.value == pytest.approx(alone.value, abs=1e-12)
+        assert [one.low, one.high] == pytest.approx([alone.low, alone.high], abs=0.03)
+
+
+def test_a_million_ratings_are_measured_in_seconds() -> None:
+    ratings = rated(random_matrix(4, raters=3, units=333_334, labels=5), scale="nominal")
+    start = time.process_time()
+    found = measure(ratings)
+    assert time.process_time() - start < 10  # 1 on the machine it was written on
+    assert all(one.low is not None for one in found)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from annotators.keys import RESERVED
+from annotators.protocols import Protocol
+
+
+def fields(**changes: Any) -> dict[str, Any]:
+    made = {
+        "name": "tiny",
+        "title": "Tiny",
+        "guidelines": "Decide.",
+        "criteria": [
+            {"name": "right", "title": "Right", "labels": [{"value": "yes"}, {"value": "no"}]},
+            {"name": "why", "kind": "text", "title": "Why", "when": {"criterion": "right", "values": ["no"]}},
+        ],
+        "steps": [{"name": "all", "title": "All", "shows": ["question"], "criteria": ["right", "why"]}],
+    }
+    return {**made, **changes}
+
+
+def with_criterion(position: int, **changes: Any) -> dict[str, Any]:
+    made = fields()
+    made["criteria"][position] |= changes
+    return made
+
+
+def with_step(**changes: Any) -> dict[str, Any]:
+    made = fields()
+    made["steps"][0] |= changes
+    return made
+
+
+def test_what_hangs_together_is_accepted() -> None:
+    assert Protocol.model_validate(fields()).criterion("why").when is not None
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (with_criterion(1, name="right"), "two criteria are named 'right'; rename one"),
+        (with_step(criteria=["right"]), "criterion 'why' is asked in no step; add it to one"),
+        (with_step(criteria=["right", "why", "right"]), "criterion 'right' is asked twice"),
+        (with_step(criteria=["right", "why", "who"]), "a step asks 'who', which is no criterion; known: right, why"),
+        (with_step(criteria=["why", "right"]), "'why' depends on 'right', which is not asked before it"),
+        (fields(steps=[fields()["steps"][0]] * 2), "two steps are named 'all'; rename one"),
+        (with_criterion(0, target="evidence"), "criterion 'right' needs evidence, but step 'all' does not show it"),
+        (with_criterion(0, target="page", kind="choice"), "criterion 'right' needs documents"),
+        (with_criterion(0, per_hop=True), "per_hop is for the target page only"),
+        (with_criterion(0, accept=["maybe"]), "accepts 'maybe', which is none of its labels: yes, no"),
+        (
+            with_criterion(1, when={"criterion": "right", "values": ["never"]}),
+            "'why' depends on 'right' being 'never', which is none of its labels: yes, no",
+        ),
+        (with_criterion(0, labels=[{"value": "yes"}, {"value": "yes"}]), "two labels have the value 'yes'"),
+        (with_criterion(0, labels=[{"value": "a", "key": "ab"}]), "key 'ab' is not one character"),
+        (
+            with_criterion(0, labels=[{"value": "yes", "key": "y"}, {"value": "no", "key": "y"}]),
+            "two labels have the key 'y'",
+        ),
+        (
+            with_criterion(0, labels=[{"value": "yes", "key": "2"}, {"value": "no"}]),
+            "two labels have the key '2'",
+        ),
+        (fields(about_scores=True), "the protocol is about scores, but no step shows scores"),
+        (fields(invalidates={"title": ["*"]}), "`invalidates` names 'title', which is no field that a revision edits"),
+        (fields(invalidates={"question": ["who"]}), "an edit of 'question' invalidates 'who', which is no criterion"),
+        (with_criterion(0, kind="graid"), "there is no kind of criterion named 'graid'; known: choice, grade"),
+        (with_criterion(0, kind=["choice"]), "there is no kind of criterion named"),
+    ],
+)
+def test_what_does_not_fit_is_refused(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Protocol.model_validate(data)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("key", sorted(RESERVED))
+def test_the_keys_of_the_page_are_refused(key: str) -> None:
+    with pytest.raises(ValidationError, match="is used by the page itself; take another"):
+        Protocol.model_validate(with_criterion(0, labels=[{"value": "a", "key": key}, {"value": "b"}]))
+
+
+def test_a_criterion_may_depend_on_one_of_the_item_but_not_of_another_part() -> None:
+    about_evidence = {"target": "evidence", "when": {"criterion": "right", "values": ["no"]}}
+    data = with_criterion(1, **about_evidence)
+    data["steps"][0]["shows"] = ["question", "evidence"]
+    assert Protocol.model_validate(data).criterion("why").target == "evidence"
+    data["criteria"][0]["target"], data["criteria"][1]["target"] = "evidence", "item"
+    with pytest.raises(ValidationError, match="'why' depends on 'right', which has another target"):
+        Protocol.model_validate(data)
+
+
+def test_an_order_of_images_needs_the_images() -> None:
+    data = with_criterion(1, kind="order", when=None)
+    with pytest.raises(ValidationError, match="criterion 'why' needs images"):
+        Protocol.model_validate(data)
