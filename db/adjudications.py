@@ -137,10 +137,9 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         last = Assignment(id=0, study_id=place.study_id, study_item_id=study_item_id, queue=0)
         last.steps_done = len(protocol.steps) - 1
         presentation = present(session, protocol, [last])[0]
-        wire = Wire(
-            load_parts(session, [study_item_id])[study_item_id],
-            roles_shown=Material.ROLES in protocol.shown_at(len(protocol.steps) - 1),
-        )
+        shown = protocol.shown_at(len(protocol.steps) - 1)
+        parts = load_parts(session, [study_item_id], shown)[study_item_id]
+        wire = Wire(parts, roles_shown=Material.ROLES in shown)
         presentation["targets"] = {unit.target: wire.out(unit.target) for unit in units}
         settlement = session.get(Settlement, study_item_id)
         comments, flags = _remarks(session, annotations, raters)

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from annotators.submissions import GivenLabel, check_step
 from sqlalchemy import delete, func
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.keys import ACTIONS
 from annotators.protocols import Material, Protocol
+from annotators.submissions import GivenLabel, check_step
 from db import tallies
 from db.assignments import last_submitted, lease, locked, member_of, take_open_slot
 from db.engine import Database
@@ -276,8 +276,9 @@ def _commit(
 
 def _validated(session: Session, protocol: Protocol, row: Assignment, step: StepSubmission) -> list[GivenLabel]:
     """The labels with targets and values as they are stored, checked against the protocol."""
-    parts = load_parts(session, [row.study_item_id])[row.study_item_id]
-    wire = Wire(parts, roles_shown=Material.ROLES in protocol.shown_at(step.step))
+    shown = protocol.shown_at(step.step)
+    parts = load_parts(session, [row.study_item_id], shown)[row.study_item_id]
+    wire = Wire(parts, roles_shown=Material.ROLES in shown)
     kinds = {criterion.name: criterion.kind for criterion in protocol.criteria}
     given = [
         replace(

@@ -81,8 +81,8 @@ def look_at(path: Path, name: str, inspect: Inspect) -> Bytes:
 
 
 def document_file(data_folder: Path, sha256: str) -> Path:
-    """Where the bytes with this digest are kept; whether they are there is for the caller to see."""
-    return data_folder / "documents" / sha256[:2] / sha256
+    """Where the bytes with this digest are kept in the folder of documents; the caller sees whether they are there."""
+    return data_folder / sha256[:2] / sha256
 
 
 def store(data_folder: Path, found: Bytes) -> Path | None:
@@ -139,7 +139,9 @@ def add_document(
     data_folder: Path | None = None,
     renderer: Renderer | None = None,
 ) -> int:
-    """Add a document and return its id; with `source` (a file) its bytes are looked at and stored in `data_folder`.
+    """Add a document and return its id; with `source` (a file) its bytes are looked at and stored.
+
+    `data_folder` is the folder of documents' bytes (`Settings.documents_folder`).
 
     Raises Conflict when the project has a document of that key, InvalidInput for a key or bytes that do not fit.
     """

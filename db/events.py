@@ -18,7 +18,7 @@ PAGE = 50
 
 @dataclass(frozen=True)
 class EventRow:
-    """One event. `who` is None when nobody was signed in; an erased person reads as such."""
+    """One event. `who` is None when nobody was signed in; `about` names what it was done to, a person by name."""
 
     event_id: int
     at: datetime
@@ -26,8 +26,7 @@ class EventRow:
     via: str
     project: str | None
     kind: str
-    thing: str
-    thing_id: int | None
+    about: str
     details: dict[str, Any]
 
 
@@ -67,7 +66,9 @@ def _page(db: Database, project_id: int | None, before: int | None, kind: str | 
 
 
 def _rows(session: Session, events: list[Event]) -> list[EventRow]:
-    people = names_of(session, {event.person_id for event in events if event.person_id is not None})
+    acting = {event.person_id for event in events if event.person_id is not None}
+    concerned = {event.thing_id for event in events if event.thing == "person" and event.thing_id is not None}
+    people = names_of(session, acting | concerned)
     wanted = {event.project_id for event in events if event.project_id is not None}
     projects = dict(session.exec(select(Project.id, Project.name).where(col(Project.id).in_(wanted))).all())
     return [
@@ -78,9 +79,16 @@ def _rows(session: Session, events: list[Event]) -> list[EventRow]:
             event.via,
             projects.get(event.project_id),
             event.kind,
-            event.thing,
-            event.thing_id,
+            _about(event, people),
             event.details,
         )
         for event in events
     ]
+
+
+def _about(event: Event, people: dict[int, str]) -> str:
+    if event.thing_id is None:
+        return event.thing
+    if event.thing == "person":
+        return people[event.thing_id]
+    return f"{event.thing} {event.thing_id}"

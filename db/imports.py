@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,15 +14,15 @@ from typing import Any
 import orjson
 from sqlmodel import Session, col
 
-from annotators.errors import AssayError, Conflict, InvalidInput
-from annotators.pages import Renderer
-from db.documents import ATTACHED, DESCRIBED, TITLED, Bytes, give_bytes, look_at, store
+from annotators.errors import AssayError
+from db.documents import ATTACHED, give_bytes, store
 from db.engine import Database
+from db.import_documents import Supplied, complete, look_at_all
 from db.import_rows import Origin, RowWriter, missing_scores, sort_block
 from db.item_parts import normal_items
 from db.models import Batch, Document, Item, now
-from db.normal import FIELDS, Normal, canonical, document_key
-from db.parsed import ParsedDocument, ParsedItem, Reading, Rejected
+from db.normal import FIELDS, Normal, canonical
+from db.parsed import ParsedItem, Reading, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.seen import Seen
@@ -32,6 +32,9 @@ BLOCK = 2_000
 
 MOST_REJECTED = 10_000
 """Bad rows after which reading stops, unless bad rows are to be skipped."""
+
+Progress = Callable[[int, int], None]
+"""Called now and then with how much is done, of how much."""
 
 _EXAMPLES = 5
 
@@ -82,20 +85,13 @@ class ImportReport:
 
 
 @dataclass(frozen=True)
-class _Supplied:
-    """A document of the source, with its bytes looked at."""
-
-    parsed: ParsedDocument
-    found: Bytes | None
-
-
-@dataclass(frozen=True)
 class _To:
     """Where a stream of items goes: compared with what it has had, and (unless this is a preview) into a batch."""
 
     seen: Seen
     batch: _Batch | None
     skip_bad: bool
+    progress: Progress | None
 
 
 class _Undo(Exception):
@@ -103,13 +99,15 @@ class _Undo(Exception):
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def preview_import(db: Database, _actor: Actor, project_id: int, *, reading: Reading) -> ImportReport:
+def preview_import(
+    db: Database, _actor: Actor, project_id: int, *, reading: Reading, progress: Progress | None = None
+) -> ImportReport:
     """What importing would do: how many items, what is kept where, every bad row. Nothing is written or locked."""
     report = ImportReport(reading.format, preview=True)
-    supplied = _look_at_documents(reading, report)
+    supplied = look_at_all(reading.documents(), report.rejected, report.notes)
     with Seen() as seen, db.read() as session:
         _documents(session, project_id, supplied, report, writer=None)
-        _items(session, project_id, reading.items(), report, _To(seen, None, skip_bad=False))
+        _items(session, project_id, reading, report, _To(seen, None, False, progress))
     return report
 
 
@@ -122,15 +120,16 @@ def import_items(
     reading: Reading,
     data_folder: Path | None = None,
     skip_bad: bool = False,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """Add the documents and items of a source in one transaction.
 
     An item that is there with the same content is left as it is; with other content it is listed as a proposed
-    revision and left as it is. With any bad row nothing is added, unless `skip_bad`. `data_folder` is where bytes of
-    documents are stored; it is needed when the source supplies some.
+    revision and left as it is. With any bad row nothing is added, unless `skip_bad`. `data_folder` is the folder
+    of documents' bytes; it is needed when the source supplies some. `progress` is called with (bytes read, of all).
     """
     report = ImportReport(reading.format)
-    supplied = _look_at_documents(reading, report)
+    supplied = look_at_all(reading.documents(), report.rejected, report.notes)
     if data_folder is None and any(one.found for one in supplied):
         raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
     made: list[Path] = []
@@ -139,7 +138,7 @@ def import_items(
             seen, session = stack.enter_context(Seen()), stack.enter_context(db.write())
             batch = _Batch(session, actor, project_id, reading)
             _documents(session, project_id, supplied, report, writer=batch)
-            _items(session, project_id, reading.items(), report, _To(seen, batch, skip_bad))
+            _items(session, project_id, reading, report, _To(seen, batch, skip_bad, progress))
             if report.rejected and not skip_bad:
                 raise _Undo
             report.batch = batch.finish(report)
@@ -154,7 +153,7 @@ def import_items(
     return report
 
 
-def _store(data_folder: Path, supplied: list[_Supplied], made: list[Path]) -> None:
+def _store(data_folder: Path, supplied: list[Supplied], made: list[Path]) -> None:
     """Copy the bytes of the documents; every new file is entered in `made` at once, so that it can be taken back."""
     for one in supplied:
         path = store(data_folder, one.found) if one.found else None
@@ -165,55 +164,8 @@ def _store(data_folder: Path, supplied: list[_Supplied], made: list[Path]) -> No
 # Documents ------------------------------------------------------------------------------------------------------------
 
 
-def _look_at_documents(reading: Reading, report: ImportReport) -> list[_Supplied]:
-    """Every document of the source, its bytes looked at before any transaction begins."""
-    supplied: dict[str, _Supplied] = {}
-    with ExitStack() as stack:
-        renderer: Renderer | None = None
-        for one in reading.documents():
-            if isinstance(one, Rejected):
-                report.rejected.append(one)
-                continue
-            try:
-                document_key(one.key, "key")
-                found = None
-                if one.path is not None:
-                    renderer = renderer or stack.enter_context(Renderer(workers=1))
-                    found = look_at(one.path, one.key, renderer.inspect)
-                    if found.note:
-                        report.notes.append(f"{one.key}: {found.note}")
-                supplied[one.key] = _joined(supplied.get(one.key), _Supplied(one, found))
-            except InvalidInput as error:
-                report.rejected.append(Rejected(one.file, one.line, str(error)))
-    return list(supplied.values())
-
-
-def _joined(before: _Supplied | None, one: _Supplied) -> _Supplied:
-    """One document out of two rows with its key: a description and its bytes may stand in different places."""
-    if before is None:
-        return one
-    a, b = before, one
-    if a.found and b.found and a.found.sha256 != b.found.sha256:
-        raise InvalidInput(
-            f"document {one.parsed.key!r} is supplied twice with different bytes; the first is {a.parsed.file}. "
-            "Keep one, or give each its own key."
-        )
-    for field_ in ("title", "metadata"):
-        first, second = getattr(a.parsed, field_), getattr(b.parsed, field_)
-        if first and second and first != second:
-            raise InvalidInput(
-                f"document {one.parsed.key!r} has two different values of `{field_}`; the first is "
-                f"{a.parsed.file}, line {a.parsed.line}. Keep one."
-            )
-    parsed = ParsedDocument(
-        a.parsed.file, a.parsed.line, a.parsed.key, a.parsed.title or b.parsed.title,
-        a.parsed.metadata or b.parsed.metadata, a.parsed.path or b.parsed.path,
-    )  # fmt: skip
-    return _Supplied(parsed, a.found or b.found)
-
-
 def _documents(
-    session: Session, project_id: int, supplied: list[_Supplied], report: ImportReport, writer: _Batch | None
+    session: Session, project_id: int, supplied: list[Supplied], report: ImportReport, writer: _Batch | None
 ) -> None:
     """Compare the source's documents with the project's, and add what is new about them."""
     for block in _blocks(supplied):
@@ -229,7 +181,7 @@ def _documents(
                     if writer is not None:
                         writer.add_document(one)
                 else:
-                    gained = _complete(document, one)
+                    gained = complete(document, one)
                     report.supplied += ATTACHED in gained
                     if writer is not None:
                         writer.log(document, gained)
@@ -241,40 +193,21 @@ def _documents(
             session.flush()
 
 
-def _complete(document: Document, one: _Supplied) -> list[str]:
-    """Enter what a document lacked; the kinds of event that this is. Conflict for what it has otherwise already."""
-    gained = []
-    title, metadata = one.parsed.title, canonical(one.parsed.metadata)
-    for name, given, kind in (("title", title, TITLED), ("extra", metadata, DESCRIBED)):
-        has = getattr(document, name)
-        if not given or given == has:
-            continue
-        if has:
-            words = "title" if name == "title" else "metadata"
-            raise Conflict(
-                f"document {document.key!r} is there with other {words} ({str(has)[:60]}). Leave it out, or choose "
-                "another key."
-            )
-        setattr(document, name, given)
-        gained.append(kind)
-    if one.found and give_bytes(document, one.found):
-        gained.append(ATTACHED)
-    return gained
-
-
 # Items ----------------------------------------------------------------------------------------------------------------
 
 
 def _items(
     session: Session,
     project_id: int,
-    stream: Iterable[ParsedItem | Rejected],
+    reading: Reading,
     report: ImportReport,
     to: _To,
 ) -> None:
     """Sort the stream block by block into the report and, while nothing stands against it, into the database."""
     has_items = session.execute(pick(Item.id).where(col(Item.project_id) == project_id).limit(1)).first() is not None
-    for block in _blocks(stream):
+    for block in _blocks(reading.items()):
+        if to.progress is not None:
+            to.progress(reading.meter.done, reading.meter.of)
         parsed = [one for one in block if isinstance(one, ParsedItem)]
         report.rejected += [one for one in block if isinstance(one, Rejected)]
         result = sort_block(session, project_id, to.seen, parsed, has_items=has_items)
@@ -349,7 +282,7 @@ class _Batch:
             self._writer = RowWriter(self._session, origin)
         return self._writer
 
-    def add_document(self, one: _Supplied) -> None:
+    def add_document(self, one: Supplied) -> None:
         """Add a document that the project does not have."""
         document = Document(
             project_id=self._project_id,

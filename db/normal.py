@@ -198,7 +198,9 @@ def _number(raw: dict[str, Any], field: str, lowest: int) -> int | None:
 
 def _one_of(raw: dict[str, Any], field: str, allowed: tuple[str, ...]) -> str | None:
     value = raw.get(field)
-    if value is None or value in allowed:
+    if value is None:
+        return None
+    if isinstance(value, str) and value in allowed:
         return value
     raise InvalidInput(f"`{field}` is {_called(value)}. Allowed: {', '.join(allowed)}.")
 
@@ -265,28 +267,31 @@ _SCORE = frozenset(("scorer", "name", "value", "target", "parameters", "reason")
 
 
 def _evidence(raw: dict[str, Any], key: str) -> Normal:
-    part: Normal = {"key": key, "kind": _one_of(raw, "kind", EVIDENCE_KINDS) or "passage"}
-    if role := _one_of(raw, "role", EVIDENCE_ROLES):
-        part["role"] = role
-    if (document := raw.get("document")) is not None:
+    # Imports spend most of their time here: what is as it should be is taken without a call.
+    get = raw.get
+    kind, role, text, used = get("kind") or "passage", get("role"), get("text"), get("used")
+    part: Normal = {"key": key, "kind": kind if kind in EVIDENCE_KINDS else _one_of(raw, "kind", EVIDENCE_KINDS)}
+    if role is not None:
+        part["role"] = role if role in EVIDENCE_ROLES else _one_of(raw, "role", EVIDENCE_ROLES)
+    if (document := get("document")) is not None:
         part["document"] = document_key(document, "document")
-    if raw.get("pages"):
-        part["pages"] = _pages(raw["pages"])
-    if raw.get("box") is not None:
-        part["box"] = _box(raw["box"])
-    if raw.get("text") is not None:
-        part["text"] = _text(raw, "text")
-    used = raw.get("used")
+    if pages := get("pages"):
+        part["pages"] = _pages(pages)
+    if (box := get("box")) is not None:
+        part["box"] = _box(box)
+    if text is not None:
+        part["text"] = text if type(text) is str else _text(raw, "text")
     if used is not None:
-        if not isinstance(used, bool):
+        if used is not True and used is not False:
             raise InvalidInput(f"`used` is {_called(used)}. Write true, false or null.")
         part["used"] = used
-    if (hop := _number(raw, "hop", 0)) is not None:
-        part["hop"] = hop
-    if (rank := _number(raw, "rank", 0)) is not None:
-        part["rank"] = rank
-    if metadata := _metadata(raw, _EVIDENCE):
-        part["metadata"] = metadata
+    for name in ("hop", "rank"):
+        if get(name) is not None:
+            part[name] = _number(raw, name, 0)
+    if "metadata" in raw or not raw.keys() <= _EVIDENCE:
+        metadata = _metadata(raw, _EVIDENCE)
+        if metadata:
+            part["metadata"] = metadata
     return part
 
 

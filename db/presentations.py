@@ -35,6 +35,8 @@ from db.models import (
     StudyScore,
 )
 
+_ON_PAGES = {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -50,9 +52,11 @@ class Parts:
     scores: list[tuple[Score, Run]]
 
 
-def load_parts(session: Session, study_item_ids: Iterable[int]) -> dict[int, Parts]:
-    """Study item → its frozen item version and parts, in a fixed number of queries however many are asked for."""
+def load_parts(session: Session, study_item_ids: Iterable[int], needs: set[Material]) -> dict[int, Parts]:
+    """Study item → its frozen item version and the parts that `needs` calls for, in a fixed number of queries."""
     wanted = list(study_item_ids)
+    if not wanted:
+        return {}
     rows = session.execute(
         select(StudyItem.id, Item.system, ItemVersion)
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
@@ -60,29 +64,11 @@ def load_parts(session: Session, study_item_ids: Iterable[int]) -> dict[int, Par
         .where(col(StudyItem.id).in_(wanted))
     ).all()
     versions = [version.id for _, _, version in rows]
-    evidence, claims, images = (_by_version(session, table, versions) for table in (Evidence, Claim, Image))
-    cited: dict[int, list[int]] = defaultdict(list)
-    for version_id, document_id in session.execute(
-        select(ItemDocument.item_version_id, ItemDocument.document_id).where(
-            col(ItemDocument.item_version_id).in_(versions)
-        )
-    ):
-        cited[version_id].append(document_id)
-    for part in [*evidence.values(), *images.values()]:
-        for one in part:
-            if one.document_id is not None and one.document_id not in cited[one.item_version_id]:
-                cited[one.item_version_id].append(one.document_id)
-    ids = {document_id for documents in cited.values() for document_id in documents}
-    documents = {row.id: row for row in session.exec(select(Document).where(col(Document.id).in_(ids)))} if ids else {}
-    scores: dict[int, list[tuple[Score, Run]]] = defaultdict(list)
-    for study_item_id, score, run in session.execute(
-        select(StudyScore.study_item_id, Score, Run)
-        .join(Score, col(Score.id) == StudyScore.score_id)
-        .join(Run, col(Run.id) == Score.run_id)
-        .where(col(StudyScore.study_item_id).in_(wanted))
-        .order_by(col(Run.name), col(Score.name))
-    ):
-        scores[study_item_id].append((score, run))
+    evidence = _by_version(session, Evidence, versions if needs & {Material.EVIDENCE, Material.DOCUMENTS} else [])
+    claims = _by_version(session, Claim, versions if Material.CLAIMS in needs else [])
+    images = _by_version(session, Image, versions if Material.IMAGES in needs else [])
+    documents = _documents_of(session, versions, [evidence, images]) if needs & _ON_PAGES else defaultdict(list)
+    scores = _scores_of(session, wanted) if Material.SCORES in needs else defaultdict(list)
     return {
         study_item_id: Parts(
             study_item_id,
@@ -91,15 +77,52 @@ def load_parts(session: Session, study_item_ids: Iterable[int]) -> dict[int, Par
             evidence[version.id],
             claims[version.id],
             images[version.id],
-            sorted((documents[i] for i in cited[version.id]), key=lambda d: d.key),
+            documents[version.id],
             scores[study_item_id],
         )
         for study_item_id, system, version in rows
     }
 
 
+def _documents_of(
+    session: Session, versions: Sequence[int | None], parts: Sequence[dict[int | None, list[Any]]]
+) -> dict[int | None, list[Document]]:
+    """The documents each version is about or that a part of it points at, by key."""
+    cited: dict[int | None, set[int]] = defaultdict(set)
+    about = select(ItemDocument.item_version_id, ItemDocument.document_id).where(
+        col(ItemDocument.item_version_id).in_(versions)
+    )
+    for version_id, document_id in session.execute(about):
+        cited[version_id].add(document_id)
+    for found in parts:
+        for version_id, ones in found.items():
+            cited[version_id] |= {one.document_id for one in ones if one.document_id is not None}
+    ids = set().union(*cited.values())
+    rows = {row.id: row for row in session.exec(select(Document).where(col(Document.id).in_(ids)))} if ids else {}
+    documents: dict[int | None, list[Document]] = defaultdict(list)
+    for version_id, mine in cited.items():
+        documents[version_id] = sorted((rows[one] for one in mine), key=lambda document: document.key)
+    return documents
+
+
+def _scores_of(session: Session, study_item_ids: Sequence[int]) -> dict[int, list[tuple[Score, Run]]]:
+    """The score rows that the study was frozen with."""
+    scores: dict[int, list[tuple[Score, Run]]] = defaultdict(list)
+    for study_item_id, score, run in session.execute(
+        select(StudyScore.study_item_id, Score, Run)
+        .join(Score, col(Score.id) == StudyScore.score_id)
+        .join(Run, col(Run.id) == Score.run_id)
+        .where(col(StudyScore.study_item_id).in_(study_item_ids))
+        .order_by(col(Run.name), col(Score.name))
+    ):
+        scores[study_item_id].append((score, run))
+    return scores
+
+
 def _by_version(session: Session, table: Any, versions: Sequence[int | None]) -> dict[int | None, list[Any]]:
     found: dict[int | None, list[Any]] = defaultdict(list)
+    if not versions:
+        return found
     for row in session.exec(select(table).where(table.item_version_id.in_(versions)).order_by(table.position)):
         found[row.item_version_id].append(row)
     return found
@@ -160,7 +183,9 @@ def units_of(parts: Parts, wire: Wire) -> Units:
 
 def present(session: Session, protocol: Protocol, assignments: Sequence[Assignment]) -> list[dict[str, Any]]:
     """What the browser gets for each of these assignments at the step that is to be answered next."""
-    loaded = load_parts(session, {one.study_item_id for one in assignments})
+    if not assignments:
+        return []
+    loaded = load_parts(session, {one.study_item_id for one in assignments}, protocol.shown_at(len(protocol.steps) - 1))
     ids = [one.id for one in assignments]
     labels: dict[tuple[int, int], list[GivenLabel]] = defaultdict(list)
     for label in session.exec(
@@ -240,7 +265,7 @@ def _present_step(protocol: Protocol, parts: Parts, step: int) -> dict[str, Any]
         ]
     if Material.EVIDENCE in shows:
         out["evidence"] = [_evidence(one, n, shows) for n, one in enumerate(wire.evidence, 1)]
-    if shows & {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}:
+    if shows & _ON_PAGES:
         out["documents"] = _documents(parts, shows)
     if Material.SCORES in shows:
         out["scores"] = [_score(score, run) for score, run in parts.scores]

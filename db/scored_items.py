@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select
-from sqlmodel import Session, SQLModel, col
+from sqlmodel import Session, col
 
 from annotators.scoring import ClaimView, EvidenceView, ImageView, ItemView, Part
 from db.current import item_is_current, version_is_latest
-from db.models import Claim, Document, Evidence, Image, Item, ItemDocument, ItemVersion, Run, Score
+from db.item_parts import DocumentPart, ItemParts, item_parts
+from db.models import Item, ItemVersion, Run, Score
+from db.query import pick
 
 
 def without_score(runs: Sequence[int]) -> ColumnElement[bool]:
@@ -53,92 +55,29 @@ def read_unscored(
     session: Session, project_id: int, runs: Sequence[int], *, after: int, limit: int, needs: frozenset[Part]
 ) -> list[ItemView]:
     """The next current items (by the id of their version, from the one after `after`) that no such run has scored."""
-    columns = (
-        col(ItemVersion.id),
-        col(ItemVersion.question),
-        col(ItemVersion.answer),
-        col(ItemVersion.references),
-        col(ItemVersion.hops),
-        col(Item.system),
-        col(ItemVersion.category),
-        col(ItemVersion.language),
-    )
-    query = (
-        _current(select(*columns), project_id)
-        .where(col(ItemVersion.id) > after, without_score(runs))
-        .order_by(col(ItemVersion.id))
-        .limit(limit)
-    )
-    rows = session.execute(query).all()
-    ids = [row[0] for row in rows]
-    evidence = _evidence(session, ids) if Part.EVIDENCE in needs else {}
-    claims = _claims(session, ids) if Part.CLAIMS in needs else {}
-    images = _images(session, ids) if Part.IMAGES in needs else {}
-    documents = _documents(session, ids) if Part.DOCUMENTS in needs else {}
-    return [
-        ItemView(
-            version_id=version_id,
-            question=question,
-            answer=answer,
-            references=references,
-            hops=hops,
-            system=system,
-            category=category,
-            language=language,
-            evidence=tuple(evidence.get(version_id, ())),
-            claims=tuple(claims.get(version_id, ())),
-            images=tuple(images.get(version_id, ())),
-            documents=tuple(documents.get(version_id, ())),
-        )
-        for version_id, question, answer, references, hops, system, category, language in rows
-    ]
+    v = ItemVersion
+    columns = pick(v.id, v.question, v.answer, v.references, v.hops, Item.system, v.category, v.language)
+    query = _current(columns, project_id).where(col(v.id) > after, without_score(runs)).order_by(col(v.id)).limit(limit)
+    views = [ItemView(*row) for row in session.execute(query)]
+    if not needs:
+        return views
+    parts = item_parts(session, [view.version_id for view in views])
+    return [replace(view, **_parts(parts[view.version_id], needs)) for view in views]
 
 
-def _of_versions(table: type[SQLModel], ids: Sequence[int], *columns: Any) -> Select[Any]:
-    """The rows of a part of these item versions in order, each with the key of its document."""
-    parts: Any = table
-    query = select(parts.item_version_id, *columns).where(parts.item_version_id.in_(ids))
-    return query.order_by(parts.item_version_id, parts.position)
+def _parts(parts: ItemParts, needs: frozenset[Part]) -> dict[str, Any]:
+    """The parts that are needed, by their field of `ItemView`."""
+    read: dict[Part, Callable[[], tuple[Any, ...]]] = {
+        Part.EVIDENCE: lambda: tuple(
+            EvidenceView(e.key, e.kind, e.role, _key(e.document), tuple(e.pages), e.text, e.used, e.hop, e.rank)
+            for e in parts.evidence
+        ),
+        Part.CLAIMS: lambda: tuple(ClaimView(c.key, c.text, c.of) for c in parts.claims),
+        Part.IMAGES: lambda: tuple(ImageView(m.key, _key(m.document), m.page, m.caption) for m in parts.images),
+        Part.DOCUMENTS: lambda: tuple(document.key for document in parts.documents),
+    }
+    return {part.value: read[part]() for part in needs}
 
 
-def _evidence(session: Session, ids: Sequence[int]) -> dict[int, list[EvidenceView]]:
-    query = _of_versions(
-        Evidence,
-        ids,
-        *(col(Evidence.key), col(Evidence.kind), col(Evidence.role), col(Document.key), col(Evidence.pages)),
-        *(col(Evidence.text), col(Evidence.used), col(Evidence.hop), col(Evidence.rank)),
-    ).outerjoin(Document, col(Document.id) == col(Evidence.document_id))
-    found: dict[int, list[EvidenceView]] = defaultdict(list)
-    for version_id, key, kind, role, document, pages, *rest in session.execute(query):
-        found[version_id].append(EvidenceView(key, kind, role, document, tuple(pages), *rest))
-    return found
-
-
-def _claims(session: Session, ids: Sequence[int]) -> dict[int, list[ClaimView]]:
-    found: dict[int, list[ClaimView]] = defaultdict(list)
-    for version_id, *rest in session.execute(_of_versions(Claim, ids, col(Claim.key), col(Claim.text), col(Claim.of))):
-        found[version_id].append(ClaimView(*rest))
-    return found
-
-
-def _images(session: Session, ids: Sequence[int]) -> dict[int, list[ImageView]]:
-    query = _of_versions(Image, ids, col(Image.key), col(Document.key), col(Image.page), col(Image.caption)).outerjoin(
-        Document, col(Document.id) == col(Image.document_id)
-    )
-    found: dict[int, list[ImageView]] = defaultdict(list)
-    for version_id, *rest in session.execute(query):
-        found[version_id].append(ImageView(*rest))
-    return found
-
-
-def _documents(session: Session, ids: Sequence[int]) -> dict[int, list[str]]:
-    query = (
-        select(col(ItemDocument.item_version_id), col(Document.key))
-        .join(Document, col(Document.id) == col(ItemDocument.document_id))
-        .where(col(ItemDocument.item_version_id).in_(ids))
-        .order_by(col(ItemDocument.item_version_id), col(Document.key))
-    )
-    found: dict[int, list[str]] = defaultdict(list)
-    for version_id, key in session.execute(query):
-        found[version_id].append(key)
-    return found
+def _key(document: DocumentPart | None) -> str | None:
+    return document.key if document else None

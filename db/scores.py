@@ -250,7 +250,7 @@ def list_scorers_in(db: Database, _actor: Actor, project_id: int) -> list[Scorer
     with db.read() as session:
         by_key: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for run in _runs_with_scores(session, project_id):
-            by_key[run.name, run.version, run.parameters_hash].append(run)
+            by_key[run.name, run.version, " ".join(readable(run.parameters))].append(run)
         return [
             ScorerInUse(
                 scorer=name,

@@ -60,7 +60,7 @@ def sign_in(db: Database, name: str, password: str, address: str | None, *, life
     with db.write() as session:
         if renewed:
             session.get_one(Account, person_id).password_hash = renewed
-        _forgive(session, keys)
+        _forgive(session, failure_key("name", name), failure_key("address", address) if address else None)
         return _open(session, actor_of(session, person_id, "web"), lifetime, how="password")
 
 
@@ -239,17 +239,14 @@ def _wait(row: SignInFailure, free: int, this_moment: datetime) -> float:
     return pause - (this_moment - row.last_at).total_seconds()
 
 
-def _forgive(session: Session, keys: dict[str, int]) -> None:
+def _forgive(session: Session, name_key: str, address_key: str | None) -> None:
     """After a success: the name starts afresh; the address gets back only this try."""
-    for key, free in keys.items():
-        row = session.get(SignInFailure, key)
-        if row is None:
-            continue
-        if free == FREE_BY_NAME or row.count <= 1:
-            session.delete(row)
-        else:
-            row.count -= 1
-            session.add(row)
+    session.exec(delete(SignInFailure).where(col(SignInFailure.key) == name_key))
+    session.exec(
+        update(SignInFailure)
+        .where(col(SignInFailure.key) == address_key, col(SignInFailure.count) > 0)
+        .values(count=col(SignInFailure.count) - 1)
+    )
     session.exec(delete(SignInFailure).where(col(SignInFailure.last_at) < now() - timedelta(days=1)))
 
 

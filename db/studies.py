@@ -39,7 +39,9 @@ from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, 
 from db.sampling import Candidate, arrange, draw, sample_digest
 
 RULES = ("unanimous", "majority")
-BLOCK = 500
+
+_PROTOCOLS: dict[str, Protocol] = {}
+_PROTOCOLS_KEPT = 200
 
 
 @dataclass(frozen=True)
@@ -394,8 +396,13 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
 
 
 def protocol_of(study: Study) -> Protocol:
-    """The frozen protocol of a study."""
-    return Protocol.model_validate(study.protocol)
+    """The frozen protocol of a study; the same object for the same snapshot."""
+    kept = _PROTOCOLS.get(study.protocol_hash)
+    if kept is None:
+        if len(_PROTOCOLS) >= _PROTOCOLS_KEPT:
+            _PROTOCOLS.clear()
+        kept = _PROTOCOLS[study.protocol_hash] = Protocol.model_validate(study.protocol)
+    return kept
 
 
 def recount(session: Session, study_id: int) -> dict[str, int]:

@@ -38,11 +38,13 @@ class Tallies:
 
     def write(self, session: Session) -> None:
         """Add the changes to the kept counts."""
-        for (person_id, state), n in sorted(self._n.items()):
-            seconds = self._seconds[person_id, state]
-            if n or seconds:
-                values = {"study": self.study_id, "person": person_id, "state": state, "n": n, "seconds": seconds}
-                session.execute(_UPSERT, values)
+        rows = [
+            {"study": self.study_id, "person": person_id, "state": state, "n": n, "seconds": seconds}
+            for (person_id, state), n in sorted(self._n.items())
+            if (seconds := self._seconds[person_id, state]) or n
+        ]
+        if rows:
+            session.execute(_UPSERT, rows)
 
 
 def counts(session: Session, study_id: int, person_id: int = EVERYBODY) -> dict[str, int]:

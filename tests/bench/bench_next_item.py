@@ -1,0 +1,144 @@
+"""How long the next item takes at 1,000 and at 100,000 items, also for an annotator far ahead of the others.
+
+Run: .venv/bin/python -m tests.bench.bench_next_item [--large 100000] [--database URL]
+Prints the median and 95th percentile of `work` + `submit` in each place, and the ratio to 1,000 items.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+from sqlalchemy import text
+
+from annotators.submissions import GivenLabel
+from db.annotations import StepSubmission, submit, work
+from db.engine import Database, insert_many
+from db.permissions import Actor
+from db.schema import migrate
+from db.studies import StudyDesign, create_study
+from tests.makers import make_member, make_person, make_project, tiny_protocol
+
+ROUNDS = 300
+TURNS = 10
+
+
+def fill(db: Database, project_id: int, n: int) -> None:
+    """n items without evidence, inserted plainly."""
+    moment = "2026-01-01 00:00:00"
+    with db.write() as session:
+        connection = session.connection()
+        first = (session.execute(text("SELECT COALESCE(MAX(id), 0) FROM item")).scalar_one()) + 1
+        numbers = range(first, first + n)
+        insert_many(connection, "question", ["id", "project_id", "key"], [(i, project_id, f"q{i}") for i in numbers])
+        insert_many(
+            connection,
+            "item",
+            ["id", "project_id", "external_id", "question_id", "system"],
+            [(i, project_id, f"i{i:08}", i, "s") for i in numbers],
+        )
+        columns = [
+            "id",
+            "item_id",
+            "number",
+            "question",
+            "answer",
+            "references",
+            "hops",
+            "extra",
+            "content_hash",
+            "created_at",
+        ]
+        rows = [(i, i, 1, f"Question {i}?", f"Answer {i}.", "[]", "[]", "{}", f"h{i}", moment) for i in numbers]
+        insert_many(connection, "item_version", columns, rows)
+
+
+def study(db: Database, n: int) -> tuple[int, list[Actor]]:
+    """A study of n items by three annotators, overlap 3."""
+    project_id = make_project(db)
+    researcher = make_person(db, admin=True)
+    people = [make_person(db) for _ in range(3)]
+    for actor in people:
+        make_member(db, project_id, actor, "annotator")
+    fill(db, project_id, n)
+    design = StudyDesign("bench", tuple(actor.name for actor in people), 3, order="given")
+    return create_study(db, researcher, project_id, protocol=tiny_protocol(), design=design).study_id, people
+
+
+def move_ahead(db: Database, study_id: int, actor: Actor, n: int) -> None:
+    """As if this annotator had submitted the first n items: rows, cursor and counts, set by SQL."""
+    with db.write() as session:
+        session.execute(
+            text(
+                "UPDATE assignment SET state = 'submitted', person_id = :p, steps_done = 1 WHERE id IN ("
+                "SELECT MIN(a.id) FROM assignment a JOIN study_item s ON s.id = a.study_item_id "
+                "WHERE a.study_id = :s AND a.state = 'open' AND s.position < :n GROUP BY a.study_item_id)"
+            ),
+            {"p": actor.person_id, "s": study_id, "n": n},
+        )
+        session.execute(
+            text("UPDATE study_member SET cursor = :c WHERE study_id = :s AND person_id = :p"),
+            {"c": n * 3 - 1, "s": study_id, "p": actor.person_id},
+        )
+        session.execute(
+            text("UPDATE tally SET n = n - :n WHERE study_id = :s AND person_id = 0 AND state = 'open'"),
+            {"n": n, "s": study_id},
+        )
+
+
+def measure(db: Database, study_id: int, actor: Actor, rounds: int) -> list[float]:
+    """Milliseconds of one submit that brings the next item, as the browser sends it, `rounds` times."""
+    times = []
+    items = work(db, actor, study_id)["items"]
+    queue = {item["assignment"]: item for item in items}
+    have = list(queue)
+    for _ in range(rounds):
+        item = queue[have[0]]
+        step = StepSubmission(
+            uuid.uuid4().hex, item["assignment"], 1, 0, (GivenLabel("right", "item", "yes"),), seconds=1
+        )
+        begun = time.perf_counter()
+        answer = submit(db, actor, study_id, step=step, have=have[1:])
+        times.append((time.perf_counter() - begun) * 1000)
+        queue |= {one["assignment"]: one for one in answer.items if not one.get("kept")}
+        have = [one["assignment"] for one in answer.items]
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--large", type=int, default=100_000)
+    parser.add_argument("--database", help="a database URL; without it, SQLite in a temporary folder")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        db = Database(arguments.database or f"sqlite:///{Path(folder) / 'bench.db'}")
+        migrate(db)
+        small, few = study(db, 1000)
+        large, many = study(db, arguments.large)
+        ahead = min(10_000, arguments.large // 2)
+        move_ahead(db, large, many[1], ahead)
+        if not db.is_sqlite:
+            with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.exec_driver_sql("ANALYZE")
+        places = {"1,000 items": (small, few[0]), f"{arguments.large:,} items": (large, many[0])}
+        places[f"{arguments.large:,} items, {ahead:,} ahead of the others"] = (large, many[1])
+        # In turns, so that what else the machine does meets all alike.
+        found: dict[str, list[float]] = {name: [] for name in places}
+        for part in range(TURNS + 1):
+            for name, (study_id, actor) in places.items():
+                times = measure(db, study_id, actor, ROUNDS // TURNS)
+                found[name] += times if part else []  # the first turn warms the caches
+        base = statistics.median(found["1,000 items"])
+        for name, values in found.items():
+            median, tail = statistics.median(values), sorted(values)[int(len(values) * 0.95)]
+            print(
+                f"{name:55} p50 {median:6.2f} ms  p95 {tail:6.2f} ms  ratio of p50 to 1,000 items {median / base:.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
