@@ -26,7 +26,7 @@ def dumps(value: Any) -> str:
 
 
 def loads(value: Any) -> Any:
-    """JSON as it comes from the database; SQLite gives a JSON column numeric affinity, so that `1` comes as a number."""
+    """JSON as it comes from the database; SQLite gives a JSON column numeric affinity, so that 1 comes as such."""
     return value if isinstance(value, int | float) else orjson.loads(value)
 
 
