@@ -57,10 +57,16 @@ def _submit(db: Database, actor: Actor | None, study_id: int, body: dict[str, An
         step=integer(body, "step"),
         labels=tuple(_label(one) for one in given),
         comment=text(body, "comment"),
-        flag=text(body, "flag"),
+        flag=_flag(body),
         seconds=number(body, "seconds"),
     )
     return asdict(submit(db, actor, study_id, step=step, have=_have(body)))
+
+
+def _flag(body: dict[str, Any]) -> str | None:
+    """A flag for the researcher: true, or in words what about."""
+    given = body.get("flag")
+    return "flagged" if given is True else None if given is False else text(body, "flag")
 
 
 def _label(one: dict[str, Any]) -> GivenLabel:

@@ -45,17 +45,14 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
             .where(col(StudyMember.person_id) == actor.person_id)
             .order_by(col(Study.id))
         ).scalars()
-        today = dict(
-            session.execute(
-                pick(Assignment.study_id, func.sum(Submission.seconds))
-                .select_from(Submission)
-                .join(Assignment, col(Assignment.id) == col(Submission.assignment_id))
-                .where(col(Submission.person_id) == actor.person_id, col(Submission.created_at) >= midnight)
-                .group_by(col(Assignment.study_id))
-            )
-            .tuples()
-            .all()
+        spent_today = session.execute(
+            pick(Assignment.study_id, func.sum(Submission.seconds))
+            .select_from(Submission)
+            .join(Assignment, col(Assignment.id) == col(Submission.assignment_id))
+            .where(col(Submission.person_id) == actor.person_id, col(Submission.created_at) >= midnight)
+            .group_by(col(Assignment.study_id))
         )
+        today = {row[0]: row[1] for row in spent_today}
         found = []
         for study in studies:
             assert study.id is not None

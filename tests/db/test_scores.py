@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from annotators.errors import InvalidInput, NotAllowed, NotFound
 from annotators.scoring import Part
 from db import scored_items, scores
 from db.engine import Database
-from db.models import Batch, Claim, Event, Image, Item, ItemVersion, Run, Score, Withdrawal
+from db.models import Batch, Claim, Event, Image, Item, ItemVersion, Question, Run, Score, Withdrawal
 from db.scores import list_scorers_in, run_scorer, score_summary
 from tests.makers import make_item, make_member, make_person, make_project
 
@@ -344,3 +346,40 @@ def test_a_scorer_sees_the_parts_it_needs(database: Database) -> None:
     assert [claim.text for claim in full.claims] == ["It is copper."]
     assert [image.caption for image in full.images] == ["A statue"]
     assert full.documents == ("one.pdf",)
+
+
+def test_the_overall_scores_of_fathoms_are_the_macro_means_of_its_systems(
+    sqlite_database: Database, shared_data: Path
+) -> None:
+    project_id, admin = make_project(sqlite_database), make_person(sqlite_database, admin=True)
+    published: dict[str, float] = {}
+    with sqlite_database.write() as session:
+        question = Question(project_id=project_id, key="q")
+        session.add(question)
+        session.flush()
+        for file in sorted((shared_data / "fathoms" / "results").glob("*/*.json")):
+            result = json.loads(file.read_text())
+            published[file.stem] = result["overall_score"]
+            for number, response in enumerate(result["responses"]):
+                item = Item(
+                    project_id=project_id,
+                    external_id=f"{file.stem}:{number}",
+                    question_id=question.id,
+                    system=file.stem,
+                )
+                session.add(item)
+                session.flush()
+                session.add(
+                    ItemVersion(
+                        item_id=item.id,
+                        question=response["question"],
+                        answer=response["pred_answer"],
+                        category=response["category"],
+                        references=response["ground_truth"],
+                        content_hash="",
+                    )
+                )
+    summary = run_scorer(sqlite_database, admin, project_id, scorer="phrase_recall")
+    assert (summary.n_scored, summary.n_unscored) == (930, 0)
+    found = {group.group: group.macro_mean for group in summary.groups if group.by == "system"}
+    assert found == pytest.approx(published, abs=1e-12)

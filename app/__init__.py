@@ -1,0 +1,1 @@
+"""What people touch: the web app, its server, and the command line."""

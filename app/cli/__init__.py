@@ -1,0 +1,89 @@
+"""The command line: `assay …`. Commands call the operations that the pages call; errors are translated here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from annotators.errors import AssayError
+from app.cli import exporting, home, labels, people, projects, protocols, scores, studies
+from app.cli.base import Given
+from app.cli.output import emit_error
+
+TROUBLE = 1
+"""Exit code of a finding (an export that is not what it says) and of a machine that does not do its part."""
+
+app = typer.Typer(
+    name="assay",
+    help="Have people verify the data that retrieval-augmented generation is judged by, and measure how far they agree.",
+    epilog="""\b
+A first look:
+  assay --home ./assay-home demo --serve
+
+\b
+Exit codes: 0 done; 1 something checked is not as it should be; 2 wrong usage or input; 3 not found; 4 not allowed;
+5 exists already or is in the wrong state; 6 the database does not answer; 130 interrupted.""",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,  # a bug keeps its traceback
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+for module in (home, people, projects, labels, scores, studies, exporting, protocols):
+    module.add_to(app)
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    home: str | None = typer.Option(
+        None,
+        "--home",
+        metavar="FOLDER",
+        help="Folder of the database, documents and backups.  [default: ASSAY_HOME, else ~/assay]",
+        show_default=False,
+    ),
+    acting_as: str | None = typer.Option(
+        None,
+        "--as",
+        metavar="NAME",
+        help="Act as this person.  [default: the first administrator]",
+        show_default=False,
+    ),
+    version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
+) -> None:
+    """Keep what holds for every command."""
+    if version:
+        from app.cli.doctor import program_version
+
+        typer.echo(f"assay {program_version()}")
+        raise typer.Exit
+    context.obj = Given(home=home, acting_as=acting_as)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit: the one place where errors become exit codes and a line on standard error.
+
+    With `--json` an error is also the one document on standard output: {"error", "kind"}.
+    """
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    as_json = "--json" in arguments
+    try:
+        code = app(args=list(arguments), prog_name="assay", standalone_mode=False)
+    except AssayError as error:
+        emit_error(str(error), type(error).__name__, as_json=as_json)
+        code = error.exit_code
+    except typer.TyperException as error:  # wrong usage, as typer found it
+        error.show()
+        emit_error(error.format_message(), "Usage", as_json=as_json, said=True)
+        code = error.exit_code
+    except (PermissionError, BlockingIOError) as error:
+        emit_error(
+            f"{error.strerror}: {error.filename}. Check who may read and write there.", "Machine", as_json=as_json
+        )
+        code = TROUBLE
+    except typer.Abort:
+        code = TROUBLE
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,5 @@
+"""`python -m app.cli`: the command line from a checkout that is not installed."""
+
+from app.cli import main
+
+main()

@@ -1,0 +1,136 @@
+"""What every command needs: its place in the help, the options that all share, and the home folder it works on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from annotators.errors import NotFound
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from db.engine import Database
+    from db.permissions import Actor
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else.")]
+ProjectName = Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.", show_default=False)]
+StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.", show_default=False)]
+PersonName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the person.", show_default=False)]
+
+
+@dataclass(frozen=True)
+class Given:
+    """The options that stand before the command."""
+
+    home: str | None = None
+    acting_as: str | None = None
+
+
+@dataclass(frozen=True)
+class Here:
+    """A home folder that is open: its settings, its database, and who acts."""
+
+    settings: Settings
+    db: Database
+    actor: Actor
+
+
+def group(name: str, help_text: str) -> typer.Typer:
+    """A command that has commands of its own (`assay user …`)."""
+    return typer.Typer(name=name, help=help_text, no_args_is_help=True, rich_markup_mode=None)
+
+
+def command(on: typer.Typer, name: str, *examples: str) -> Callable[[F], F]:
+    """Register a function as a command; its help is the docstring, and ends with the examples."""
+    heading = "Example:" if len(examples) == 1 else "Examples:"
+    return on.command(name, epilog="\n".join(["\b", heading, *(f"  {example}" for example in examples)]))
+
+
+def settings_of(context: typer.Context, **given: Any) -> Settings:
+    """The settings of the home folder that was named before the command; `given` are the command's own options."""
+    from app.settings import Settings
+
+    return Settings.load(home=context.find_root().obj.home, **given)
+
+
+def home_is_given(context: typer.Context) -> bool:
+    """Whether a home folder was named, by --home or ASSAY_HOME."""
+    settings = settings_of(context)
+    origin = next(one.source for one in settings.describe() if one.name == "home")
+    return context.find_root().obj.home is not None or origin != "default"
+
+
+def in_words(settings: Settings) -> str:
+    """How the command line is to be called for this home folder, for messages: `assay --home …`."""
+    return f"assay --home {settings.home}"
+
+
+@contextmanager
+def database_of(settings: Settings, *, create: bool = False) -> Iterator[Database]:
+    """The database, brought up to date (a copy is made before); NotFound when it is not there and not to be made."""
+    from sqlalchemy.exc import OperationalError
+
+    from db import schema
+    from db.engine import Database, DatabaseUnavailable
+
+    db = Database(settings.database)
+    try:
+        there = not db.is_sqlite or Path(str(db.url.database)).exists()
+        try:
+            found = schema.current_revision(db) if there else None
+            if found is None and not create:
+                place = settings.home if db.is_sqlite else db.url.render_as_string(hide_password=True)
+                raise NotFound(
+                    f"There is no Assay database in {place} yet. Make one with: {in_words(settings)} init, or name "
+                    "another folder with --home or ASSAY_HOME."
+                )
+            if schema.migrate(db, backups=settings.backups_folder) and found is not None:
+                note = f" A copy from before is in {settings.backups_folder}." if db.is_sqlite else ""
+                typer.echo(f"The database was brought from revision {found} to {schema.head_revision()}.{note}", err=True)
+        except OperationalError as error:
+            raise DatabaseUnavailable(
+                f"The database does not answer: {error.orig}. Check that it runs and that ASSAY_DATABASE_URL is right."
+            ) from error
+        yield db
+    finally:
+        db.dispose()
+
+
+@contextmanager
+def opened(context: typer.Context, **given: Any) -> Iterator[Here]:
+    """The home folder with its database, and who acts: the person of `--as`, else the first administrator."""
+    settings = settings_of(context, **given)
+    with database_of(settings) as db:
+        from db.people import actor_named, local_administrator
+
+        name = context.find_root().obj.acting_as
+        yield Here(settings, db, actor_named(db, name) if name else local_administrator(db))
+
+
+def project_id_of(here: Here, name: str) -> int:
+    """The id of a project by its name; NotFound lists those the person can see."""
+    from db.projects import find_project
+
+    return find_project(here.db, here.actor, name).project_id
+
+
+def study_id_of(here: Here, project: str, study: str) -> int:
+    """The id of a study by its project's name and its own; NotFound lists the project's studies."""
+    from db.studies import find_study
+
+    return find_study(here.db, here.actor, project_id_of(here, project), name=study)
+
+
+def password_from_stdin() -> str:
+    """One line from standard input; on a terminal it is asked for without showing it."""
+    if sys.stdin.isatty():
+        return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+    return sys.stdin.readline().rstrip("\r\n")

@@ -1,0 +1,245 @@
+"""`assay init`, `serve`, `demo`, `doctor`, `backup` and `restore`: the home folder and the server."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.base import AsJson, Here, command, database_of, in_words, opened, settings_of
+from app.cli.output import emit
+from app.cli.people import sign_in_address
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+Host = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Address to listen on.  [default: 127.0.0.1]", show_default=False),
+]
+Port = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.  [default: 8501]", show_default=False),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    command(app, "init", "assay --home ./assay-home init")(init)
+    command(app, "serve", "assay --home ./assay-home serve", "assay --home ./assay-home serve --host 0.0.0.0 --port 80")(
+        serve
+    )
+    command(app, "demo", "assay --home ./assay-home demo --serve")(demo)
+    command(app, "doctor", "assay --home ./assay-home doctor")(doctor)
+    command(app, "backup", "assay --home ./assay-home backup", "assay --home ./assay-home backup --to monday.db")(
+        backup
+    )
+    command(app, "restore", "assay --home ./assay-home restore monday.db")(restore)
+
+
+# Beginning ------------------------------------------------------------------------------------------------------------
+
+
+def init(context: typer.Context, as_json: AsJson = False) -> None:
+    """Make the home folder, its database and first administrator.
+
+    A database of an earlier version is brought up to date, after a copy of it was made. The first time it prints an address that signs the
+    administrator in once.
+    """
+    with begun(context) as (here, is_new):
+        address = sign_in_address(here, here.actor.name) if is_new else None
+        document = {
+            "home": str(here.settings.home),
+            "database": here.db.url.render_as_string(hide_password=True),
+            "created": is_new,
+            "administrator": here.actor.name,
+            "sign_in": address,
+        }
+        emit(document, lambda: _init_in_words(here, address), as_json=as_json)
+
+
+def _init_in_words(here: Here, address: str | None) -> str:
+    call = in_words(here.settings)
+    if address is None:
+        return (
+            f"{here.settings.home} is ready; its first administrator is {here.actor.name}.\n"
+            f"An address to sign in once: {call} user sign-in-address {here.actor.name}"
+        )
+    return (
+        f"{here.settings.home} is ready. Start the server:\n  {call} serve\n"
+        f"and sign in as {here.actor.name} (once, within {here.settings.one_time_minutes / 60:g} hours):\n  {address}"
+    )
+
+
+@contextmanager
+def begun(context: typer.Context, **given: Any) -> Iterator[tuple[Here, bool]]:
+    """The home folder with its folders, database and first administrator, made where missing; whether they are new."""
+    from annotators.errors import NotFound
+    from db.people import first_administrator, local_administrator
+
+    settings = settings_of(context, **given).prepare()
+    for folder in (settings.documents_folder, settings.pages_folder, settings.backups_folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with database_of(settings, create=True) as db:
+        try:
+            local_administrator(db)
+            is_new = False
+        except NotFound:
+            is_new = True
+        yield Here(settings, db, first_administrator(db)), is_new
+
+
+# Serving --------------------------------------------------------------------------------------------------------------
+
+
+def serve(
+    context: typer.Context,
+    host: Host = None,
+    port: Port = None,
+    sign_in: Annotated[
+        bool, typer.Option("--sign-in", help="Print an address that signs the first administrator in once.")
+    ] = False,
+) -> None:
+    """Serve the app until it is stopped (Ctrl-C)."""
+    with opened(context, host=host, port=port) as here:
+        settings = here.settings
+    serve_until_stopped(settings, sign_in=sign_in)
+
+
+def serve_until_stopped(settings: Settings, *, sign_in: bool) -> None:
+    """Serve; with `sign_in` the one address that is printed signs the first administrator in."""
+    from app.server import serve as serve_app
+
+    announce: Callable[[str], None] = typer.echo
+    if sign_in:
+
+        def announce(message: str) -> None:
+            address = message.rpartition(" ")[2]
+            typer.echo(f"Open {_administrators_address(settings, address)}")
+
+    serve_app(settings, announce=announce)
+
+
+def _administrators_address(settings: Settings, base: str) -> str:
+    from db.people import local_administrator
+
+    with database_of(settings) as db:
+        administrator = local_administrator(db)
+        return sign_in_address(Here(settings, db, administrator), administrator.name, base)
+
+
+def demo(
+    context: typer.Context,
+    serve_it: Annotated[
+        bool,
+        typer.Option(
+            "--serve", help="Then serve it, on a free port if 8501 is taken, and print an address to sign in."
+        ),
+    ] = False,
+    host: Host = None,
+    port: Port = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a sample project, so that every page shows something.
+
+    It has documents, items of two systems, scores, people, and four studies in which simulated annotators have labelled
+    and an adjudicator has decided. A second run adds nothing.
+    """
+    from app.cli.sample_project import make_sample_project
+
+    if serve_it and as_json:
+        raise typer.BadParameter("A server prints no JSON document. Leave one of the two out.", param_hint="--json")
+    with begun(context, host=host, port=port) as (here, _):
+        made = make_sample_project(
+            here.db, here.actor, here.settings.home / "sample", here.settings.documents_folder
+        )
+        settings = here.settings
+        addresses = {name: sign_in_address(here, name) for name in made.new_people} if not serve_it else {}
+        if not serve_it:
+            document = {**made.to_json(), "sign_in": addresses}
+            emit(document, lambda: f"{made.in_words()}\n{_demo_addresses(settings, addresses)}", as_json=as_json)
+            return
+    typer.echo(made.in_words(), err=True)
+    if port is None and not _is_free(settings.host, settings.port):
+        settings = settings_of(context, host=host, port=0)
+    serve_until_stopped(settings, sign_in=True)
+
+
+def _demo_addresses(settings: Settings, addresses: dict[str, str]) -> str:
+    call = in_words(settings)
+    if not addresses:
+        return f"Start the server with: {call} serve --sign-in; another address with: {call} user sign-in-address NAME"
+    lines = [f"Start the server with: {call} serve", "Then each of these signs somebody in once:"]
+    width = max(map(len, addresses))
+    return "\n".join([*lines, *(f"  {name.ljust(width)}  {address}" for name, address in addresses.items())])
+
+
+def _is_free(host: str, port: int) -> bool:
+    """Whether nobody listens there."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((host, port))
+        except OSError:
+            return False
+        return True
+
+
+# Keeping --------------------------------------------------------------------------------------------------------------
+
+
+def doctor(context: typer.Context, as_json: AsJson = False) -> None:
+    """Print versions, settings, the database, and what is missing.
+
+    The exit code is 1 if anything is missing.
+    """
+    from app.cli.doctor import examine, in_lines
+
+    found = examine(settings_of(context))
+    emit(found, lambda: in_lines(found), as_json=as_json)
+    if found["problems"]:
+        raise typer.Exit(1)
+
+
+def backup(
+    context: typer.Context,
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="New file to write.  [default: one in the folder backups]",
+                     show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the SQLite database, which may be in use.
+
+    The documents (the folder data/ in the home folder) are not in it: copy them as well.
+    """
+    from db.backups import back_up
+
+    with opened(context) as here:
+        target = to or here.settings.backups_folder / f"assay-{datetime.now(UTC):%Y%m%dT%H%M%S}.db"
+        path = back_up(here.db, here.actor, target=target)
+        emit({"backup": str(path), "bytes": path.stat().st_size}, f"Wrote {path}", as_json=as_json)
+
+
+def restore(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Put a backup of the SQLite database back.
+
+    What was there is kept in the folder backups. Stop the server first.
+    """
+    from db.backups import restore as put_back
+
+    with opened(context) as here:
+        done = put_back(here.db, here.actor, source=file, backups=here.settings.backups_folder)
+        document = {"restored": str(file), "revision": done.revision, "before": str(done.before)}
+        emit(document, f"Restored {file}. What was there before is in {done.before}", as_json=as_json)

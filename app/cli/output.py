@@ -1,0 +1,88 @@
+"""What commands print: JSON documents, aligned tables, errors, and progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+
+def emit(document: Any, text: str | Callable[[], str], *, as_json: bool) -> None:
+    """Print a result: one JSON document with `--json`, else words."""
+    if as_json:
+        _emit_json(document)
+    else:
+        typer.echo(text if isinstance(text, str) else text())
+
+
+def emit_error(message: str, kind: str, *, as_json: bool, said: bool = False) -> None:
+    """Say what went wrong on standard error (unless `said` already), and with `--json` on standard output as well."""
+    if not said:
+        typer.echo(f"Error: {message}", err=True)
+    if as_json:
+        _emit_json({"error": message, "kind": kind})
+
+
+def _emit_json(document: Any) -> None:
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+    typer.echo(orjson.dumps(document, option=options).decode(), nl=False)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Rows under headers, in columns; numbers to the right, None as a dash."""
+    given = [list(row) for row in rows]
+    if not given:
+        return "(none)"
+    cells = [list(headers), *([_cell(value) for value in row] for row in given)]
+    widths = [max(len(row[place]) for row in cells) for place in range(len(headers))]
+    numeric = [
+        all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in column)
+        for column in zip(*given, strict=True)
+    ]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if is_number else cell.ljust(width)
+            for cell, width, is_number in zip(row, widths, numeric, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return " ".join(str(value).split()) or "–"
+
+
+def count(n: int, noun: str, nouns: str = "") -> str:
+    """`1 item`, `1,204 items`."""
+    return f"{n:,} {noun if n == 1 else nouns or noun + 's'}"
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error while the block runs, moved by calling what is given with (done, of).
+
+    Nothing is written unless standard error is a terminal.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _done, _of: None
+        return
+    with typer.progressbar(length=1, label=label, file=sys.stderr, show_pos=True) as bar:
+
+        def move(done: int, of: int) -> None:
+            bar.length = max(of, 1)
+            bar.update(done - bar.pos)
+
+        yield move

@@ -1,0 +1,192 @@
+"""`assay project …`, `import`, `batches` and `withdraw`: projects and the items that come into them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli.base import AsJson, ProjectName, command, group, opened, project_id_of
+from app.cli.output import count, emit, progress, table
+
+if TYPE_CHECKING:
+    from db.imports import ImportReport
+
+project = group("project", "Projects: create, list.")
+
+MOST_SHOWN = 20
+"""Bad rows and proposed revisions that are listed in words; with --json bad rows are all there."""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    app.add_typer(project)
+    command(
+        app,
+        "import",
+        "assay --home ./assay-home import finance results.json papers/ --format fathoms --dry-run",
+        "assay --home ./assay-home import finance export.zip --format native --json",
+    )(import_items)
+    command(app, "batches", "assay --home ./assay-home batches finance")(batches)
+    command(
+        app, "withdraw", 'assay --home ./assay-home withdraw finance 3 --reason "answers of the wrong run"'
+    )(withdraw)
+
+
+@command(project, "create", "assay --home ./assay-home project create finance")
+def create(context: typer.Context, name: ProjectName, as_json: AsJson = False) -> None:
+    """Create a project."""
+    from db.projects import create_project
+
+    with opened(context) as here:
+        project_id = create_project(here.db, here.actor, name)
+        emit({"project": name.strip(), "id": project_id}, f"Created project {name.strip()}.", as_json=as_json)
+
+
+@command(project, "list", "assay --home ./assay-home project list")
+def list_projects(context: typer.Context, as_json: AsJson = False) -> None:
+    """List the projects you can see, and your role in each."""
+    from db.projects import my_projects
+
+    with opened(context) as here:
+        rows = my_projects(here.db, here.actor)
+        document = [
+            {"project": row.name, "id": row.project_id, "role": row.role, "created_at": row.created_at} for row in rows
+        ]
+        lines = ((row.name, row.role, f"{row.created_at.astimezone():%Y-%m-%d %H:%M}") for row in rows)
+        emit(document, lambda: table(("project", "your role", "created"), lines), as_json=as_json)
+
+
+# Importing ------------------------------------------------------------------------------------------------------------
+
+
+def import_items(
+    context: typer.Context,
+    project: ProjectName,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files, folders or archives.", show_default=False)
+    ],
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="One of `assay formats`.  [default: the one that recognises the files]",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Import the good rows even if there are bad ones.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import items with their documents, evidence, claims and scores.
+
+    Everything is added in one transaction, or (with a bad row and without --skip-bad) nothing, and the exit code is 2.
+    Importing the same again adds nothing; items that are there with other content are listed as proposed revisions and
+    left as they are.
+    """
+    from annotators.errors import InvalidInput
+    from exports.importing import import_paths
+
+    with opened(context) as here, progress("Reading") as move:
+        report = import_paths(
+            here.db,
+            here.actor,
+            project_id_of(here, project),
+            paths=paths,
+            format_name=format_name,
+            data_folder=here.settings.documents_folder,
+            dry_run=dry_run,
+            skip_bad=skip_bad,
+            progress=move,
+        )
+    emit(report.to_json(), lambda: in_words(report), as_json=as_json)
+    if report.rejected and not dry_run and not skip_bad:
+        typer.echo("Nothing was imported. Correct the rows, or import the others with --skip-bad.", err=True)
+        raise typer.Exit(InvalidInput.exit_code)
+
+
+def in_words(report: ImportReport) -> str:
+    """What an import did or would do, in lines."""
+    lines = [f"Preview of an import as {report.format}:" if report.preview else f"Import as {report.format}:"]
+    added = "would be added" if report.preview else "added"
+    lines.append(f"  {count(report.added, 'item')} {added}, {report.unchanged:,} there already")
+    if report.documents or report.supplied:
+        lines.append(f"  {count(report.documents, 'document')} {added}, {report.supplied:,} with their bytes")
+    if report.scores:
+        lines.append(f"  {count(report.scores, 'score')} {added} to items that were there")
+    if report.metadata:
+        kept = ", ".join(f"{name} ({n:,})" for name, n in Counter(report.metadata).most_common())
+        lines.append(f"  kept in the items' metadata: {kept}")
+    lines += _some(
+        count(len(report.revisions), "proposed revision") + " (there with other content; nothing was changed):",
+        [f"{one.file}, line {one.line}: {one.external_id} ({', '.join(one.changes)})" for one in report.revisions],
+    )
+    lines += _some(
+        count(len(report.rejected), "bad row") + ":",
+        [f"{one.file}, line {one.line}: {one.reason}" for one in report.rejected],
+    )
+    lines += [f"  note: {note}" for note in report.notes]
+    if report.batch is not None:
+        lines.append(f"  This is batch {report.batch}.")
+    return "\n".join(lines)
+
+
+def _some(heading: str, lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    shown = [f"  {heading}", *(f"    {line}" for line in lines[:MOST_SHOWN])]
+    left = len(lines) - MOST_SHOWN
+    return [*shown, f"    … and {left:,} more (all with --json)"] if left > 0 else shown
+
+
+def batches(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
+    """List a project's imports, latest first.
+
+    The batch number is what `assay withdraw` takes.
+    """
+    from db.batches import list_batches
+
+    with opened(context) as here:
+        rows = list_batches(here.db, here.actor, project_id_of(here, project))
+        document = [
+            {
+                "batch": row.batch_id,
+                "format": row.format,
+                "source": row.source,
+                "created_at": row.created_at,
+                "withdrawn": row.withdrawn,
+                "reason": row.reason,
+            }
+            for row in rows
+        ]
+        lines = (
+            (row.batch_id, f"{row.created_at.astimezone():%Y-%m-%d %H:%M}", row.format, row.source, row.reason)
+            for row in rows
+        )
+        headers = ("batch", "when", "format", "source", "withdrawn because")
+        emit(document, lambda: table(headers, lines), as_json=as_json)
+
+
+def withdraw(
+    context: typer.Context,
+    project: ProjectName,
+    batch: Annotated[int, typer.Argument(metavar="BATCH", help="Number of the import.", show_default=False)],
+    reason: Annotated[str, typer.Option(help="Why; people read it later.", show_default=False)],
+    undo: Annotated[bool, typer.Option("--undo", help="Put a withdrawn import back.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take an import out of everything current.
+
+    Nothing is deleted, studies keep their frozen sample, and --undo puts it back.
+    """
+    from db.batches import withdraw_batch
+
+    with opened(context) as here:
+        withdraw_batch(here.db, here.actor, project_id_of(here, project), batch, reason=reason, reinstates=undo)
+        words = f"Batch {batch} is back." if undo else f"Batch {batch} is withdrawn."
+        emit({"batch": batch, "withdrawn": not undo, "reason": reason}, words, as_json=as_json)

@@ -1,0 +1,82 @@
+"""`assay protocols` and `assay protocol check`: what people can be asked, and protocol files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.base import AsJson, command, group
+from app.cli.output import count, emit, table
+from app.cli.studies import protocol_named
+
+protocol = group("protocol", "Protocol files: check one.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    command(app, "protocols", "assay protocols", "assay protocols --export qa_verification > mine.yaml")(protocols)
+    app.add_typer(protocol)
+
+
+def protocols(
+    context: typer.Context,
+    export: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Print this protocol as a YAML file, to be changed.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the built-in protocols, or print one as a YAML file."""
+    from annotators.protocol_files import protocol_to_yaml
+    from annotators.protocols import PROTOCOLS
+
+    del context  # the list needs no home folder
+    if export is not None:
+        chosen = PROTOCOLS.get(export)
+        text = protocol_to_yaml(chosen)
+        emit({"protocol": chosen.name, "yaml": text}, text.rstrip("\n"), as_json=as_json)
+        return
+    document = [
+        {
+            "protocol": one.name,
+            "version": one.version,
+            "title": one.title,
+            "summary": one.summary,
+            "criteria": [criterion.name for criterion in one.criteria],
+            "steps": len(one.steps),
+            "overlap": one.overlap,
+            "source": one.source,
+        }
+        for one in PROTOCOLS
+    ]
+    rows = ((one.name, one.version, one.overlap, one.summary) for one in PROTOCOLS)
+    emit(document, lambda: table(("protocol", "version", "overlap", "asks"), rows), as_json=as_json)
+
+
+@command(protocol, "check", "assay protocol check tone.yaml")
+def check(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The protocol file.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Check a protocol file; what is wrong is named with its line, and the exit code is 2."""
+    from annotators.errors import InvalidInput
+
+    del context  # a file is checked without a home folder
+    if file.suffix.lower() not in (".yaml", ".yml"):
+        raise InvalidInput(f"{str(file)!r} does not end in .yaml. Rename it, so that it is known for a protocol file.")
+    found = protocol_named(str(file))
+    document = {
+        "protocol": found.name,
+        "version": found.version,
+        "criteria": [criterion.name for criterion in found.criteria],
+        "steps": len(found.steps),
+        "hash": found.digest(),
+    }
+    words = (
+        f"{file.name} is a protocol: {found.title}, {count(len(found.criteria), 'criterion', 'criteria')} in "
+        f"{count(len(found.steps), 'step')}."
+    )
+    emit(document, words, as_json=as_json)

@@ -1,0 +1,191 @@
+"""`assay study …`, `status` and `agreement`: studies, how far they are, and how far people agree in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.base import AsJson, ProjectName, StudyName, command, group, opened, project_id_of, study_id_of
+from app.cli.output import count, emit, table
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
+
+study = group("study", "Studies: create, list.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    app.add_typer(study)
+    command(app, "status", "assay --home ./assay-home status finance verification --json")(status)
+    command(app, "agreement", "assay --home ./assay-home agreement finance verification --seed 1 --resamples 2000")(
+        agreement
+    )
+
+
+@command(
+    study,
+    "create",
+    "assay --home ./assay-home study create finance verification --protocol qa_verification "
+    "--annotators ada,ben,chloe --overlap 3 --sample 20 --per system --seed 7",
+    "assay --home ./assay-home study create finance tone --protocol tone.yaml --annotators ada,ben --overlap 2",
+)
+def create(
+    context: typer.Context,
+    project: ProjectName,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new study.", show_default=False)],
+    protocol: Annotated[
+        str,
+        typer.Option(metavar="P|FILE.yaml", help="One of `assay protocols`, or a protocol file.", show_default=False),
+    ],
+    annotators: Annotated[
+        str, typer.Option(metavar="A,B,C", help="Names of the annotators, with commas between.", show_default=False)
+    ],
+    overlap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", help="Annotations an item is to have.  [default: the protocol's]", show_default=False
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Items to sample (of each stratum, with --per).  [default: all]",
+                     show_default=False),
+    ] = None,
+    per: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Sample per system, category or system,category.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 0,
+    order: Annotated[str, typer.Option(help="Order of the items: shuffled, given or by_question.")] = "shuffled",
+    rule: Annotated[str, typer.Option(help="What settles an item: unanimous or majority.")] = "unanimous",
+    lease_minutes: Annotated[
+        int | None,
+        typer.Option(help="Minutes an item is kept for an annotator.  [default: lease_minutes of `assay doctor`]",
+                     show_default=False),
+    ] = None,
+    show_score: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SCORER", help="Scores that a study about scores is about; repeatable.",
+                     show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Create a study: freeze a protocol and a sample of items, and open a slot for each annotation."""
+    from db.studies import StudyDesign, create_study
+
+    with opened(context) as here:
+        chosen = protocol_named(protocol)
+        design = StudyDesign(
+            name=name,
+            annotators=tuple(one.strip() for one in annotators.split(",") if one.strip()),
+            overlap=chosen.overlap if overlap is None else overlap,
+            sample=sample,
+            per=per,
+            seed=seed,
+            order=order,
+            rule=rule,
+            lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
+            show_scores=tuple(show_score or ()),
+        )
+        made = create_study(here.db, here.actor, project_id_of(here, project), protocol=chosen, design=design)
+        document = {
+            "study": design.name,
+            "id": made.study_id,
+            "protocol": chosen.name,
+            "items": made.n_items,
+            "slots": made.n_slots,
+            "protocol_hash": made.protocol_hash,
+            "sample_hash": made.sample_hash,
+        }
+        words = (
+            f"Created study {design.name}: {chosen.title}, {count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}."
+        )
+        emit(document, words, as_json=as_json)
+
+
+def protocol_named(name: str) -> Protocol:
+    """A built-in protocol by its name, or the one that a YAML file defines."""
+    from annotators.errors import NotFound
+    from annotators.protocol_files import protocol_from_yaml
+    from annotators.protocols import PROTOCOLS
+
+    if not name.lower().endswith((".yaml", ".yml")):
+        return PROTOCOLS.get(name)
+    path = Path(name)
+    if not path.is_file():
+        raise NotFound(f"There is no protocol file {name!r}. Check the path.")
+    return protocol_from_yaml(path.read_text(encoding="utf-8", errors="replace"), path.name)
+
+
+@command(study, "list", "assay --home ./assay-home study list finance")
+def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
+    """List a project's studies, and how far each is."""
+    from db.studies import list_studies
+
+    with opened(context) as here:
+        rows = list_studies(here.db, here.actor, project_id_of(here, project))
+        document = [
+            {
+                "study": row.name,
+                "id": row.study_id,
+                "protocol": row.protocol,
+                "items": row.n_items,
+                "overlap": row.overlap,
+                "slots": row.slots,
+                "submitted": row.submitted,
+                "disputed": row.disputed,
+            }
+            for row in rows
+        ]
+        headers = ("study", "protocol", "items", "overlap", "slots", "submitted", "disputed")
+        lines = (
+            (row.name, row.protocol, row.n_items, row.overlap, row.slots, row.submitted, row.disputed) for row in rows
+        )
+        emit(document, lambda: table(headers, lines), as_json=as_json)
+
+
+def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
+    """Show how far a study and each annotator is."""
+    from db.studies import study_status
+
+    with opened(context) as here:
+        found = study_status(here.db, here.actor, study_id_of(here, project, study))
+        emit(found, lambda: _status_in_words(found), as_json=as_json)
+
+
+def _status_in_words(found: dict[str, Any]) -> str:
+    states = ", ".join(f"{n:,} {state}" for state, n in found["states"].items() if n) or "no assignments"
+    headers = ("annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item")
+    rows = ([one[name] for name in headers] for one in found["annotators"])
+    return "\n".join(
+        [
+            f"{found['study']} ({found['protocol']}): {count(found['items'], 'item')}, "
+            + ("finished" if found["finished"] else "not finished"),
+            f"assignments: {states}; {count(found['disputed'], 'disputed item')}",
+            "",
+            table([name.replace("_", " ") for name in headers], rows),
+        ]
+    )
+
+
+def agreement(
+    context: typer.Context,
+    project: ProjectName,
+    study: StudyName,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples behind the intervals.")] = 0,
+    resamples: Annotated[int, typer.Option(help="Resamples behind each interval; 0 leaves the intervals out.")] = 1000,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how far the annotators of a study agree.
+
+    Every criterion has the coefficients of its scale, each with a bootstrap interval over units.
+    """
+    from exports.agreement import agreement_report
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        report = agreement_report(here.db, here.actor, study_id, seed=seed, resamples=resamples)
+        emit(report.to_json(), report.text_table, as_json=as_json)

@@ -1,0 +1,167 @@
+"""The two layers around every request: who is it, and what may a browser do with the answer."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+import anyio
+import streamlit
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from annotators.errors import AssayError, NotAllowed, NotSignedIn
+from app.state import AppState
+from app.web import COOKIE, cookies_in, error_response, is_same_origin, is_secure
+from db.sign_in import session_actor
+
+PUBLIC_FILES = ("/static/", "/favicon.png")
+PUBLIC_ROUTES = ("/sign-in", "/healthz")
+NEVER_PAGES = ("/api/", "/page-images/", "/assets/", "/_stcore/", "/media/", "/component/")
+SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class Sessions:
+    """Finds out who asks, for HTTP and for websockets, and lets nobody else in.
+
+    Puts the actor and the session's token into the request's state. Without a session a page redirects to the sign-in
+    page, everything else is answered 401, a websocket is refused; only Streamlit's own script and style files, the
+    sign-in page and the health check are public. Requests that change something must come from this origin.
+    """
+
+    def __init__(self, app: ASGIApp, state: AppState) -> None:
+        self.app = app
+        self.state = state
+        # A limiter of its own: a rush of slow page images must not keep people from being recognised.
+        self.limiter = anyio.CapacityLimiter(20)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] not in ("http", "websocket") or scope["path"].startswith(PUBLIC_FILES):
+            await self.app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            self._check_origin(scope, headers)
+            token = cookies_in(headers).get(COOKIE)
+            actor = None
+            if token:
+                actor = await anyio.to_thread.run_sync(session_actor, self.state.db, token, limiter=self.limiter)
+            scope["state"] = {**scope.get("state", {}), "actor": actor, "token": token}
+            if actor is None and not _is_public(scope["path"]):
+                raise NotSignedIn("Nobody is signed in, or the session has ended. Sign in and try again.")
+        except AssayError as error:
+            await self._refuse(error, scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _check_origin(self, scope: Scope, headers: Headers) -> None:
+        """Raise NotAllowed for a change that another site asks for, with the cookie of somebody signed in here."""
+        if scope["type"] == "websocket":
+            wanted = "origin" in headers
+        elif scope["method"] in SAFE:
+            return
+        else:
+            ours = not scope["path"].startswith("/_stcore/")
+            if scope["path"].startswith("/api/") and headers.get("x-assay") != "1":
+                raise NotAllowed("This request needs the header X-Assay: 1, which only Assay's own pages send.")
+            wanted = ours or "origin" in headers
+        if wanted and not is_same_origin(headers, self.state.settings):
+            raise NotAllowed(
+                f"The request comes from {headers.get('origin', 'no origin')!r}, which is not this server "
+                f"({headers.get('host', '')!r}). Behind a proxy, set ASSAY_PUBLIC_URL to the address that people type."
+            )
+
+    async def _refuse(self, error: AssayError, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            # Before it is accepted: the server answers the handshake with 403.
+            await send({"type": "websocket.close", "code": 4401, "reason": "not signed in"})
+            return
+        if isinstance(error, NotSignedIn) and _wants_page(scope):
+            query = scope["query_string"].decode("latin-1")
+            target = quote(scope["path"] + (f"?{query}" if query else ""), safe="/")
+            where = "/sign-in" if target == "/" else f"/sign-in?next={target}"
+            await RedirectResponse(where, 303, {"Cache-Control": "no-store"})(scope, receive, send)
+            return
+        await error_response(error)(scope, receive, send)
+
+
+class SecurityHeaders:
+    """Tells browsers what may be loaded, framed and passed on; marks all cookies Secure behind https."""
+
+    def __init__(self, app: ASGIApp, state: AppState) -> None:
+        self.app = app
+        self.state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        secure = is_secure(scope, self.state.settings)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("Content-Security-Policy", content_security_policy())
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                # not no-referrer: browsers would then send "Origin: null" with forms
+                headers.setdefault("Referrer-Policy", "same-origin")
+                headers.setdefault("X-Frame-Options", "DENY")
+                headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
+                headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+                if secure:
+                    _mark_cookies_secure(message)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def _mark_cookies_secure(message: Message) -> None:
+    message["headers"] = [
+        (name, value + b"; Secure" if name.lower() == b"set-cookie" and b"secure" not in value.lower() else value)
+        for name, value in message["headers"]
+    ]
+
+
+def _is_public(path: str) -> bool:
+    return any(path == route or path.startswith(route + "/") for route in PUBLIC_ROUTES)
+
+
+def _wants_page(scope: Scope) -> bool:
+    if scope["method"] not in ("GET", "HEAD") or scope["path"].startswith(NEVER_PAGES):
+        return False
+    return "text/html" in Headers(scope=scope).get("accept", "")
+
+
+@cache
+def content_security_policy() -> str:
+    """What Streamlit's front end needs and no more.
+
+    Its page has one inline script, allowed by its hash; plots compile expressions (`unsafe-eval`); components are
+    modules made from text (`blob:`). Inline styles are how it styles. Nothing may come from or go to another server.
+    """
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts]
+    return "; ".join(
+        (
+            "default-src 'self'",
+            " ".join(("script-src 'self' blob: 'unsafe-eval'", *hashes)),
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "connect-src 'self'",
+            "worker-src 'self' blob:",
+            "frame-src 'self'",
+            "object-src 'none'",
+            "base-uri 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        )
+    )

@@ -1,0 +1,84 @@
+"""Audit: who did what to which thing, when; newest first."""
+
+from __future__ import annotations
+
+import orjson
+import streamlit as st
+
+from app import ui
+from db.events import PAGE, EventRow, list_events, project_events
+from db.permissions import Actor
+from db.projects import my_projects
+
+_BEFORE = "audit-before"
+
+
+def page() -> None:
+    """Draw the page: all events for administrators, the chosen project's for its researchers."""
+    actor = ui.actor()
+    ui.heading("Audit", "Every change, by whom and when. Nothing here can be changed or deleted.")
+    projects = my_projects(ui.db(), actor)
+    chosen = ui.choose_project(projects)
+    names = {row.project_id: row.name for row in projects}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        where = _where(actor, names, chosen.project_id if chosen else None)
+        kind = st.text_input("Kind begins with", placeholder="study created", on_change=_to_newest)
+    if where is None and not actor.is_admin:
+        ui.empty("You have no project.", "A researcher of a project, or an administrator, gives you a role.")
+        return
+    before = st.session_state.get(_BEFORE)
+    if where is None:
+        events = list_events(ui.db(), actor, before=before, kind=kind or None)
+    else:
+        events = project_events(ui.db(), actor, where, before=before, kind=kind or None)
+    _draw(events, before)
+
+
+def _where(actor: Actor, names: dict[int, str], chosen: int | None) -> int | None:
+    if not actor.is_admin:
+        return chosen
+    return st.selectbox(
+        "Project",
+        [None, *names],
+        format_func=lambda project_id: "All, and the installation" if project_id is None else names[project_id],
+        on_change=_to_newest,
+    )
+
+
+def _draw(events: list[EventRow], before: int | None) -> None:
+    if not events:
+        ui.empty("There is no such event.", "Choose another project or kind, or go back to the newest.")
+    else:
+        ui.table(
+            "Events, newest first",
+            ("Event", "When", "Who", "From", "Project", "What", "To", "Details"),
+            [
+                (
+                    row.event_id,
+                    ui.when(row.at),
+                    row.who or "",
+                    row.via,
+                    row.project or "",
+                    row.kind,
+                    row.about,
+                    ", ".join(f"{name}: {_in_words(value)}" for name, value in row.details.items()),
+                )
+                for row in events
+            ],
+            name="events",
+        )
+    with st.container(horizontal=True):
+        if before is not None and st.button("Newest"):
+            _to_newest()
+            st.rerun()
+        if len(events) == PAGE and st.button("Older"):
+            st.session_state[_BEFORE] = events[-1].event_id
+            st.rerun()
+
+
+def _to_newest() -> None:
+    st.session_state.pop(_BEFORE, None)
+
+
+def _in_words(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -1,0 +1,175 @@
+"""Signing in and out as plain HTML: pages that need neither Streamlit nor, but for the outbox, JavaScript."""
+
+from __future__ import annotations
+
+import secrets
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import streamlit
+from starlette.responses import HTMLResponse
+
+from app.palette import colours
+
+OUTBOX_PREFIX = "assay.outbox."
+"""How the names begin under which the annotator's page keeps in the browser what waits to be sent."""
+
+
+def sign_in_page(*, target: str, name: str = "", problem: str = "", status: int = 200) -> HTMLResponse:
+    """The form for name and password; `problem` says what was wrong with the last try."""
+    focus_password = bool(name)
+    return _page(
+        "Sign in",
+        f"""
+        {_problem(problem)}
+        <form method="post" action="/sign-in">
+          <input type="hidden" name="next" value="{escape(target)}">
+          <label for="name">Name</label>
+          <input id="name" name="name" value="{escape(name)}" autocomplete="username" required maxlength="100"
+            autocapitalize="none" spellcheck="false" {"" if focus_password else "autofocus"}>
+          <label for="password">Password</label>
+          <input id="password" name="password" type="password" autocomplete="current-password" required
+            {"autofocus" if focus_password else ""} {'aria-invalid="true"' if problem else ""}>
+          <button type="submit">Sign in</button>
+        </form>
+        <p class="soft">No password yet, or forgotten? An administrator can make you a one-time sign-in address.</p>
+        """,
+        status,
+    )
+
+
+def one_time_page(*, token: str, name: str, has_password: bool, problem: str = "", status: int = 200) -> HTMLResponse:
+    """What a one-time address opens: one button, and the choice of a password for next time."""
+    invitation = "Choose a new password" if has_password else "Choose a password"
+    return _page(
+        "Welcome",
+        f"""
+        {_problem(problem)}
+        <p>This address signs you in once as <strong>{escape(name)}</strong>.</p>
+        <form method="post" action="/sign-in/{escape(token)}">
+          <input type="hidden" name="name" value="{escape(name)}" autocomplete="username">
+          <label for="password">{invitation} for next time <span class="soft">(or leave it empty)</span></label>
+          <input id="password" name="password" type="password" autocomplete="new-password"
+            aria-describedby="rule" {'aria-invalid="true"' if problem else ""}>
+          <p class="soft rule" id="rule">At least 8 characters; a few words in a row are good.</p>
+          <button type="submit" autofocus>Sign in as {escape(name)}</button>
+        </form>
+        """,
+        status,
+    )
+
+
+def sign_out_page(*, name: str, person_id: int) -> HTMLResponse:
+    """Asks before signing out, and says what would be missing when submissions still wait in this browser to be sent.
+
+    The outbox keeps them under `assay.outbox.1/PERSON/STUDY/…` (app/widgets/annotate/outbox.js).
+    """
+    nonce = secrets.token_urlsafe(16)
+    script = f"""
+      const mine = (key) => key.startsWith({OUTBOX_PREFIX!r}) && key.split('/')[1] === '{person_id}';
+      const waiting = Object.keys(localStorage).filter(mine).length;
+      if (waiting > 0) {{
+        const warning = document.getElementById('waiting');
+        warning.textContent = `${{waiting}} submitted item${{waiting === 1 ? ' is' : 's are'}} still waiting in this `
+          + 'browser to be sent. They are kept here and are sent when you sign in again in this browser; in another '
+          + 'browser they are missing. To send them now, go back to the study and wait until it says "Saved".';
+        warning.hidden = false;
+        document.getElementById('go').textContent = 'Sign out and leave them waiting';
+      }}
+    """
+    return _page(
+        "Sign out",
+        f"""
+        <p>You are signed in as <strong>{escape(name)}</strong>.</p>
+        <p id="waiting" class="problem" role="status" hidden></p>
+        <form method="post" action="/sign-out">
+          <button id="go" type="submit">Sign out</button>
+        </form>
+        <p><a href="/">Back to Assay</a></p>
+        <script nonce="{nonce}">{script}</script>
+        """,
+        script=f"'nonce-{nonce}'",
+    )
+
+
+def message_page(title: str, text: str, *, status: int = 200) -> HTMLResponse:
+    """A sentence, and the way to the sign-in page."""
+    return _page(title, f'{_problem(text)}<p><a href="/sign-in">Sign in with a password</a></p>', status)
+
+
+def _problem(text: str) -> str:
+    return f'<p class="problem" role="alert">{escape(text)}</p>' if text else ""
+
+
+def _page(title: str, body: str, status: int = 200, script: str = "'none'") -> HTMLResponse:
+    html = f"""<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="robots" content="noindex">
+    <title>{escape(title)} · Assay</title>
+    <link rel="icon" href="/favicon.png">
+    <style>{_style()}</style>
+  </head>
+  <body>
+    <main>
+      <p class="name">Assay</p>
+      <h1>{escape(title)}</h1>
+      {body}
+    </main>
+  </body>
+</html>
+"""
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; font-src 'self'; script-src {script}; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    return HTMLResponse(html, status, {"Content-Security-Policy": policy, "Cache-Control": "no-store"})
+
+
+@cache
+def _style() -> str:
+    """The style of these pages, in the colours of the two themes."""
+
+    def declared(theme: str) -> str:
+        return "".join(f"--{name}:{colour};" for name, colour in colours(theme).items())
+
+    return f"""
+      {_font()}
+      :root {{ color-scheme: light dark; {declared("light")} --on-accent:#fff; }}
+      @media (prefers-color-scheme: dark) {{ :root {{ {declared("dark")} --on-accent:#10202c; }} }}
+      * {{ box-sizing: border-box; }}
+      body {{ margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px; background: var(--bg);
+        color: var(--ink); font: 15px/1.5 "Source Sans", "Source Sans 3", "Segoe UI", system-ui, sans-serif; }}
+      main {{ width: 100%; max-width: 392px; background: var(--panel); border: 1px solid var(--line);
+        border-radius: 10px; padding: 28px 32px 20px; }}
+      .name {{ margin: 0; font-size: 13px; font-weight: 600; color: var(--accent); letter-spacing: .02em; }}
+      h1 {{ margin: 2px 0 18px; font-size: 24px; line-height: 1.25; }}
+      label {{ display: block; margin: 0 0 4px; font-weight: 600; font-size: 13.5px; }}
+      input {{ width: 100%; margin: 0 0 16px; padding: 9px 11px; font: inherit; color: inherit; background: var(--bg);
+        border: 1px solid color-mix(in srgb, var(--ink) 45%, var(--panel)); border-radius: 7px; }}
+      button {{ width: 100%; margin: 4px 0 6px; padding: 10px; font: inherit; font-weight: 600; border: 0;
+        border-radius: 7px; background: var(--accent); color: var(--on-accent); cursor: pointer; }}
+      button:hover {{ filter: brightness(1.08); }}
+      :is(input, button, a):focus-visible {{ outline: 2px solid var(--accent); outline-offset: 2px; }}
+      .soft {{ color: var(--soft); font-size: 13.5px; font-weight: 400; }}
+      .rule {{ margin: -10px 0 14px; }}
+      .problem {{ margin: 0 0 16px; padding: 9px 12px; border-left: 3px solid var(--warn); border-radius: 0 7px 7px 0;
+        background: color-mix(in srgb, var(--warn) 12%, var(--panel)); }}
+      .problem[hidden] {{ display: none; }}
+      a {{ color: var(--accent); }}
+    """
+
+
+@cache
+def _font() -> str:
+    """The font that Streamlit ships and the other pages use; without it the system's own serves."""
+    folder = Path(streamlit.__file__).parent / "static" / "static" / "media"
+    names = sorted(path.name for path in folder.glob("SourceSansVF-Upright*.woff2"))
+    if not names:
+        return ""
+    source = f'url("/static/media/{names[0]}") format("woff2")'
+    return f'@font-face {{ font-family: "Source Sans"; src: {source}; font-weight: 200 900; font-display: swap; }}'

@@ -1,0 +1,180 @@
+"""The ASGI app: Streamlit's pages with our own routes, behind one sign-in; and how it is served."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from annotators.errors import AssayError, Conflict
+from app.settings import ROOT, Settings, apply_streamlit_options
+
+if str(ROOT) not in sys.path:  # Streamlit puts only the folder of app/main.py there
+    sys.path.insert(0, str(ROOT))
+
+SCRIPT = ROOT / "app" / "main.py"
+
+# An annotator thinks for half a minute between two submits: the connection should still be there.
+KEEP_ALIVE_SECONDS = 75
+
+
+def create_app(settings: Settings | None = None) -> ASGIApp:
+    """The whole app for an ASGI server; once a process, because Streamlit allows one app.
+
+    Puts Streamlit's options in force, opens and migrates the database, and mounts our routes before Streamlit's.
+    """
+    settings = settings or Settings.load()
+    apply_streamlit_options(settings)
+
+    # After the options: what these modules import may read them.
+    import streamlit as st  # noqa: PLC0415
+    from streamlit.runtime.pages_manager import PagesManager  # noqa: PLC0415
+
+    from app import adjudicate_api, annotate_api, assets, page_images, sign_in  # noqa: PLC0415
+    from app.middleware import SecurityHeaders, Sessions  # noqa: PLC0415
+    from app.state import AppState, open_state  # noqa: PLC0415
+    from app.web import handle_error  # noqa: PLC0415
+
+    # Streamlit would take the folder app/pages for pages of the old kind and, until somebody has opened the start page,
+    # run its files as scripts by their address, without app/main.py. Pages are what app/navigation.py lists.
+    PagesManager.uses_pages_directory = False
+
+    state = open_state(settings)
+    routes: list[BaseRoute] = [
+        Route("/healthz", _health(state), methods=["GET"]),
+        *sign_in.routes(state),
+        *page_images.routes(state),
+        *assets.routes(),
+        *annotate_api.routes(lambda: state.db),
+        *adjudicate_api.routes(lambda: state.db),
+    ]
+
+    @asynccontextmanager
+    async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
+        await run_in_threadpool(_warm_up, state)
+        try:
+            yield {}
+        finally:
+            await run_in_threadpool(AppState.close, state)
+
+    return st.App(
+        SCRIPT,
+        routes=routes,
+        middleware=[Middleware(SecurityHeaders, state=state), Middleware(Sessions, state=state)],
+        exception_handlers={AssayError: handle_error},
+        lifespan=lifespan,
+    )
+
+
+def __getattr__(name: str) -> ASGIApp:
+    """`app`, built when an ASGI server asks for it (`uvicorn app.server:app`) and not when a test imports this."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    app = create_app()
+    globals()["app"] = app
+    return app
+
+
+def _health(state: Any) -> Callable[[Request], Response]:
+    """200 when the database answers; a domain error (503) otherwise."""
+
+    def health(_request: Request) -> Response:
+        from db.projects import database_answers  # noqa: PLC0415
+
+        database_answers(state.db)
+        return JSONResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
+
+    return health
+
+
+def _warm_up(state: Any) -> None:
+    """Load what the first request would otherwise wait for, then take it out of the garbage collector's way.
+
+    What is loaded at start (Streamlit, pandas, SQLAlchemy: some hundred thousand objects) lives as long as the
+    process. Frozen, it is not walked again by every full collection, each of which would hold up everybody for 77 ms;
+    with Streamlit's collection after each script run switched off (streamlit_config/config.toml) a rerun takes 14 ms
+    instead of 80. Cycles that are made later are still collected.
+    """
+    from app.navigation import load_pages  # noqa: PLC0415
+
+    load_pages()
+    state.renderer.warm()
+    gc.collect()
+    gc.freeze()
+
+
+# Serving --------------------------------------------------------------------------------------------------------------
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server that says when it has started."""
+
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then tell."""
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_started()
+
+
+def serve(settings: Settings, *, announce: Callable[[str], None] = print) -> None:
+    """Serve until the process is told to stop (Ctrl-C, SIGTERM); `announce` gets the address once it answers.
+
+    Raises Conflict when the port is taken.
+    """
+    bound = _bind(settings.host, settings.port)
+    host, port = bound.getsockname()[:2]
+    shown = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+    address = settings.public_url or f"http://{shown}:{port}"
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=settings.log_level.upper())
+    config = uvicorn.Config(
+        create_app(settings),
+        log_level=settings.log_level,
+        access_log=False,
+        server_header=False,
+        ws="websockets-sansio",
+        ws_ping_interval=30,
+        ws_ping_timeout=30,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=settings.stop_seconds,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=settings.proxies,
+    )
+    server = _Server(config, lambda: announce(f"Assay is running at {address}"))
+    try:
+        server.run(sockets=[bound])
+    except KeyboardInterrupt:
+        pass  # uvicorn has stopped in good order and repeats the signal
+    finally:
+        bound.close()
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise Conflict(
+            f"The server cannot listen on {host} port {port}: {error.strerror}. Stop the program that uses it, or "
+            "choose another port (--port, ASSAY_PORT)."
+        ) from error
+    bound.set_inheritable(True)
+    return bound

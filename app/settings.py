@@ -1,0 +1,250 @@
+"""Every setting of Assay with its default and meaning: the only reader of environment variables and config files."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
+from urllib.parse import urlsplit
+
+from annotators.errors import InvalidInput, NotFound
+
+ROOT = Path(__file__).resolve().parent.parent
+STREAMLIT_CONFIG = ROOT / "streamlit_config" / "config.toml"
+PREFIX = "ASSAY_"
+FILE = "assay.toml"
+
+
+@dataclass(frozen=True)
+class About:
+    """What a setting is for; whether its value is kept out of print; which values it may have, if not any."""
+
+    help: str
+    secret: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SettingInfo:
+    """One setting as `assay doctor` and the docs print it. `value` hides what is secret."""
+
+    name: str
+    variable: str
+    default: str
+    value: str
+    source: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set. Each is read from ASSAY_<NAME>, else from `assay.toml` in the home folder, else its default."""
+
+    home: Annotated[
+        Path, About("Folder that holds the database, the documents, the cache of page images and the backups.")
+    ] = Path("~/assay")
+    database_url: Annotated[
+        str,
+        About(
+            "Database to use instead of assay.db in the home folder, for example postgresql://user:password@host/assay.",
+            secret=True,
+        ),
+    ] = ""
+    host: Annotated[str, About("Address that the server listens on; 0.0.0.0 lets other machines in.")] = "127.0.0.1"
+    port: Annotated[int, About("Port that the server listens on; 0 takes a free one.")] = 8501
+    public_url: Annotated[
+        str, About("Address that people type, for example https://assay.example.org, when it is not the server's own.")
+    ] = ""
+    trusted_proxy: Annotated[
+        str,
+        About(
+            "Addresses of reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are believed, with commas "
+            "between them."
+        ),
+    ] = ""
+    secure_cookie: Annotated[
+        str,
+        About(
+            "Whether the session cookie is for https only: auto (whenever the request came by https), always, never.",
+            choices=("auto", "always", "never"),
+        ),
+    ] = "auto"
+    session_hours: Annotated[int, About("Hours until a signed-in browser has to sign in again.")] = 14 * 24
+    one_time_minutes: Annotated[int, About("Minutes for which a one-time sign-in address works.")] = 24 * 60
+    lease_minutes: Annotated[
+        int, About("Minutes for which an item is kept for an annotator, unless the study says otherwise.")
+    ] = 60
+    look_ahead: Annotated[int, About("Items fetched ahead of the annotator's current one.")] = 3
+    page_cache_mb: Annotated[
+        int, About("Disk space for cached page images, in MB; those used longest ago go first.")
+    ] = 2048
+    render_seconds: Annotated[int, About("Seconds after which drawing one page is given up.")] = 20
+    render_memory_mb: Annotated[int, About("Address space that a process drawing pages may use, in MB.")] = 2048
+    render_workers: Annotated[int, About("Processes that draw pages.")] = 2
+    upload_mb: Annotated[int, About("Largest file that can be uploaded in the browser, in MB.")] = 1024
+    stop_seconds: Annotated[int, About("Seconds that open requests get to finish when the server is stopped.")] = 10
+    log_level: Annotated[
+        str,
+        About(
+            "How much the server writes to standard error.",
+            choices=("debug", "info", "warning", "error"),
+        ),
+    ] = "warning"
+
+    @classmethod
+    def load(cls, environment: Mapping[str, str] | None = None, **given: Any) -> Settings:
+        """Settings of this process. `given` (command-line options) goes before the environment; None is not given.
+
+        Raises InvalidInput for a value that does not fit, or for an unknown name in `assay.toml`.
+        """
+        environment = os.environ if environment is None else environment
+        values: dict[str, Any] = {}
+        for name in _kinds():
+            variable = PREFIX + name.upper()
+            if given.get(name) is not None:
+                values[name] = _parse(name, given[name], f"the option {name}")
+            elif environment.get(variable):
+                values[name] = _parse(name, environment[variable], variable)
+        home = Path(values.get("home", cls.home)).expanduser().absolute()
+        for name, value in _file_values(home / FILE).items():
+            values.setdefault(name, value)
+        return cls(**{**values, "home": home})
+
+    def describe(self, environment: Mapping[str, str] | None = None) -> Iterator[SettingInfo]:
+        """Every setting with its variable, default, present value and where that value comes from."""
+        environment = os.environ if environment is None else environment
+        in_file = _file_values(self.home / FILE)
+        for name, (_, about) in _kinds().items():
+            value, default, variable = getattr(self, name), getattr(Settings, name), PREFIX + name.upper()
+            source = "default"
+            if environment.get(variable):
+                source = variable
+            elif name in in_file:
+                source = FILE
+            elif value != default and not (name == "home" and value == default.expanduser().absolute()):
+                source = "option"
+            shown = "(set)" if about.secret and value else str(value)
+            yield SettingInfo(name, variable, str(default), shown, source, about.help)
+
+    @property
+    def database(self) -> str:
+        """The database's URL: the one that is set, else the SQLite file in the home folder."""
+        return self.database_url or f"sqlite:///{self.home / 'assay.db'}"
+
+    @property
+    def documents_folder(self) -> Path:
+        """Where the bytes of documents are kept, by SHA-256."""
+        return self.home / "data" / "documents"
+
+    @property
+    def pages_folder(self) -> Path:
+        """The cache of page images; it can be deleted at any time."""
+        return self.home / "data" / "pages"
+
+    @property
+    def backups_folder(self) -> Path:
+        """Copies of the database made before it was migrated, and by `assay backup`."""
+        return self.home / "backups"
+
+    @property
+    def proxies(self) -> list[str]:
+        """The addresses of trusted proxies."""
+        return [part.strip() for part in self.trusted_proxy.split(",") if part.strip()]
+
+    def prepare(self) -> Settings:
+        """Make the home folder, readable by its owner only if it is new; returns the settings for chaining."""
+        if not self.home.exists():
+            self.home.mkdir(parents=True, mode=0o700)
+        return self
+
+
+@cache
+def _kinds() -> dict[str, tuple[type, About]]:
+    hints = get_type_hints(Settings, include_extras=True)
+    return {name: (get_args(hint)[0], get_args(hint)[1]) for name, hint in hints.items()}
+
+
+def _parse(name: str, value: Any, origin: str) -> Any:
+    kind, about = _kinds()[name]
+    if kind is Path:
+        return Path(value)
+    if kind is int:
+        return _number(name, value, origin)
+    text = str(value).strip()
+    if about.choices and text not in about.choices:
+        raise InvalidInput(f"{origin} is {text!r}; it must be one of {', '.join(about.choices)}.")
+    if name == "public_url" and text:
+        address = urlsplit(text)
+        if address.scheme not in ("http", "https") or not address.netloc or address.path not in ("", "/"):
+            raise InvalidInput(f"{origin} is {text!r}; it must look like https://assay.example.org, without a path.")
+        return f"{address.scheme}://{address.netloc}"
+    return text
+
+
+def _number(name: str, value: Any, origin: str) -> int:
+    least, most = (0 if name in ("port", "look_ahead") else 1), (65535 if name == "port" else None)
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{origin} is {value!r}; it must be a whole number.") from None
+    if number < least or (most is not None and number > most):
+        limits = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidInput(f"{origin} is {number}; it must be {limits}.")
+    return number
+
+
+def _file_values(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path} is not valid TOML: {error}. Correct it or move it away.") from error
+    known = [name for name in _kinds() if name != "home"]
+    for name in found:
+        if name not in known:
+            raise InvalidInput(f"{path} sets {name!r}, which is no setting. Known: {', '.join(known)}.")
+    return {name: _parse(name, value, f"{name} in {path}") for name, value in found.items()}
+
+
+# Streamlit ------------------------------------------------------------------------------------------------------------
+
+
+def streamlit_options(settings: Settings | None = None, path: Path = STREAMLIT_CONFIG) -> dict[str, Any]:
+    """`streamlit_config/config.toml` as flat options (`theme.light.primaryColor`), with what our settings decide."""
+    if not path.is_file():
+        raise NotFound(f"{path} is missing. It belongs to the program; install it again.")
+    options = dict(_flatten(tomllib.loads(path.read_text(encoding="utf-8"))))
+    if settings is not None:
+        options["server.maxUploadSize"] = settings.upload_mb
+        options["logger.level"] = settings.log_level
+    return options
+
+
+def _flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def apply_streamlit_options(settings: Settings | None = None) -> dict[str, Any]:
+    """Put the options in force in this process, before Streamlit starts; returns them.
+
+    Streamlit looks for its configuration only beside the script, in the working directory and in the user's home, and
+    under an ASGI server it ignores STREAMLIT_* variables. Handing the options over as if they were flags puts them
+    above whatever such files say, however the server is started.
+    """
+    from streamlit import config  # noqa: PLC0415 - 0.3 s that `assay doctor` and the other commands need not wait for
+
+    options = streamlit_options(settings)
+    known = config.get_config_options(force_reparse=True, options_from_flags=options)
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise InvalidInput(f"{STREAMLIT_CONFIG} sets {unknown[0]!r}, which this version of Streamlit does not know.")
+    return options

@@ -1,0 +1,106 @@
+"""The routes of signing in and out."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from urllib.parse import parse_qs
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from annotators.errors import AssayError, InvalidInput, NotFound
+from app.plain_pages import message_page, one_time_page, sign_in_page, sign_out_page
+from app.state import AppState
+from app.web import COOKIE, local_path, set_session_cookie
+from db import sign_in as sessions
+
+MAX_BODY = 16_000
+
+
+def routes(state: AppState) -> list[Route]:
+    """/sign-in, /sign-in/{one-time token} and /sign-out, each a page and a form."""
+    db, settings = state.db, state.settings
+    lifetime = timedelta(hours=settings.session_hours)
+
+    async def enter(request: Request, token: str, target: str) -> Response:
+        before: str | None = request.state.token
+        if before:
+            await run_in_threadpool(sessions.sign_out, db, before)
+        response = RedirectResponse(target, 303, {"Cache-Control": "no-store"})
+        set_session_cookie(response, request, settings, token)
+        return response
+
+    async def show_sign_in(request: Request) -> Response:
+        target = local_path(request.query_params.get("next"))
+        if request.state.actor is not None:
+            return RedirectResponse(target, 303, {"Cache-Control": "no-store"})
+        return sign_in_page(target=target)
+
+    async def sign_in(request: Request) -> Response:
+        form = await _form(request)
+        target, name = local_path(form.get("next")), form.get("name", "")
+        address = request.client.host if request.client else None
+        try:
+            token = await run_in_threadpool(
+                sessions.sign_in, db, name, form.get("password", ""), address, lifetime=lifetime
+            )
+        except AssayError as error:
+            return sign_in_page(target=target, name=name, problem=str(error), status=error.status)
+        return await enter(request, token, target)
+
+    async def show_one_time(request: Request) -> Response:
+        token = request.path_params["token"]
+        try:
+            name, has_password = await run_in_threadpool(sessions.one_time_person, db, token)
+        except NotFound as error:
+            return message_page("Sign in", str(error), status=404)
+        return one_time_page(token=token, name=name, has_password=has_password)
+
+    async def use_one_time(request: Request) -> Response:
+        token, form = request.path_params["token"], await _form(request)
+        try:
+            session_token = await run_in_threadpool(
+                sessions.use_one_time, db, token, password=form.get("password") or None, lifetime=lifetime
+            )
+        except InvalidInput as error:
+            name, has_password = await run_in_threadpool(sessions.one_time_person, db, token)
+            return one_time_page(
+                token=token, name=name, has_password=has_password, problem=str(error), status=error.status
+            )
+        except NotFound as error:
+            return message_page("Sign in", str(error), status=404)
+        return await enter(request, session_token, "/")
+
+    async def show_sign_out(request: Request) -> Response:
+        return sign_out_page(name=request.state.actor.name, person_id=request.state.actor.person_id)
+
+    async def sign_out(request: Request) -> Response:
+        await run_in_threadpool(sessions.sign_out, db, request.state.token)
+        response = RedirectResponse("/sign-in", 303, {"Cache-Control": "no-store"})
+        response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
+        return response
+
+    return [
+        Route("/sign-in", show_sign_in, methods=["GET"]),
+        Route("/sign-in", sign_in, methods=["POST"]),
+        Route("/sign-in/{token}", show_one_time, methods=["GET"]),
+        Route("/sign-in/{token}", use_one_time, methods=["POST"]),
+        Route("/sign-out", show_sign_out, methods=["GET"]),
+        Route("/sign-out", sign_out, methods=["POST"]),
+    ]
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a small form."""
+    raw = bytearray()
+    async for chunk in request.stream():
+        raw += chunk
+        if len(raw) > MAX_BODY:
+            raise InvalidInput(f"The form is larger than {MAX_BODY} bytes. Shorten what you typed.")
+    try:
+        fields = parse_qs(raw.decode("utf-8"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        raise InvalidInput("The form cannot be read. Reload the page and try again.") from None
+    return {name: values[0] for name, values in fields.items()}

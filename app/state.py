@@ -1,0 +1,48 @@
+"""What one web process holds for all its requests: settings, the database, the pages. Nothing durable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotators.pages import Limits, PageCache, Renderer
+from app.settings import Settings
+from db import schema
+from db.engine import Database
+
+
+@dataclass(frozen=True)
+class AppState:
+    """The shared parts of a web process."""
+
+    settings: Settings
+    db: Database
+    renderer: Renderer
+    pages: PageCache
+
+    def close(self) -> None:
+        """Close the database's connections and end the processes that draw pages."""
+        self.renderer.close()
+        self.db.dispose()
+
+
+_current: list[AppState] = []
+
+
+def open_state(settings: Settings) -> AppState:
+    """Make the home folder, bring the database up to date, and keep the state for `app_state`."""
+    settings.prepare()
+    db = Database(settings.database)
+    schema.migrate(db, backups=settings.backups_folder)
+    limits = Limits(seconds=settings.render_seconds, memory_bytes=settings.render_memory_mb << 20)
+    renderer = Renderer(limits, workers=settings.render_workers)
+    pages = PageCache(settings.pages_folder, renderer, max_bytes=settings.page_cache_mb << 20)
+    state = AppState(settings, db, renderer, pages)
+    _current[:] = [state]
+    return state
+
+
+def app_state() -> AppState:
+    """The state of this process. Streamlit's pages take it from here; it is there before the first of them runs."""
+    if not _current:
+        raise RuntimeError("the app was not started through app.server (assay serve, or uvicorn app.server:app)")
+    return _current[0]

@@ -1,0 +1,177 @@
+"""What pages share: who looks and in which project, errors in words, empty states, tables to take away, links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from html import escape
+from typing import Any
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from annotators.errors import AssayError, NotSignedIn
+from app import navigation, wording
+from app.state import app_state
+from app.tables import TextTable, as_csv, as_html, as_latex, as_markdown
+from app.web import COOKIE
+from db.engine import Database
+from db.permissions import READERS, Actor, Role
+from db.projects import ProjectRow, my_projects
+from db.sign_in import session_actor
+
+_PROJECT = "assay_project"
+
+
+# Who and where --------------------------------------------------------------------------------------------------------
+
+
+def db() -> Database:
+    """The database of this process."""
+    return app_state().db
+
+
+def token() -> str | None:
+    """The session token that this browser sent when it connected."""
+    return st.context.cookies.get(COOKIE)
+
+
+def actor() -> Actor:
+    """Who looks at the page, asked anew in every run: a session that was revoked ends here (NotSignedIn)."""
+    found = session_actor(db(), token())
+    if found is None:
+        raise NotSignedIn("Your session has ended. Sign in again; what you have submitted is saved.")
+    return found
+
+
+def choose_project(rows: Sequence[ProjectRow]) -> ProjectRow | None:
+    """The project of this run: the one in the address (`?project=ID`), else the one chosen last, else the first."""
+    by_id = {row.project_id: row for row in rows}
+    wanted = integer_parameter("project")
+    chosen = by_id.get(wanted if wanted is not None else -1)
+    chosen = chosen or by_id.get(st.session_state.get(_PROJECT, -1)) or next(iter(rows), None)
+    if chosen is not None:
+        st.session_state[_PROJECT] = chosen.project_id
+    return chosen
+
+
+def project() -> ProjectRow:
+    """The chosen project, for pages that need one. Without any project the page ends with an empty state."""
+    chosen = choose_project(my_projects(db(), actor()))
+    if chosen is None:
+        empty("There is no project yet.", "An administrator creates one on the page Home.")
+        st.stop()
+    return chosen
+
+
+def base_url() -> str:
+    """The address of this installation as the reader's browser sees it, without a slash at its end."""
+    public = app_state().settings.public_url
+    if public:
+        return public
+    seen = urlsplit(st.context.url or "")
+    return f"{seen.scheme}://{seen.netloc}" if seen.netloc else f"http://{st.context.headers.get('host', 'localhost')}"
+
+
+def integer_parameter(name: str) -> int | None:
+    """A whole number from the page's address; None when it is missing or is none."""
+    text = st.query_params.get(name, "")
+    return int(text) if re.fullmatch(r"\d{1,18}", text) else None
+
+
+def may(role: Role, roles: frozenset[Role] = READERS) -> bool:
+    """Whether to offer something to this role. What is done with it is checked by the operation."""
+    return role in roles
+
+
+# Errors and empty pages -----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def problems() -> Iterator[None]:
+    """Show a domain error in words and go on after the block; anything else is a bug and keeps its traceback.
+
+    Around every page (app/main.py); a page puts it around a form's operation too, so that the rest stays on screen,
+    and a fragment around its body.
+    """
+    try:
+        yield
+    except NotSignedIn as error:
+        signed_out(str(error))
+        st.stop()
+    except AssayError as error:
+        st.error(plain(str(error)))
+
+
+def signed_out(text: str) -> None:
+    """Says that the session has ended, with the way back."""
+    st.title("Signed out")
+    st.write(plain(text))
+    st.html('<a class="assay-button" href="/sign-in" target="_self">Sign in</a>')
+
+
+def empty(text: str, first: str) -> None:
+    """An empty page: what is missing, and what to do first."""
+    st.html(f'<div class="assay-empty"><strong>{escape(text)}</strong><br>{escape(first)}</div>')
+
+
+def heading(title: str, about: str = "") -> None:
+    """The page's title and one line about what is shown."""
+    line = f'<p class="assay-about">{escape(about)}</p>' if about else ""
+    st.html(f'<h1 class="assay-title">{escape(title)}</h1>{line}')
+
+
+def plain(text: str) -> str:
+    """A text for Streamlit's Markdown that shows as it is written."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:])", r"\\\1", text)
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+
+def link(label: str, name: str, *, key: str | None = None, primary: bool = False, **parameters: Any) -> None:
+    """A link to a page of ours by its name, with its parameters; `primary` draws it as the page's main button."""
+    where = {key_: str(value) for key_, value in parameters.items()}
+    with st.container(key=f"{'go' if primary else 'to'}-{key or name}-{'-'.join(where.values())}", width="content"):
+        st.page_link(navigation.find(name), label=label, query_params=where or None)
+
+
+# Figures and tables ---------------------------------------------------------------------------------------------------
+
+
+def when(at: Any) -> str:
+    """A time in the reader's own time zone."""
+    return wording.moment(at, st.context.timezone)
+
+
+def table(
+    caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, name: str | None = None
+) -> TextTable:
+    """Draw a table; with `name` (of the files) it can be taken away as CSV, Markdown and LaTeX."""
+    drawn = TextTable.of(caption, columns, rows)
+    st.html(as_html(drawn))
+    if name and drawn.rows:
+        downloads(drawn, name)
+    return drawn
+
+
+def downloads(shown: TextTable, name: str) -> None:
+    """A row of buttons: the table as CSV, Markdown and LaTeX. Made only when one is pressed."""
+    forms = (
+        ("CSV", "csv", "text/csv", as_csv),
+        ("Markdown", "md", "text/markdown", as_markdown),
+        ("LaTeX", "tex", "text/x-tex", as_latex),
+    )
+    with st.container(horizontal=True, gap="small", key=f"downloads-{name}"):
+        for label, ending, media_type, made in forms:
+            st.download_button(
+                label,
+                data=partial(made, shown),
+                file_name=f"{name}.{ending}",
+                mime=media_type,
+                on_click="ignore",
+                key=f"download-{name}-{ending}",
+                help=f"{shown.caption} as {label}",
+            )

@@ -1,0 +1,95 @@
+/** Half-filled answers: mirrored in this browser at once, sent to the server a moment later. */
+
+import { Refused, SignedOut } from './api.js';
+import { keys, read, remove, write } from './storage.js';
+
+/** @typedef {import('./types.js').Presentation} Presentation */
+/** @typedef {import('./types.js').Content} Content */
+/** @typedef {{content: Content, seconds: number}} Draft */
+
+const PREFIX = 'assay.draft.1';
+const DELAY = 800; // milliseconds without a change until a draft is sent
+const RETRY = 5000;
+const KEPT = 30 * 24 * 3600_000; // milliseconds a mirror is kept
+
+export class Drafts {
+  /**
+   * @param {string} person
+   * @param {number} study
+   * @param {import('./api.js').Api} api
+   * @param {(state: 'saved' | 'offline' | 'signed-out') => void} onstate
+   */
+  constructor(person, study, api, onstate) {
+    this.prefix = `${PREFIX}/${person}/${study}/`;
+    this.api = api;
+    this.onstate = onstate;
+    this.timer = 0;
+    /** @type {{item: Presentation, draft: Draft} | null} */
+    this.unsent = null;
+    /** @type {AbortController | null} */
+    this.request = null;
+    for (const key of keys(PREFIX)) {
+      const draft = /** @type {Draft | null} */ (read(key));
+      if (!draft || Date.now() - (draft.content.at ?? 0) > KEPT) remove(key);
+    }
+  }
+
+  /** Keeps a change. @param {Presentation} item @param {Content} content @param {number} seconds */
+  keep(item, content, seconds) {
+    const draft = { content: { ...content, at: Date.now() }, seconds };
+    write(this.#key(item), draft);
+    this.unsent = { item, draft };
+    this.#later(DELAY);
+  }
+
+  /** Sends what is not sent yet, now. */
+  async flush() {
+    clearTimeout(this.timer);
+    const unsent = this.unsent;
+    if (!unsent) return;
+    this.unsent = null;
+    const request = new AbortController();
+    this.request = request;
+    const { item, draft } = unsent;
+    try {
+      const { content, seconds } = draft;
+      const { assignment, sitting, step } = item;
+      await this.api.draft({ assignment, sitting, step, content, seconds }, request.signal);
+      this.onstate('saved');
+    } catch (error) {
+      // A refused draft is not sent again: its item was submitted or taken back, and the mirror still has it.
+      if (request.signal.aborted || error instanceof Refused) return;
+      this.unsent ??= unsent;
+      this.#later(RETRY);
+      this.onstate(error instanceof SignedOut ? 'signed-out' : 'offline');
+    }
+  }
+
+  /** Forgets the draft of a step that was submitted or skipped. @param {Presentation} item */
+  drop(item) {
+    remove(this.#key(item));
+    if (this.unsent?.item.assignment === item.assignment) {
+      this.unsent = null;
+      clearTimeout(this.timer);
+    }
+    this.request?.abort();
+  }
+
+  /** The newest draft of a step, from the server or from this browser. @param {Presentation} item @returns {Draft | null} */
+  restore(item) {
+    const mirror = /** @type {Draft | null} */ (read(this.#key(item)));
+    if (!mirror || !item.draft) return mirror ?? item.draft;
+    return (mirror.content.at ?? 0) >= (item.draft.content.at ?? 0) ? mirror : item.draft;
+  }
+
+  /** @param {number} delay */
+  #later(delay) {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => void this.flush(), delay);
+  }
+
+  /** @param {Presentation} item */
+  #key(item) {
+    return `${this.prefix}${item.assignment}/${item.sitting}/${item.step}`;
+  }
+}

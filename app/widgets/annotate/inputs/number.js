@@ -1,0 +1,82 @@
+/** A number in a range: one key each where there are few values (`t` is 10), else a field. */
+
+import { h } from '../dom.js';
+import { TEXT } from '../text.js';
+import { buttons } from './buttons.js';
+
+/** @typedef {import('../types.js').Criterion} Criterion */
+
+const MOST_BUTTONS = 11;
+
+/** @param {Criterion} criterion */
+const range = (criterion) => ({
+  low: criterion.minimum ?? 0, high: criterion.maximum ?? 10, step: criterion.step ?? 1,
+});
+
+/** All values, or null when they are too many for buttons. @param {Criterion} criterion */
+function fewValues(criterion) {
+  const { low, high, step } = range(criterion);
+  const steps = Math.floor((high - low) / step + 1e-9);
+  if (steps >= MOST_BUTTONS) return null;
+  return Array.from({ length: steps + 1 }, (_, number) => Number((low + number * step).toFixed(9)));
+}
+
+/** @type {import('../types.js').InputKind} */
+export const number = {
+  typed: false,
+  complete: (value) => typeof value === 'number',
+  problem(value, criterion) {
+    if (value === null) return null;
+    const { low, high, step } = range(criterion);
+    const given = Number(value);
+    const steps = (given - low) / step;
+    const right = Number.isFinite(given) && given >= low && given <= high && Math.abs(steps - Math.round(steps)) < 1e-6;
+    return right ? null : TEXT.outOfRange(String(value), low, high, step);
+  },
+  create(options) {
+    const values = fewValues(options.criterion);
+    return values ? asButtons(options, values) : asField(options);
+  },
+};
+
+/** @param {import('../types.js').InputOptions} options @param {number[]} values @returns {import('../types.js').Input} */
+function asButtons({ name, give }, values) {
+  const digits = values.every((value) => Number.isInteger(value) && value >= 0 && value <= 10);
+  const keys = '123456789t';
+  const labels = values.map((value, place) => ({
+    value, title: String(value), key: digits ? (value === 10 ? 't' : String(value)) : (keys[place] ?? ''), definition: '',
+  }));
+  const row = buttons({ name, labels, layout: 'numbers', pick: (label) => give(Number(label.value), true) });
+  return { ...row, show: (given) => row.show((label) => given !== null && given.value === label.value) };
+}
+
+/** @param {import('../types.js').InputOptions} options @returns {import('../types.js').Input} */
+function asField({ criterion, name, give }) {
+  const { low, high, step } = range(criterion);
+  const field = h('input', {
+    type: 'text', inputmode: step % 1 ? 'decimal' : 'numeric', class: 'field number', 'aria-label': name,
+    placeholder: `${low}–${high}`, title: TEXT.numberField(low, high), autocomplete: 'off',
+    oninput: () => {
+      const typed = field.value.trim().replace(',', '.');
+      const value = Number(typed);
+      give(typed === '' ? null : (Number.isFinite(value) ? value : typed), false);
+    },
+  });
+  return {
+    element: field,
+    show(given) {
+      const shown = given?.value ?? null;
+      const typed = field.value.trim().replace(',', '.');
+      if (shown === null ? typed !== '' : Number(typed) !== shown && typed !== shown) field.value = shown === null ? '' : String(shown);
+    },
+    key(key) {
+      if (!/^[0-9]$/.test(key)) return false;
+      field.value = key;
+      field.focus();
+      give(Number(key), false);
+      return true;
+    },
+    focus: () => field.focus(),
+    enter: () => field.focus(),
+  };
+}

@@ -1,0 +1,146 @@
+/** What is read before judging: question, answer with its images, references, steps, scores, labels of earlier steps. */
+
+import { h } from './dom.js';
+import { pageUrl, rung } from './images.js';
+import { TEXT } from './text.js';
+
+/** @typedef {import('./types.js').Presentation} Presentation */
+/** @typedef {import('./types.js').Picture} Picture */
+/** @typedef {import('./types.js').Protocol} Protocol */
+
+const PLACE = /<PIC>|!\[[^\]]*\]\(([^)\s]+)\)/g; // where an image stands in an answer
+const NARROW = 520; // pixels an image of the answer is shown wide
+
+/** @param {Presentation} item @returns {HTMLElement[]} */
+export function reading(item) {
+  const language = item.language ?? null;
+  const parts = [part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question))];
+  if (item.hops?.length) {
+    parts.push(part(TEXT.hops, h('ol', { class: 'hops' }, ...item.hops.map((hop) => h('li', { dir: 'auto', lang: language },
+      hop.question, hop.answer ? h('span', { class: 'soft' }, ` ${hop.answer}`) : null)))));
+  }
+  if (item.answer !== undefined) {
+    const title = item.system ? TEXT.answerBy(item.system) : TEXT.answer;
+    parts.push(part(title, h('div', { class: 'a', dir: 'auto', lang: language, 'data-testid': 'answer' }, ...answerNodes(item))));
+  }
+  for (const { title, answer } of item.answers ?? []) {
+    parts.push(part(title, h('div', { class: 'a', dir: 'auto', lang: language }, answer)));
+  }
+  if (item.references?.length) {
+    parts.push(part(TEXT.references(item.references.length), h('ul', { class: 'refs', 'data-testid': 'references' },
+      ...item.references.map((reference) => (typeof reference === 'string'
+        ? h('li', { dir: 'auto', lang: language }, reference)
+        : h('li', { class: 'phrases' }, h('span', { class: 'soft' }, TEXT.allOf),
+          ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase))))))));
+  }
+  if (item.scores?.length) {
+    parts.push(part(TEXT.scores, h('dl', { class: 'scores', 'data-testid': 'scores' }, ...item.scores.flatMap((score) => [
+      h('dt', {}, score.title || score.name), h('dd', {}, scoreWords(score)),
+    ]))));
+  }
+  return parts;
+}
+
+/** The read-only labels of a step that was committed. @param {Presentation} item @param {Protocol} protocol @param {number} step */
+export function committedLabels(item, protocol, step) {
+  const names = protocol.steps[step].criteria;
+  const rows = item.committed.filter((given) => names.includes(given.criterion)).flatMap((given) => {
+    const criterion = protocol.criteria.find((one) => one.name === given.criterion);
+    const target = ['item', 'pair'].includes(given.target) ? '' : ` (${given.target.replace(/^\w+:/, '')})`;
+    const titles = [given.value].flat().map((value) => criterion?.labels?.find((label) => String(label.value) === String(value))?.title ?? String(value));
+    const words = given.cannot_judge ? TEXT.cannotJudgeNote(given.reason ?? '') : (titles.join(', ') || TEXT.none);
+    return [h('dt', {}, `${criterion?.title ?? given.criterion}${target}`), h('dd', { dir: 'auto' }, words)];
+  });
+  return h('section', { class: 'earlier', 'data-testid': 'committed' }, h('h2', {}, TEXT.earlier(protocol.steps[step].title)), h('dl', { class: 'scores' }, ...rows));
+}
+
+/**
+ * Marks a claim where the answer says it word for word; null takes the mark away.
+ *
+ * @param {HTMLElement} root
+ * @param {string | null} claim
+ */
+export function markClaim(root, claim) {
+  const answer = root.querySelector('.a');
+  if (!answer) return;
+  for (const mark of answer.querySelectorAll('mark')) mark.replaceWith(...mark.childNodes);
+  answer.normalize();
+  const wanted = claim?.trim().replace(/[.。!?]$/, '').toLowerCase();
+  if (!wanted) return;
+  const walker = document.createTreeWalker(answer, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const at = node.textContent?.toLowerCase().indexOf(wanted) ?? -1;
+    if (at >= 0 && node instanceof Text) {
+      const found = node.splitText(at);
+      found.splitText(wanted.length);
+      const mark = h('mark');
+      found.replaceWith(mark);
+      mark.append(found);
+      return;
+    }
+  }
+}
+
+/**
+ * An image of the answer: its part of a page, with a caption.
+ *
+ * @param {Picture} picture
+ * @param {number} number from 1
+ * @param {Presentation} item
+ */
+export function figure(picture, number, item) {
+  const doc = item.documents?.find((one) => one.id === picture.document || one.key === picture.document);
+  const caption = h('figcaption', { dir: 'auto' }, h('b', {}, TEXT.image(number)), picture.caption ? ` ${picture.caption}` : '');
+  if (!doc?.supplied) return h('figure', {}, h('p', { class: 'soft' }, TEXT.noPicture), caption);
+  const [x0, y0, x1, y1] = picture.box ?? [0, 0, 1, 1];
+  const across = x1 - x0;
+  const image = h('img', {
+    src: pageUrl(doc, picture.page ?? 1, rung((NARROW * window.devicePixelRatio) / across)), alt: picture.caption || TEXT.image(number), loading: 'lazy',
+  });
+  const frame = h('div', { class: 'crop' }, image);
+  const place = () => {
+    const ratio = image.naturalWidth ? image.naturalHeight / image.naturalWidth : 1;
+    frame.style.aspectRatio = String(across / ((y1 - y0) * ratio));
+    Object.assign(image.style, { width: `${100 / across}%`, left: `${(-x0 / across) * 100}%`, top: `${(-y0 / (y1 - y0)) * 100}%` });
+  };
+  image.addEventListener('load', place);
+  image.addEventListener('error', () => frame.replaceWith(h('p', { class: 'soft' }, TEXT.noPicture)));
+  place();
+  return h('figure', { 'data-image': picture.key }, frame, caption);
+}
+
+/** @param {string} title @param {HTMLElement} content */
+function part(title, content) {
+  return h('section', { class: 'part' }, h('h2', {}, title), content);
+}
+
+/** The answer as it would be read: its images stand where the text has them, the rest after it. @param {Presentation} item */
+function answerNodes(item) {
+  const images = item.images ?? [];
+  const answer = item.answer ?? '';
+  if (!images.length) return [answer];
+  /** @type {(string | HTMLElement)[]} */
+  const nodes = [];
+  const placed = new Set();
+  let at = 0;
+  for (const match of answer.matchAll(PLACE)) {
+    const key = match[1];
+    const number = key === undefined ? images.findIndex((_, place) => !placed.has(place)) : images.findIndex((one) => one.key === key);
+    if (number < 0) continue;
+    nodes.push(answer.slice(at, match.index), figure(images[number], number + 1, item));
+    placed.add(number);
+    at = match.index + match[0].length;
+  }
+  nodes.push(answer.slice(at));
+  images.forEach((image, number) => {
+    if (!placed.has(number)) nodes.push(figure(image, number + 1, item));
+  });
+  return nodes;
+}
+
+/** @param {import('./types.js').Score} score */
+function scoreWords(score) {
+  if (score.value === null) return TEXT.notScored(score.reason);
+  if (score.kind === 'flag') return score.value ? TEXT.yes : TEXT.no;
+  return String(Math.round(score.value * 1000) / 1000);
+}

@@ -1,0 +1,146 @@
+/** The answers to one step of one item: which decisions there are, what was given, what is missing, what comes next. */
+
+import { kindOf } from './inputs/index.js';
+
+/** @typedef {import('./types.js').Cell} Cell */
+/** @typedef {import('./types.js').Criterion} Criterion */
+/** @typedef {import('./types.js').Given} Given */
+/** @typedef {import('./types.js').Presentation} Presentation */
+/** @typedef {import('./types.js').Content} Content */
+/** @typedef {import('./types.js').Value} Value */
+
+/** @param {string} criterion @param {string} target */
+const cellId = (criterion, target) => `${criterion} ${target}`;
+
+export class Sheet {
+  /** @param {Presentation} item @param {import('./types.js').Protocol} protocol */
+  constructor(item, protocol) {
+    this.item = item;
+    const named = new Map(protocol.criteria.map((criterion) => [criterion.name, criterion]));
+    this.criteria = protocol.steps[item.step].criteria.flatMap((name) => named.get(name) ?? []);
+    /** Every decision of this step, in the order it is asked. @type {Cell[]} */
+    this.cells = this.criteria.flatMap((criterion) => (item.units[criterion.name] ?? []).map(
+      (target) => ({ id: cellId(criterion.name, target), criterion, target }),
+    ));
+    this.cellById = new Map(this.cells.map((cell) => [cell.id, cell]));
+    /** @type {Map<string, Given>} */
+    this.committed = byCell(item.committed);
+    /** @type {Map<string, Given>} */
+    this.given = byCell(item.previous);
+    /** @type {string | null} */
+    this.comment = null;
+    this.flag = false;
+    this.touched = false;
+  }
+
+  /** Puts a draft in place of what was given. @param {Content} content */
+  restore(content) {
+    this.given = byCell(content.labels);
+    this.comment = content.comment;
+    this.flag = content.flag;
+  }
+
+  /** Everything that was given, hidden or not: what a draft keeps. @returns {Content} */
+  content() {
+    return { labels: [...this.given.values()], comment: this.comment, flag: this.flag };
+  }
+
+  /** What is submitted: the labels of what is asked, and comments without a label. @returns {Given[]} */
+  labels() {
+    return this.visible().flatMap((cell) => {
+      const given = this.given.get(cell.id);
+      if (!given) return [];
+      const value = this.#filled(cell) && !given.cannot_judge ? given.value : null;
+      return value !== null || given.cannot_judge || given.comment ? [{ ...given, value }] : [];
+    });
+  }
+
+  /** @param {Cell} cell @returns {Given} */
+  of(cell) {
+    return this.given.get(cell.id) ?? {
+      criterion: cell.criterion.name, target: cell.target, value: null, cannot_judge: false, reason: null,
+      comment: null, rationale: null,
+    };
+  }
+
+  /** @param {Cell} cell @param {Partial<Given>} change */
+  set(cell, change) {
+    this.touched = true;
+    const given = { ...this.of(cell), ...change };
+    if (given.value === null && !given.cannot_judge && !given.comment) this.given.delete(cell.id);
+    else this.given.set(cell.id, given);
+  }
+
+  /** Gives a label; it takes the place of "cannot judge". @param {Cell} cell @param {Value | null} value */
+  give(cell, value) {
+    this.set(cell, { value, cannot_judge: false, reason: null });
+  }
+
+  /** @param {Cell} cell @param {string} reason */
+  cannotJudge(cell, reason) {
+    this.set(cell, { value: null, cannot_judge: true, reason });
+  }
+
+  /** Whether the cell is asked, as its condition stands now. @param {Cell} cell @returns {boolean} */
+  asked(cell) {
+    const { when } = cell.criterion;
+    if (!when) return true;
+    for (const target of new Set([cell.target, 'item', 'pair'])) {
+      const id = cellId(when.criterion, target);
+      const other = this.cellById.get(id);
+      const given = other ? (this.asked(other) && this.given.get(id)) : this.committed.get(id);
+      if (!given || given.cannot_judge || given.value === null) continue;
+      const values = Array.isArray(given.value) ? given.value : [given.value];
+      return values.some((value) => when.values.some((wanted) => String(wanted) === String(value)));
+    }
+    return false;
+  }
+
+  /** The cells that are asked now. */
+  visible() {
+    return this.cells.filter((cell) => this.asked(cell));
+  }
+
+  /** Whether the cell has a valid label, or "cannot judge" with a reason. @param {Cell} cell */
+  answered(cell) {
+    const given = this.of(cell);
+    return given.cannot_judge ? !!given.reason : this.#filled(cell) && this.problem(cell) === null;
+  }
+
+  /** What is wrong with what was given, in words, or null. @param {Cell} cell */
+  problem(cell) {
+    const given = this.of(cell);
+    return given.cannot_judge ? null : kindOf(cell.criterion).problem(given.value, cell.criterion);
+  }
+
+  /** What keeps the step from being submitted. */
+  missing() {
+    return this.visible().filter((cell) => this.problem(cell) !== null ||
+      (cell.criterion.required !== false && !this.answered(cell)));
+  }
+
+  /**
+   * The cell to go to after `cell`: the next unanswered one below it, else the first one that is missing, else null.
+   * A text that may stay empty is passed over.
+   *
+   * @param {Cell | null} cell
+   * @returns {Cell | null}
+   */
+  next(cell) {
+    const visible = this.visible();
+    const from = cell ? visible.findIndex((other) => other.id === cell.id) + 1 : 0;
+    const open = (/** @type {Cell} */ other) => !this.answered(other) &&
+      (other.criterion.required !== false || !kindOf(other.criterion).typed);
+    return visible.slice(from).find(open) ?? this.missing()[0] ?? null;
+  }
+
+  /** @param {Cell} cell */
+  #filled(cell) {
+    return kindOf(cell.criterion).complete(this.of(cell).value, cell.criterion, this.item);
+  }
+}
+
+/** @param {Given[] | undefined} labels @returns {Map<string, Given>} */
+function byCell(labels) {
+  return new Map((labels ?? []).map((given) => [cellId(given.criterion, given.target), given]));
+}

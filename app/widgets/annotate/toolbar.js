@@ -1,0 +1,91 @@
+/** The tools above the pages: turning, jumping, documents, zoom, fit, rotation, and the way to the passages. */
+
+import { button, h, keepFocus, keycap } from './dom.js';
+import { TEXT } from './text.js';
+
+/** @typedef {import('./types.js').Doc} Doc */
+
+export class Toolbar {
+  /**
+   * @param {import('./keys.js').Keys} keys
+   * @param {object} on
+   * @param {(action: string) => void} on.act
+   * @param {(page: number) => void} on.page a page number was typed
+   * @param {(id: string) => void} on.document another document was chosen
+   * @param {() => void} on.passages
+   */
+  constructor(keys, on) {
+    const tool = (/** @type {string} */ action, /** @type {string} */ title, /** @type {string} */ words = '') => h('button', {
+      type: 'button', class: words ? 'tool' : 'tool key', title, 'aria-label': title, 'aria-keyshortcuts': keys.of(action),
+      'data-testid': action, onclick: () => on.act(action), onmousedown: keepFocus,
+    }, words ? h('span', { class: 'words' }, words) : null, keycap(keys.of(action)));
+    this.number = '1';
+    this.jump = h('input', {
+      type: 'text', inputmode: 'numeric', class: 'jump', 'aria-label': TEXT.pageNumber, 'data-testid': 'page-number', autocomplete: 'off',
+      onfocus: () => this.jump.select(),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === 'Enter') this.jump.blur();
+      },
+      onchange: () => {
+        const page = Number(this.jump.value);
+        if (Number.isInteger(page)) on.page(page);
+        this.jump.value = this.number;
+      },
+    });
+    this.of = h('span', {});
+    this.select = h('select', {
+      class: 'documents', 'aria-label': TEXT.document, 'data-testid': 'document',
+      onchange: () => {
+        on.document(this.select.value);
+        this.select.blur();
+      },
+    });
+    this.name = h('span', { class: 'document-name', dir: 'auto' });
+    this.percent = h('span', { class: 'percent', title: TEXT.zoomTitle, 'data-testid': 'zoom' });
+    this.width = tool('fit_width', TEXT.fitWidth, TEXT.width);
+    this.whole = tool('fit_page', TEXT.fitPage, TEXT.wholePage);
+    this.passages = button(TEXT.passages, on.passages, { class: 'tool', testid: 'passages' });
+    this.ofPages = [
+      tool('previous_page', TEXT.pageBefore), h('label', { class: 'tool page-of' }, h('span', {}, TEXT.pageNumber), this.jump, this.of),
+      tool('next_page', TEXT.pageAfter), this.select, this.name, h('span', { class: 'grow' }), tool('zoom_out', TEXT.zoomOut), this.percent,
+      tool('zoom_in', TEXT.zoomIn), this.width, this.whole, tool('rotate', TEXT.rotate, TEXT.rotate),
+    ];
+    this.element = h('div', { class: 'tools', role: 'toolbar', 'aria-label': TEXT.tools }, ...this.ofPages, this.passages);
+  }
+
+  /** @param {Doc[]} supplied */
+  documents(supplied) {
+    this.select.replaceChildren(...supplied.map((doc) => h('option', { value: doc.id }, doc.title || doc.key)));
+    this.select.hidden = supplied.length < 2;
+    this.name.hidden = supplied.length > 1;
+  }
+
+  /** @param {Doc} doc */
+  document(doc) {
+    this.select.value = String(doc.id);
+    this.name.textContent = doc.title || doc.key;
+    this.name.title = doc.key;
+  }
+
+  /** @param {number} page @param {number} count */
+  page(page, count) {
+    this.number = String(page);
+    this.jump.value = this.number;
+    this.of.textContent = TEXT.ofPages(count);
+  }
+
+  /** @param {number} zoom 1 is the width of the view @param {string} fit */
+  zoom(zoom, fit) {
+    this.percent.textContent = TEXT.percent(Math.round(zoom * 100));
+    this.width.setAttribute('aria-pressed', String(fit === 'width'));
+    this.whole.setAttribute('aria-pressed', String(fit === 'page'));
+  }
+
+  /** @param {'pages' | 'passages'} mode @param {boolean} pages there are pages @param {boolean} passages there are passages */
+  mode(mode, pages, passages) {
+    this.element.hidden = !pages;
+    for (const one of this.ofPages) one.classList.toggle('off', mode === 'passages');
+    this.passages.hidden = !passages;
+    this.passages.setAttribute('aria-pressed', String(mode === 'passages'));
+  }
+}

@@ -1,0 +1,207 @@
+"""Small pieces of HTML that several pages draw: tables with links, facts, bars, texts, pages. All escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app import ui
+from app.tables import TextTable
+
+_STYLE = """
+.assay-table a, .assay-facts a, .assay-links a { color: var(--assay-accent); text-decoration: none; }
+.assay-table a:hover, .assay-facts a:hover, .assay-links a:hover { text-decoration: underline; }
+.assay-table a:focus-visible, .assay-links a:focus-visible { outline: 2px solid var(--assay-accent);
+  outline-offset: 2px; }
+.assay-scroll { overflow-x: auto; }
+.assay-facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 5px 22px; margin: 2px 0; }
+.assay-facts dt { color: var(--assay-soft); font-weight: 400; }
+.assay-facts dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.assay-hash { font-family: monospace; font-size: 0.84rem; }
+.assay-links { display: flex; gap: 18px; align-items: center; margin: 2px 0; }
+.assay-share { display: grid; grid-template-columns: minmax(70px, 1fr) max-content; gap: 10px; align-items: center; }
+.assay-share span { color: var(--assay-soft); font-size: 0.87rem; white-space: nowrap; }
+.assay-figures { display: flex; flex-wrap: wrap; gap: 10px 34px; margin: 2px 0 4px; }
+.assay-figures div { display: grid; }
+.assay-figures b { font-size: 1.3rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums; }
+.assay-figures span { color: var(--assay-soft); font-size: 0.84rem; }
+.assay-text { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.55; max-width: 78ch; margin: 0; }
+.assay-panel { background: var(--assay-panel); border: 1px solid var(--assay-line); border-radius: 9px;
+  padding: 14px 16px; }
+.assay-panel + .assay-panel { margin-top: 10px; }
+.assay-panel h3 { font-size: 0.84rem; font-weight: 600; color: var(--assay-soft); margin: 0 0 5px; padding: 0; }
+.assay-thumb { display: block; width: 46px; height: 60px; object-fit: cover; object-position: top; border-radius: 3px;
+  border: 1px solid var(--assay-line); background: #fff; }
+.assay-thumb-none { display: grid; place-items: center; width: 46px; height: 60px; border-radius: 3px;
+  font-size: 0.7rem; border: 1px dashed var(--assay-line); color: var(--assay-soft); }
+.assay-page { position: relative; display: block; border: 1px solid var(--assay-line); border-radius: 4px;
+  overflow: hidden; background: #fff; }
+.assay-page img { display: block; width: 100%; }
+.assay-page i { position: absolute; border: 2px solid #d55e00; border-radius: 2px; background: rgb(213 94 0 / 8%); }
+.assay-unit { display: grid; grid-template-columns: minmax(0, 1fr) 260px; gap: 20px; align-items: start; }
+.assay-unit.assay-unit-plain { grid-template-columns: minmax(0, 1fr); }
+@media (max-width: 900px) { .assay-unit { grid-template-columns: minmax(0, 1fr); } }
+.assay-kbd { font-family: monospace; font-size: 0.84rem; background: var(--assay-key); border: 1px solid
+  var(--assay-line); border-bottom-width: 2px; border-radius: 4px; padding: 0 6px; white-space: nowrap; }
+.assay-quiet-tag { color: var(--assay-soft); font-size: 0.8rem; border-radius: 8px; padding: 1px 8px;
+  border: 1px solid var(--assay-line); white-space: nowrap; }
+"""
+
+
+def style() -> None:
+    """The style of these pieces; once at the top of a page that draws them."""
+    st.html(f"<style>{_STYLE}</style>")
+
+
+# Cells ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Html:
+    """A cell that is HTML already, made by this module; `text` is what is taken away in files and aligned by."""
+
+    html: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def address(page: str, **parameters: Any) -> str:
+    """The address of a page of ours; parameters that are None are left out."""
+    query = urlencode({name: value for name, value in parameters.items() if value is not None})
+    return f"/{page}?{query}" if query else f"/{page}"
+
+
+def to(label: str, page: str, **parameters: Any) -> Html:
+    """A link to a page of ours as a cell."""
+    return Html(f'<a href="{escape(address(page, **parameters))}" target="_self">{escape(label)}</a>', label)
+
+
+def tag(text: str, *, quiet: bool = False) -> Html:
+    """A word that stands out: a warning, or (`quiet`) a state."""
+    return Html(f'<span class="assay-{"quiet-tag" if quiet else "tag"}">{escape(text)}</span>', text)
+
+
+def bar(share: float, words: str) -> Html:
+    """A thin bar filled to a share from 0 to 1, with its figures in words."""
+    width = min(100.0, max(0.0, 100 * share))
+    return Html(
+        f'<div class="assay-share"><div class="assay-bar" role="img" aria-label="{escape(words)}">'
+        f'<i style="width:{width:.1f}%"></i></div><span>{escape(words)}</span></div>',
+        words,
+    )
+
+
+def key(text: str) -> Html:
+    """A key of the keyboard."""
+    return Html(f'<kbd class="assay-kbd">{escape(text)}</kbd>' if text else "", text)
+
+
+def clip(text: str, most: int = 160) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+# Blocks ---------------------------------------------------------------------------------------------------------------
+
+
+def table(
+    caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, name: str | None = None
+) -> TextTable:
+    """`ui.table` for cells that may be links, tags and bars (`Html`); with `name` the texts can be taken away."""
+    plain = TextTable.of(caption, columns, rows)
+    right = [
+        plain.numeric(place) and not any(_is_block(row[place]) for row in rows) for place in range(len(plain.columns))
+    ]
+
+    def cells(kind: str, row: Sequence[object]) -> str:
+        scope = ' scope="col"' if kind == "th" else ""
+        return "".join(
+            f"<{kind}{scope}{' class=n' if number else ''}>{_cell(cell)}</{kind}>"
+            for cell, number in zip(row, right, strict=True)
+        )
+
+    head = f"<caption>{escape(caption)}</caption><thead><tr>{cells('th', columns)}</tr></thead>"
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    st.html(f'<div class="assay-scroll"><table class="assay-table">{head}<tbody>{body}</tbody></table></div>')
+    if name and plain.rows:
+        ui.downloads(plain, name)
+    return plain
+
+
+def _is_block(cell: object) -> bool:
+    return isinstance(cell, Html) and cell.html.startswith("<div")
+
+
+def _cell(cell: object) -> str:
+    if isinstance(cell, Html):
+        return cell.html
+    return "" if cell is None else escape(str(cell))
+
+
+def facts(rows: Sequence[tuple[str, object]]) -> None:
+    """Names and values in two columns; empty values are left out."""
+    shown = [(name, _cell(value)) for name, value in rows]
+    body = "".join(f"<dt>{escape(name)}</dt><dd>{value}</dd>" for name, value in shown if value)
+    st.html(f'<dl class="assay-facts">{body}</dl>')
+
+
+def figures(rows: Sequence[tuple[str, object]]) -> None:
+    """A row of large figures, each with what it counts."""
+    body = "".join(f"<div><b>{_cell(value)}</b><span>{escape(name)}</span></div>" for name, value in rows)
+    st.html(f'<div class="assay-figures">{body}</div>')
+
+
+def text_html(text: str) -> str:
+    """A text as it was written: lines kept, its own direction, nothing in it run."""
+    return f'<p class="assay-text" dir="auto">{escape(text)}</p>'
+
+
+def panel(title: str, *bodies: str) -> str:
+    """A panel with a small title around HTML made by this module."""
+    return f'<div class="assay-panel"><h3>{escape(title)}</h3>{"".join(bodies)}</div>'
+
+
+def links(*cells: Html) -> None:
+    """Links side by side."""
+    st.html(f'<div class="assay-links">{"".join(cell.html for cell in cells)}</div>')
+
+
+# Pages of documents ---------------------------------------------------------------------------------------------------
+
+
+def page_address(document_id: int, page: int, width: int, sha256: str | None) -> str:
+    """The address of a page's picture; with the digest in it the browser may keep it."""
+    return address(f"page-images/{document_id}/{page}", w=width, v=sha256[:8] if sha256 else None)
+
+
+def thumbnail(document_id: int, sha256: str | None, name: str) -> Html:
+    """A small picture of a document's first page, or words where its bytes are not supplied."""
+    if sha256 is None:
+        return Html('<span class="assay-thumb-none" role="img" aria-label="not supplied">none</span>')
+    source = escape(page_address(document_id, 1, 160, sha256))
+    return Html(f'<img class="assay-thumb" loading="lazy" src="{source}" alt="first page of {escape(name)}">')
+
+
+def page_picture(
+    document_id: int, page: int, sha256: str | None, name: str, box: Sequence[float] | None = None, *, width: int = 520
+) -> str:
+    """A page with an evidence unit's box on it (fractions from the top left); opens large in a new tab."""
+    large = escape(page_address(document_id, page, 1600, sha256))
+    source = escape(page_address(document_id, page, width, sha256))
+    frame = ""
+    if box:
+        x0, y0, x1, y1 = (100 * float(one) for one in box)
+        frame = f'<i style="left:{x0:.2f}%;top:{y0:.2f}%;width:{x1 - x0:.2f}%;height:{y1 - y0:.2f}%"></i>'
+    alt = escape(f"{name}, page {page}")
+    return (
+        f'<a class="assay-page" href="{large}" target="_blank" title="{alt}">'
+        f'<img loading="lazy" src="{source}" alt="{alt}">{frame}</a>'
+    )

@@ -1,0 +1,73 @@
+"""Figures, intervals, times and durations as people read them, the same on every page and on the command line."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+NOT_DEFINED = "not defined"
+THIN = "\N{NARROW NO-BREAK SPACE}"
+
+
+def number(value: float | None, digits: int = 2, *, reason: str | None = None) -> str:
+    """`0.72`, with a minus sign that is one; an undefined value in words: `not defined: no page was rated twice`."""
+    if value is None or math.isnan(value):
+        return f"{NOT_DEFINED}: {reason}" if reason else NOT_DEFINED
+    text = f"{value:,.{digits}f}"
+    if float(text.replace(",", "")) == 0:
+        text = text.removeprefix("-")
+    return text.replace("-", "−")
+
+
+def interval(
+    value: float | None, low: float | None, high: float | None, digits: int = 2, *, reason: str | None = None
+) -> str:
+    """`0.72 [0.64, 0.79]`; without an interval only the value, and the reason when that is not defined either."""
+    shown = number(value, digits, reason=reason)
+    if value is None or low is None or high is None:
+        return shown
+    return f"{shown} [{number(low, digits)}, {number(high, digits)}]"
+
+
+def percent(share: float | None, digits: int = 1, *, reason: str | None = None) -> str:
+    """A share from 0 to 1 as `96.8 %`."""
+    if share is None:
+        return number(None, reason=reason)
+    return f"{number(100 * share, digits)}{THIN}%"
+
+
+def p_value(value: float | None, *, reason: str | None = None) -> str:
+    """`0.032`, or `< 0.001`."""
+    if value is not None and value < 0.001:
+        return "<\N{NO-BREAK SPACE}0.001"
+    return number(value, 3, reason=reason)
+
+
+def count(n: int, noun: str, plural: str | None = None) -> str:
+    """`1 item`, `1,200 items`, `no items`."""
+    word = noun if n == 1 else plural or f"{noun}s"
+    return f"{n:,} {word}" if n else f"no {word}"
+
+
+def duration(seconds: float | None) -> str:
+    """`42 s`, `3 min 05 s`, `2 h 10 min`; nothing for None."""
+    if seconds is None:
+        return ""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def moment(at: datetime | None, zone: str | None = None) -> str:
+    """`18 Nov 2026, 14:02` in the reader's time zone (an IANA name; None: this machine's); nothing for None."""
+    if at is None:
+        return ""
+    try:
+        local = at.astimezone(ZoneInfo(zone) if zone else None)
+    except (ZoneInfoNotFoundError, ValueError):
+        local = at.astimezone()
+    return f"{local.day} {local:%b %Y, %H:%M}"

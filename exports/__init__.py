@@ -1,0 +1,1 @@
+"""The formats data comes and goes in, and the reports."""

@@ -1,0 +1,167 @@
+"""Archives from strangers, unpacked so that nothing leaves the folder, nothing links out of it, and nothing swells."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from annotators.errors import InvalidInput
+
+ENDINGS = (".zip", ".tar.gz", ".tgz", ".tar")
+
+MOST_MEMBERS = 200_000
+MOST_BYTES = 32 << 30
+LARGEST_RATIO = 200
+RATIO_COUNTS_FROM = 16 << 20
+"""An archive that unpacks to more than this many bytes may not be more than LARGEST_RATIO times its own size."""
+
+_BLOCK = 1 << 20
+_REPACK = "Pack it again with only the plain files that belong to the data."
+
+
+@dataclass(frozen=True)
+class _Member:
+    """A plain file of an archive: its name as packed, its checked parts, and what to read it from."""
+
+    name: str
+    parts: tuple[str, ...]
+    stream: _Counted
+
+
+def is_archive(path: Path) -> bool:
+    """Whether the name says that this is an archive Assay opens."""
+    return path.name.lower().endswith(ENDINGS)
+
+
+def unpack(path: Path, target: Path) -> None:
+    """Unpack a zip or tar archive into the folder `target`.
+
+    Raises InvalidInput, naming the member and the remedy, for a path that leaves the archive, a link or device, a
+    member that appears twice or has a password, too many members, and too many bytes for the archive's size.
+    """
+    budget = _Budget(path)
+    taken: set[str] = set()
+    members = _zip_members(path, budget) if path.name.lower().endswith(".zip") else _tar_members(path, budget)
+    try:
+        for member in members:
+            if len(taken) >= MOST_MEMBERS:
+                raise InvalidInput(f"{path.name} has more than {MOST_MEMBERS:,} files. Split it into several archives.")
+            place = "/".join(member.parts)
+            if place in taken:
+                raise InvalidInput(f"{path.name} has the member {member.name!r} twice. {_REPACK}")
+            taken.add(place)
+            out = target.joinpath(*member.parts)
+            try:
+                out.parent.mkdir(parents=True, exist_ok=True)
+                with out.open("xb") as file:
+                    budget.member = member.name
+                    while block := member.stream.read(_BLOCK):
+                        file.write(block)
+            except OSError as error:
+                raise InvalidInput(
+                    f"{path.name}: the member {member.name!r} cannot be unpacked ({error.strerror or error}). {_REPACK}"
+                ) from error
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
+        raise InvalidInput(
+            f"{path.name} is damaged or no archive of the kind its name says ({error}). Supply it again."
+        ) from error
+
+
+class _Budget:
+    """How much may still be unpacked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._size = max(1, path.stat().st_size)
+        self._spent = 0
+        self.member = "its first header"
+
+    def spend(self, n: int) -> None:
+        """Count n unpacked bytes; InvalidInput, naming the member under way, when they are too many."""
+        self._spent += n
+        if self._spent > RATIO_COUNTS_FROM and self._spent > LARGEST_RATIO * self._size:
+            raise InvalidInput(
+                f"{self._path.name} unpacks to more than {LARGEST_RATIO} times its size (at the member "
+                f"{self.member!r}), as archives made to fill a disk do. Unpack it, look, and import the folder."
+            )
+        if self._spent > MOST_BYTES:
+            raise InvalidInput(
+                f"{self._path.name} unpacks to more than {MOST_BYTES >> 30} GB (at the member {self.member!r}). Unpack "
+                "it and import the folder."
+            )
+
+
+def _parts(archive: str, name: str) -> tuple[str, ...]:
+    """The parts of a member's path; InvalidInput when it leads anywhere but down."""
+    plain = name.replace("\\", "/")
+    parts = tuple(part for part in plain.split("/") if part not in ("", "."))
+    if plain.startswith("/") or ".." in parts or "\x00" in name or not parts or ":" in parts[0]:
+        raise InvalidInput(f"{archive}: the member {name!r} leads out of the archive. {_REPACK}")
+    return parts
+
+
+def _zip_members(path: Path, budget: _Budget) -> Iterator[_Member]:
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            parts = _parts(path.name, info.filename)
+            mode = info.external_attr >> 16
+            if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+                raise InvalidInput(f"{path.name}: the member {info.filename!r} is a link or no plain file. {_REPACK}")
+            if info.is_dir():
+                continue
+            if info.flag_bits & 1:
+                raise InvalidInput(f"{path.name}: the member {info.filename!r} has a password. Pack it without one.")
+            try:
+                stream = archive.open(info)
+            except (NotImplementedError, RuntimeError) as error:
+                raise InvalidInput(
+                    f"{path.name}: the member {info.filename!r} is packed in a way that is not known ({error}). "
+                    "Pack it again as plain zip."
+                ) from error
+            with stream:
+                yield _Member(info.filename, parts, _Counted(stream, budget))
+
+
+def _tar_members(path: Path, budget: _Budget) -> Iterator[_Member]:
+    with path.open("rb") as raw:
+        is_gzip = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        # Counted below the tar reader, which reads long headers whole, however long they claim to be.
+        counted = _Counted(gzip.GzipFile(fileobj=raw) if is_gzip else raw, budget)
+        with tarfile.open(fileobj=counted, mode="r|") as archive:
+            for info in archive:
+                parts = _parts(path.name, info.name) if info.name != "." else ()
+                if info.isdir():
+                    continue
+                stream = archive.extractfile(info) if info.isreg() else None
+                if stream is None:
+                    raise InvalidInput(f"{path.name}: the member {info.name!r} is a link or no plain file. {_REPACK}")
+                yield _Member(info.name, parts, _Counted(stream, None))
+
+
+class _Counted(io.RawIOBase):
+    """A stream whose bytes are counted against a budget (if they are not already), a block at a time."""
+
+    def __init__(self, stream: IO[bytes] | gzip.GzipFile, budget: _Budget | None) -> None:
+        self._stream, self._budget = stream, budget
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next bytes."""
+        parts, left = [], size
+        while left:
+            block = self._stream.read(min(left, _BLOCK) if left > 0 else _BLOCK)
+            if not block:
+                break
+            if self._budget is not None:
+                self._budget.spend(len(block))
+            parts.append(block)
+            left -= len(block)
+        return b"".join(parts)

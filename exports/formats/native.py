@@ -1,0 +1,198 @@
+"""The native format: `items.jsonl`, with `documents.jsonl` and a folder `documents/` beside it (docs/formats.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import orjson
+from sqlmodel import Session
+
+from annotators.errors import AssayError, InvalidInput
+from db.documents import document_file
+from db.item_parts import normal_items
+from db.models import Document
+from db.normal import Normal, canonical, document_key, normal_item
+from db.parsed import Meter, ParsedDocument, ParsedItem, Reading, Rejected
+from exports.formats.base import FORMATS
+from exports.reading import json_lines
+from exports.sinks import Sink
+from exports.sources import SourceFile, Sources
+
+ITEMS = "items.jsonl"
+DOCUMENTS = "documents.jsonl"
+_LINES = (".jsonl", ".ndjson")
+_FIELDS = frozenset(("key", "title", "path", "metadata"))
+
+
+class Native:
+    """Items as people would write them down by hand, one JSON object a line."""
+
+    name = "native"
+    title = "Assay's own JSONL"
+    help = "items.jsonl, and beside it documents.jsonl and a folder documents/ where there are any; or one .jsonl file"
+
+    def claims(self, file: SourceFile) -> bool:
+        """A JSONL file whose first line has a `question`, or one called items.jsonl."""
+        if not file.basename.endswith(_LINES) or file.basename == DOCUMENTS:
+            return False
+        if file.basename == ITEMS:
+            return True
+        first = file.head().removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+        return first.startswith(b"{") and re.search(rb'"question"\s*:', first) is not None
+
+    def read(self, sources: Sources) -> Reading:
+        """The files of the sources that hold items and documents."""
+        items = [file for file in sources.files if file.basename == ITEMS or (file.given and _is_lines(file))]
+        items = items or [file for file in sources.files if _is_lines(file)]
+        described = [file for file in sources.files if file.basename == DOCUMENTS]
+        if not items and not described and not any(sources.loose_documents()):
+            raise InvalidInput(
+                f"{sources.description}: there is no {ITEMS} and no document in it. Name the folder that holds "
+                "them, or choose another format."
+            )
+        return _Reading(sources, items, described)
+
+
+def _is_lines(file: SourceFile) -> bool:
+    return file.basename.endswith(_LINES) and file.basename != DOCUMENTS
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The files of one native source."""
+
+    sources: Sources
+    item_files: list[SourceFile]
+    document_files: list[SourceFile]
+    format: str = Native.name
+    meter: Meter = field(default_factory=Meter)
+
+    @property
+    def source(self) -> str:
+        """The paths as they were given."""
+        return self.sources.description
+
+    def documents(self) -> Iterator[ParsedDocument | Rejected]:
+        """Rows of documents.jsonl, then files that no row names."""
+        by_name = {file.name: file for file in self.sources.files}
+        named: set[str] = set()
+        for file in self.document_files:
+            for one in json_lines(file):
+                if isinstance(one, Rejected):
+                    yield one
+                    continue
+                line, row = one
+                try:
+                    parsed = _document(row, file, line, by_name)
+                except InvalidInput as error:
+                    yield Rejected(file.name, line, str(error))
+                    continue
+                if parsed.path is not None:
+                    named.add(str(parsed.path))
+                yield parsed
+        for key, file in self.sources.loose_documents():
+            if str(file.path) not in named:
+                yield ParsedDocument(file.name, 1, key, path=file.path)
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """Every row of the item files."""
+        self.meter.done, self.meter.of = 0, sum(file.size for file in self.item_files)
+        for file in self.item_files:
+            name = file.name
+            for one in json_lines(file, self.meter):
+                if isinstance(one, Rejected):
+                    yield one
+                    continue
+                line, row = one
+                try:
+                    yield ParsedItem(name, line, normal_item(row))
+                except AssayError as error:
+                    yield Rejected(name, line, str(error))
+
+
+def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFile]) -> ParsedDocument:
+    if not isinstance(row, dict):
+        raise InvalidInput("the row is not an object. Write one {…} with at least a key a line.")
+    key = document_key(row.get("key"), "key")
+    title, given = row.get("title") or "", row.get("path")
+    metadata = row.get("metadata") or {}
+    if not isinstance(title, str) or not isinstance(metadata, dict):
+        raise InvalidInput(f"document {key!r}: `title` is a text and `metadata` an object. Correct the row.")
+    kept = {**{name: value for name, value in row.items() if name not in _FIELDS}, **metadata}
+    path = None
+    if given is not None:
+        if not isinstance(given, str) or not given:
+            raise InvalidInput(
+                f"document {key!r}: `path` is {given!r}, not a path. Leave it out if it is not supplied."
+            )
+        parts = PurePosixPath(given).parts
+        if given.startswith("/") or ".." in parts or "\\" in given:
+            raise InvalidInput(
+                f"document {key!r}: the path {given!r} leads out of the folder. Put the document into it."
+            )
+        found = by_name.get(str(PurePosixPath(file.name).parent / given))
+        beside = file.path.parent / given if file.given else None
+        if found is not None:
+            path = found.path
+        elif beside is not None and beside.is_file() and not beside.is_symlink():
+            path = beside
+        else:
+            raise InvalidInput(
+                f"document {key!r}: there is no {given!r} beside {file.path.name}. Supply it, or leave `path` out."
+            )
+    return ParsedDocument(file.name, line, key, title, kept, path)
+
+
+FORMATS.register(Native())
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def write_items(session: Session, blocks: Iterable[Sequence[int]], write: Callable[[bytes], Any]) -> int:
+    """Write item versions, given as blocks of ids, one normalised line each; how many."""
+    n = 0
+    for block in blocks:
+        items = normal_items(session, block)
+        write(b"".join(orjson.dumps(items[one], option=orjson.OPT_APPEND_NEWLINE) for one in block))
+        n += len(block)
+    return n
+
+
+def write_documents(
+    documents: Iterable[Document], sink: Sink, folder: str, data_folder: Path | None
+) -> tuple[int, int]:
+    """Write documents.jsonl and, where there is a data folder, the bytes; (documents, those with bytes)."""
+    taken: set[str] = set()
+    n = supplied = 0
+    with sink.open(f"{folder}/{DOCUMENTS}") as out:
+        for document in documents:
+            row: Normal = {"key": document.key}
+            if document.title:
+                row["title"] = document.title
+            if document.sha256 and data_folder is not None:
+                row["path"] = f"documents/{_file_name(document.key, taken)}"
+                sink.copy(f"{folder}/{row['path']}", document_file(data_folder, document.sha256), document.sha256)
+                supplied += 1
+            if document.extra:
+                row["metadata"] = canonical(document.extra)
+            out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            n += 1
+        out.rows = n
+    return n, supplied
+
+
+def _file_name(key: str, taken: set[str]) -> str:
+    """A plain file name for a document's key that no other has, capitals or not."""
+    plain = re.sub(r"[^\w.() -]", "_", PurePosixPath(key.replace("\\", "/")).name).strip(". ")[-120:] or "document"
+    stem, dot, ending = plain.rpartition(".")
+    name, number = plain, 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{stem}-{number}{dot}{ending}" if dot else f"{plain}-{number}"
+    taken.add(name.casefold())
+    return name

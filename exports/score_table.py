@@ -1,0 +1,61 @@
+"""`scores.csv`: one row a score, with the scorer, its version and parameters."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+
+import orjson
+from sqlmodel import Session, col
+
+from db.models import Item, ItemVersion, Run, Score
+from db.query import pick
+from exports.cells import safe
+from exports.sinks import Out
+
+COLUMNS = (
+    "item", "item_version", "system", "category", "scorer", "scorer_version", "parameters", "score", "target", "value",
+    "reason", "run",
+)  # fmt: skip
+
+
+def write_scores(session: Session, blocks: Iterable[Sequence[int]], out: Out) -> int:
+    """Write every score of some item versions (blocks of ids); how many. An unscored one has no value but a reason."""
+    lines: list[str] = []
+    writer = csv.writer(_Lines(lines), lineterminator="\n")
+    writer.writerow(COLUMNS)
+    n = 0
+    for block in blocks:
+        rows = session.execute(
+            pick(
+                Item.external_id, ItemVersion.number, Item.system, ItemVersion.category, Run.name, Run.version,
+                Run.parameters, Score.name, Score.target, Score.value, Score.reason, Run.id,
+            )
+            .select_from(Score)
+            .join(Run, col(Run.id) == Score.run_id)
+            .join(ItemVersion, col(ItemVersion.id) == Score.item_version_id)
+            .join(Item, col(Item.id) == ItemVersion.item_id)
+            .where(col(Score.item_version_id).in_(block))
+            .order_by(col(Item.id), col(Score.id))
+        ).all()  # fmt: skip
+        for item, number, system, category, scorer, version, parameters, name, target, value, reason, run in rows:
+            writer.writerow(
+                (
+                    safe(item), number, safe(system), safe(category or ""), safe(scorer), version,
+                    orjson.dumps(parameters, option=orjson.OPT_SORT_KEYS).decode(), safe(name), target, value,
+                    safe(reason or ""), run,
+                )
+            )  # fmt: skip
+        n += len(rows)
+        out.write_text("".join(lines))
+        lines.clear()
+    out.write_text("".join(lines))
+    out.rows = n
+    return n
+
+
+class _Lines:
+    """What the csv module writes to."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.write = lines.append

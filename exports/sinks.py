@@ -1,0 +1,164 @@
+"""Where an export goes: into a folder, with the hash of every file, or against one, to see whether it is the same."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from annotators.errors import AssayError
+
+_BLOCK = 1 << 20
+_FLUSH = 256 << 10
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """A file of an export: its path in the folder, SHA-256, bytes, and rows (None where it has none)."""
+
+    path: str
+    sha256: str
+    bytes: int
+    rows: int | None
+
+    def to_json(self) -> dict[str, object]:
+        """As the manifest has it."""
+        return {"path": self.path, "sha256": self.sha256, "bytes": self.bytes, "rows": self.rows}
+
+
+class Out:
+    """One file under way: bytes are hashed as they are written. Set `rows` before it is closed."""
+
+    def __init__(self, target: IO[bytes] | None) -> None:
+        self._target = target
+        self._digest = hashlib.sha256()
+        self._held: list[bytes] = []
+        self._n_held = 0
+        self.bytes = 0
+        self.rows: int | None = None
+
+    def write(self, data: bytes) -> None:
+        """Append bytes."""
+        self._held.append(data)
+        self._n_held += len(data)
+        if self._n_held >= _FLUSH:
+            self.flush()
+
+    def write_text(self, text: str) -> None:
+        """Append text, as UTF-8."""
+        self.write(text.encode())
+
+    def flush(self) -> None:
+        """Hash and pass on what is held."""
+        data = b"".join(self._held)
+        self._held.clear()
+        self._n_held = 0
+        self.bytes += len(data)
+        self._digest.update(data)
+        if self._target is not None:
+            self._target.write(data)
+
+    def facts(self, path: str) -> FileFacts:
+        """What has been written."""
+        self.flush()
+        return FileFacts(path, self._digest.hexdigest(), self.bytes, self.rows)
+
+
+class Sink(ABC):
+    """Takes the files of an export. `files` lists those that are complete."""
+
+    def __init__(self) -> None:
+        self.files: list[FileFacts] = []
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[Out]:
+        """A new file at a path inside the export."""
+        with self._target(path) as target:
+            out = Out(target)
+            yield out
+            self.files.append(out.facts(path))
+
+    @abstractmethod
+    def _target(self, path: str) -> IO[bytes]:
+        """What the bytes of a file are written to."""
+
+    @abstractmethod
+    def copy(self, path: str, source: Path, sha256: str) -> None:
+        """A file that is a copy of the bytes with this digest."""
+
+
+class FolderSink(Sink):
+    """Writes an export into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def _target(self, path: str) -> IO[bytes]:
+        target = self._folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return target.open("xb")
+
+    def copy(self, path: str, source: Path, sha256: str) -> None:
+        """Copy a stored document; AssayError when its bytes are gone or are others."""
+        if not source.is_file():
+            raise AssayError(
+                f"The bytes of {path} are missing from the data folder ({source}). Restore it from a backup."
+            )
+        with source.open("rb") as data, self._target(path) as target:
+            out = Out(target)
+            while block := data.read(_BLOCK):
+                out.write(block)
+            facts = out.facts(path)
+        if facts.sha256 != sha256:
+            raise AssayError(
+                f"The bytes of {path} in the data folder ({source}) are damaged. Restore it from a backup."
+            )
+        self.files.append(facts)
+
+
+class _Compared:
+    """A target that reads along in the file that should hold the same, and notes the first line that differs."""
+
+    def __init__(self, path: Path, differs: dict[str, int], name: str) -> None:
+        self._file = path.open("rb") if path.is_file() else None
+        self._differs, self._name = differs, name
+        self._line = 1
+
+    def write(self, data: bytes) -> int:
+        if self._file is not None and self._name not in self._differs:
+            there = self._file.read(len(data))
+            if there != data:
+                at = next((i for i, (a, b) in enumerate(zip(there, data, strict=False)) if a != b), len(there))
+                self._differs[self._name] = self._line + data.count(b"\n", 0, at)
+            self._line += data.count(b"\n")
+        return len(data)
+
+    def __enter__(self) -> _Compared:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            if self._name not in self._differs and self._file.read(1):
+                self._differs[self._name] = self._line
+            self._file.close()
+
+
+class ComparingSink(Sink):
+    """Writes nothing: compares an export with what a folder holds. `differs` is path → the first line that differs."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+        self.differs: dict[str, int] = {}
+
+    def _target(self, path: str) -> IO[bytes]:
+        return _Compared(self._folder / path, self.differs, path)  # type: ignore[return-value]
+
+    def copy(self, path: str, source: Path, sha256: str) -> None:
+        """Note which document belongs here; its bytes are known by their digest."""
+        self.files.append(FileFacts(path, sha256, -1, None))

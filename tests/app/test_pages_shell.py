@@ -1,0 +1,243 @@
+"""The shell and the pages Home, People, Audit and Account, each as different people see them."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotators.errors import NotFound
+from app import navigation
+from db.people import erase_person, list_people, revoke_sessions, set_member
+from db.permissions import EVERYBODY, Actor, Role
+from db.projects import create_project, my_projects
+from db.sign_in import one_time_person, session_actor, sign_in
+from db.studies import StudyDesign, create_study
+from tests.app.pages import Pages, words
+from tests.makers import make_item, tiny_protocol
+from tests.servers import PASSWORD
+
+
+def _listed(pages: Pages, token: str) -> list[str]:
+    actor = session_actor(pages.db, token)
+    assert actor is not None
+    rows = my_projects(pages.db, actor)
+    return [entry.name for entry in navigation.entries_for(actor, rows[0].role if rows else None) if entry.listed]
+
+
+def _study(pages: Pages, project_id: int, *names: str) -> int:
+    for number in range(4):
+        make_item(pages.db, project_id, f"item {number}")
+    design = StudyDesign(name="Pilot", annotators=names, overlap=1, order="given")
+    return create_study(pages.db, pages.admin, project_id, protocol=tiny_protocol(), design=design).study_id
+
+
+# Who sees what --------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_session_no_page_is_drawn(pages: Pages) -> None:
+    for token in (None, "not-a-token"):
+        page = pages.open(token, "people")
+        assert "Your session has ended" in words(page).replace("\\", "")
+        assert "/sign-in" in words(page)
+        assert not page.button
+        assert not page.exception
+
+
+def test_an_empty_installation_says_what_to_do_first(pages: Pages) -> None:
+    page = pages.open(pages.token("admin"))
+    assert "There is no project yet" in words(page)
+    page.text_input[0].input("Energy reports")
+    page.button[0].click().run()
+    assert [row.name for row in my_projects(pages.db, pages.admin)] == ["Energy reports"]
+    assert "There is no study yet" in words(page)
+    assert page.query_params["project"] == "1"
+
+
+def test_pages_are_listed_by_role_in_the_chosen_project(pages: Pages) -> None:
+    create_project(pages.db, pages.admin, "Energy")
+    for name, role in (("ana", Role.ANNOTATOR), ("vera", Role.VIEWER), ("rosa", Role.RESEARCHER), ("zoe", None)):
+        pages.person(name, role)
+    listed = {name: _listed(pages, pages.token(name)) for name in ("admin", "rosa", "vera", "ana", "zoe")}
+    assert {"people", "audit", "agreement"} <= set(listed["rosa"])
+    assert listed["admin"] == listed["rosa"]
+    assert "agreement" in listed["vera"]
+    assert not {"people", "audit", "adjudicate", "exports"} & set(listed["vera"])
+    assert not {"agreement", "people", "audit", "data"} & set(listed["ana"])
+    for name in ("ana", "zoe"):
+        assert listed[name][0] == "home"
+
+
+def test_every_page_in_the_table_can_be_found_and_no_other(pages: Pages) -> None:
+    for name in navigation.load_pages():
+        assert navigation.find(name).url_path == ("" if name == "home" else name)
+    with pytest.raises(NotFound, match="Known: home"):
+        navigation.find("nowhere")
+
+
+def test_a_page_that_one_may_not_see_is_not_drawn_by_its_address(pages: Pages) -> None:
+    create_project(pages.db, pages.admin, "Energy")
+    pages.person("ana", Role.ANNOTATOR)
+    page = pages.open(pages.token("ana"), "people")
+    assert "Accounts" not in words(page)
+    assert "admin" not in words(page)
+    assert not page.exception
+
+
+def test_the_project_of_the_address_is_chosen_and_then_remembered(pages: Pages) -> None:
+    first, second = (create_project(pages.db, pages.admin, name) for name in ("Alpha", "Beta"))
+    token = pages.token("admin")
+    page = pages.open(token, project=str(second))
+    assert page.selectbox[0].value == second
+    page.query_params.clear()
+    page.run()
+    assert page.selectbox[0].value == second
+    page.selectbox[0].set_value(first).run()
+    assert page.query_params["project"] == str(first)
+    assert not page.exception
+    for wrong in ("999", "x", "-1", "9" * 30):
+        assert pages.open(token, project=wrong).selectbox[0].value == first
+
+
+# Home -----------------------------------------------------------------------------------------------------------------
+
+
+def test_home_shows_an_annotator_what_waits_and_nothing_else(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    pages.person("ana", Role.ANNOTATOR)
+    pages.person("ben", Role.ANNOTATOR)
+    study_id = _study(pages, project_id, "ana")
+    page = pages.open(pages.token("ana"))
+    assert "ana: 4 items to annotate" in words(page)
+    links = {link.label: link.query_string for link in (one.proto for one in page.get("page_link"))}
+    assert links["Start annotating"] == f"study={study_id}"
+    assert "Projects" not in words(page)
+    assert "Nothing waits for you" in words(pages.open(pages.token("ben")))
+
+
+def test_text_of_other_people_is_shown_as_text(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "<img src=x onerror=alert(1)>")
+    pages.person("ana", Role.ANNOTATOR)
+    _study(pages, project_id, "ana")
+    shown = words(pages.open(pages.token("ana")))
+    assert "&lt;img src=x" in shown
+    assert "<img" not in shown
+
+
+# People ---------------------------------------------------------------------------------------------------------------
+
+
+def _button(page: AppTest, label: str) -> AppTest:
+    return next(button for button in page.button if button.label == label).click().run()
+
+
+def test_a_person_is_added_with_a_one_time_address_shown_once(pages: Pages) -> None:
+    page = pages.open(pages.token("admin"), "people")
+    page.text_input[0].input("ana")
+    _button(page, "Add")
+    address = page.code[0].value
+    assert address.startswith("http://assay.test/sign-in/")
+    assert one_time_person(pages.db, address.rpartition("/")[2]) == ("ana", False)
+    assert "<td>ana</td>" in words(page)
+    page.run()
+    assert not page.code
+
+
+def test_a_name_that_is_taken_is_said_in_words_on_the_page(pages: Pages) -> None:
+    page = pages.open(pages.token("admin"), "people")
+    page.text_input[0].input("Admin")
+    _button(page, "Add")
+    assert "is taken" in page.error[0].value
+    assert not page.exception
+    assert len(list_people(pages.db, pages.admin)) == 1
+
+
+def test_roles_and_sessions_are_changed_on_the_page(pages: Pages) -> None:
+    create_project(pages.db, pages.admin, "Energy")
+    pages.person("ana")
+    ana = pages.token("ana")
+    page = pages.open(pages.token("admin"), "people")
+    person = next(box for box in page.selectbox if box.label == "Person" and "ana" in box.options)
+    person.set_value("ana").run()
+    changed = [box for box in page.selectbox if box.label.startswith("Default role")][1]
+    changed.set_value(Role.VIEWER)
+    _button(page, "Save")
+    assert next(row for row in list_people(pages.db, pages.admin) if row.name == "ana").default_role is Role.VIEWER
+    _button(page, "Sign out everywhere")
+    assert session_actor(pages.db, ana) is None
+    assert not page.exception
+
+
+def test_a_researcher_manages_the_members_of_their_project_only(pages: Pages) -> None:
+    energy, finance = (create_project(pages.db, pages.admin, name) for name in ("Energy", "Finance"))
+    pages.person("rosa")
+    pages.person("ana")
+    set_member(pages.db, pages.admin, energy, name="rosa", role=Role.RESEARCHER)
+    page = pages.open(pages.token("rosa"), "people", project=str(finance))
+    assert "People with a role in Energy" in words(page)
+    assert "Accounts" not in [tab.label for tab in page.tabs]
+    next(box for box in page.selectbox if box.label == "Person").set_value("ana")
+    _button(page, "Give")
+    assert "<td>ana</td><td>annotator</td>" in words(page)
+    actor = session_actor(pages.db, pages.token("ana"))
+    assert actor is not None
+    assert [row.name for row in my_projects(pages.db, actor)] == ["Energy"]
+
+
+# Audit and account ----------------------------------------------------------------------------------------------------
+
+
+def test_the_audit_page_goes_back_in_time_by_key(pages: Pages) -> None:
+    for number in range(60):
+        pages.person(f"person {number:02}")
+    pages.person("gone")
+    person_id = erase_person(pages.db, pages.admin, "gone")
+    page = pages.open(pages.token("admin"), "audit")
+    assert f"erased person {person_id}" in words(page)
+    assert "<td>person 59</td>" in words(page)
+    assert "<td>person 00</td>" not in words(page)
+    _button(page, "Older")
+    assert "<td>person 00</td>" in words(page)
+    assert "<td>person 59</td>" not in words(page)
+    _button(page, "Newest")
+    assert "<td>person 59</td>" in words(page)
+
+
+def test_a_project_without_events_for_others_stays_invisible_in_the_audit(pages: Pages) -> None:
+    create_project(pages.db, pages.admin, "Secret plans")
+    energy = create_project(pages.db, pages.admin, "Energy")
+    pages.person("rosa")
+    set_member(pages.db, pages.admin, energy, name="rosa", role=Role.RESEARCHER)
+    shown = words(pages.open(pages.token("rosa"), "audit"))
+    assert "project created" in shown
+    assert "Secret plans" not in shown
+
+
+def test_a_person_changes_their_own_password_and_is_signed_out(pages: Pages) -> None:
+    pages.person("ana")
+    page = pages.open(pages.token("ana"), "account")
+    for field, text in zip(page.text_input, ("wrong guess here", "the next set of words", "the next set"), strict=True):
+        field.input(text)
+    _button(page, "Change password")
+    assert "differ" in page.error[0].value
+    page.text_input[2].input("the next set of words")
+    _button(page, "Change password")
+    assert "present password is wrong" in page.error[0].value
+    page.text_input[0].input(PASSWORD)
+    _button(page, "Change password")
+    assert "signed out in every browser" in words(page).replace("\\", "")
+    assert sign_in(pages.db, "ana", "the next set of words", None)
+
+
+def test_an_open_page_ends_when_its_session_is_revoked(pages: Pages) -> None:
+    page = pages.open(pages.token("admin"), "people")
+    revoke_sessions(pages.db, pages.admin, "admin")
+    page.run()
+    assert "Your session has ended" in words(page).replace("\\", "")
+    assert not page.text_input
+
+
+def test_everybody_may_reach_home_and_help(pages: Pages) -> None:
+    nobody_yet = Actor(1, "zoe")
+    names = [entry.name for entry in navigation.entries_for(nobody_yet, None)]
+    assert names[0] == "home"
+    assert all(entry.roles == EVERYBODY for entry in navigation.ENTRIES if entry.name in names)

@@ -1,0 +1,411 @@
+"""The server over HTTP and websockets: who gets in, what is answered to whom, and that it is configured as said."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from PIL import Image
+from websockets.exceptions import InvalidStatus
+
+from annotators.errors import Conflict
+from app.assets import asset_url, assets
+from app.server import serve
+from app.settings import Settings
+from app.web import COOKIE
+from db.models import Document
+from db.people import revoke_sessions
+from db.projects import create_project
+from db.sign_in import one_time_sign_in, session_actor, sign_in
+from tests.app.websocket import open_stream, rerun, run_page, texts
+from tests.servers import PASSWORD, ROOT, RunningServer, free_port, running_server
+
+HTML = {"Accept": "text/html,application/xhtml+xml"}
+
+
+@pytest.fixture
+def token(server: RunningServer) -> str:
+    return sign_in(server.db, "admin", PASSWORD, None)
+
+
+# Who gets in ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_page_ever_asked_for_is_drawn_by_the_main_script(server: RunningServer, token: str) -> None:
+    # Streamlit would run app/pages/people.py as a script of its own here, without asking who it is.
+    drawn = texts(run_page(server, token, "people"))
+    assert "Add a person" in drawn
+    assert "assay-person" in drawn
+
+
+def test_health_is_public_and_says_nothing_else(server: RunningServer) -> None:
+    answer = httpx.get(f"{server.url}/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("/", "/sign-in"),
+        ("/people", "/sign-in?next=/people"),
+        ("/agreement?study=3&a=b", "/sign-in?next=/agreement%3Fstudy%3D3%26a%3Db"),
+    ],
+)
+def test_a_page_without_a_session_leads_to_the_sign_in_page(server: RunningServer, path: str, where: str) -> None:
+    answer = server.client().get(path, headers=HTML)
+    assert (answer.status_code, answer.headers["location"]) == (303, where)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/studies/1/work",
+        "/page-images/1/1",
+        "/assets/annotate/main.js",
+        "/_stcore/health",
+        "/_stcore/host-config",
+        "/_stcore/metrics",
+        "/_stcore/agent/openapi.json",
+        "/_stcore/upload_file/a/b",
+        "/media/abc.png",
+        "/component/x/y",
+        "/people",  # asked for by something that is no browser
+    ],
+)
+def test_everything_else_without_a_session_is_401(server: RunningServer, path: str) -> None:
+    client = server.client()
+    headers = {"Accept": "application/json"} if path == "/people" else HTML
+    answer = client.get(path, headers=headers)
+    assert (answer.status_code, answer.json()["kind"]) == (401, "NotSignedIn")
+    client.cookies.set(COOKIE, "not-a-token")
+    assert client.get(path, headers=headers).status_code == 401
+
+
+def test_streamlits_own_files_are_public(server: RunningServer) -> None:
+    signed_in = server.signed_in("ana")
+    script = re.search(r'src="\./(static/js/[^"]+)"', signed_in.get("/", headers=HTML).text)
+    assert script is not None
+    answer = server.client().get(f"/{script[1]}")
+    assert answer.status_code == 200
+    assert "javascript" in answer.headers["content-type"]
+
+
+def test_a_websocket_needs_a_session_and_this_origin(server: RunningServer, token: str) -> None:
+    for cookie, origin in ((None, None), ("not-a-token", None), (token, "http://localhost:9"), (token, "null")):
+        with pytest.raises(InvalidStatus) as caught:
+            run_page(server, cookie, origin=origin)
+        assert caught.value.response.status_code == 403
+    assert "Home" in texts(run_page(server, token))
+
+
+def test_a_revoked_session_ends_at_the_next_run_of_an_open_page(server: RunningServer) -> None:
+    server.person("rita", default_role="researcher")
+    token = sign_in(server.db, "rita", PASSWORD, None)
+    with open_stream(server, token) as stream:
+        assert "New project" in texts(rerun(stream))
+        revoke_sessions(server.db, server.admin, "rita")
+        after = texts(rerun(stream))
+    assert "Your session has ended" in after.replace("\\", "")
+    assert "/sign-in" in after
+    assert "New project" not in after
+
+
+# Signing in and out ---------------------------------------------------------------------------------------------------
+
+
+def test_signing_in_leads_to_the_page_that_was_asked_for(server: RunningServer) -> None:
+    client = server.client()
+    page = client.get("/sign-in", params={"next": "/people?x=1&y=2"})
+    assert page.status_code == 200
+    assert 'value="/people?x=1&amp;y=2"' in page.text
+    answer = client.post("/sign-in", data={"name": "ana", "password": PASSWORD, "next": "/people?x=1&y=2"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/people?x=1&y=2")
+    again = client.get("/sign-in", params={"next": "/people"})
+    assert (again.status_code, again.headers["location"]) == (303, "/people")
+
+
+@pytest.mark.parametrize("target", ["https://evil.example", "//evil.example", "/\\evil.example", "/a\r\nb", "x"])
+def test_signing_in_never_leads_to_another_site(server: RunningServer, target: str) -> None:
+    answer = server.client().post("/sign-in", data={"name": "ana", "password": PASSWORD, "next": target})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(server: RunningServer) -> None:
+    answer = server.client().post("/sign-in", data={"name": "ana", "password": PASSWORD})
+    cookie = answer.headers["set-cookie"]
+    assert re.fullmatch(r"assay_session=[\w-]{43}; HttpOnly; Max-Age=1209600; Path=/; SameSite=lax", cookie)
+
+
+def test_a_wrong_password_shows_the_form_again_with_the_reason(server: RunningServer) -> None:
+    for name in ("ana", '"><script>alert(1)</script>'):
+        answer = server.client().post("/sign-in", data={"name": name, "password": "wrong password"})
+        assert answer.status_code == 401
+        assert "The name or the password is wrong" in answer.text
+        assert "<script" not in answer.text
+        assert "set-cookie" not in answer.headers
+
+
+def test_guessing_is_answered_429(server: RunningServer) -> None:
+    client = server.client()
+    statuses = [
+        client.post("/sign-in", data={"name": "nobody", "password": f"guess {number}"}).status_code
+        for number in range(12)
+    ]
+    assert statuses[:5] == [401] * 5
+    assert 429 in statuses
+
+
+def test_signing_out_ends_the_session_on_the_server(server: RunningServer) -> None:
+    client = server.signed_in("ana")
+    token = client.cookies[COOKIE]
+    page = client.get("/sign-out")
+    assert page.status_code == 200
+    assert "<strong>ana</strong>" in page.text
+    answer = client.post("/sign-out")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in")
+    assert COOKIE not in client.cookies
+    assert server.client(token).get("/api/studies/1/work").status_code == 401
+    assert session_actor(server.db, token) is None
+
+
+def test_signing_in_again_ends_the_session_that_was_there(server: RunningServer) -> None:
+    client = server.signed_in("ana")
+    before = client.cookies[COOKIE]
+    assert client.post("/sign-in", data={"name": "ana", "password": PASSWORD}).status_code == 303
+    assert client.cookies[COOKIE] != before
+    assert session_actor(server.db, before) is None
+
+
+def test_a_one_time_address_asks_before_it_is_used_up(server: RunningServer) -> None:
+    server.person("newcomer")
+    token = one_time_sign_in(server.db, server.admin, "newcomer")
+    client = server.client()
+    for _ in range(2):  # a preview in a chat program opens it too
+        page = client.get(f"/sign-in/{token}")
+        assert "Sign in as newcomer" in page.text
+    weak = client.post(f"/sign-in/{token}", data={"password": "short"})
+    assert weak.status_code == 422
+    assert "at least 8" in weak.text
+    answer = client.post(f"/sign-in/{token}", data={"password": "a new set of words"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert client.get("/", headers=HTML).status_code == 200
+    for spent in (client.get(f"/sign-in/{token}"), client.post(f"/sign-in/{token}", data={})):
+        assert spent.status_code == 404
+        assert "used or has expired" in spent.text
+    assert sign_in(server.db, "newcomer", "a new set of words", None)
+
+
+# Other sites ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", None, "http://localhost:1"])
+def test_a_change_asked_for_by_another_site_is_refused(server: RunningServer, origin: str | None) -> None:
+    token = sign_in(server.db, "ana", PASSWORD, None)
+    headers = {"X-Assay": "1", **({"Origin": origin} if origin else {})}
+    with httpx.Client(base_url=server.url, headers=headers, cookies={COOKIE: token}) as client:
+        for path in ("/sign-in", "/sign-out", "/api/studies/1/submit"):
+            answer = client.post(path, data={"name": "ana", "password": PASSWORD})
+            assert (answer.status_code, answer.json()["kind"]) == (403, "NotAllowed")
+            assert "ASSAY_PUBLIC_URL" in answer.json()["error"]
+    assert session_actor(server.db, token) is not None
+
+
+def test_the_annotators_routes_need_the_header_that_forms_cannot_send(server: RunningServer, token: str) -> None:
+    client = server.client(token)
+    refused = client.post("/api/studies/1/submit", json={})
+    assert (refused.status_code, "X-Assay" in refused.json()["error"]) == (403, True)
+    # With it the request reaches the route, which finds something else missing.
+    reached = client.post("/api/studies/1/submit", json={}, headers={"X-Assay": "1"})
+    assert (reached.status_code, "'uid'" in reached.json()["error"]) == (422, True)
+
+
+def test_every_answer_tells_browsers_to_be_careful(server: RunningServer, token: str) -> None:
+    for path in ("/healthz", "/sign-in", "/", "/static/none.js", "/page-images/1/1"):
+        headers = server.client(token if path == "/" else None).get(path, headers=HTML).headers
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+    policy = server.client(token).get("/", headers=HTML).headers["content-security-policy"]
+    scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
+    assert "'unsafe-inline'" not in scripts
+    assert "http" not in policy
+
+
+# Page images ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def documents(server: RunningServer) -> Iterator[dict[str, int]]:
+    """A picture, a document without bytes, and one whose bytes are no picture, in a project of their own."""
+    project_id = create_project(server.db, server.admin, "Pictures")
+    out = io.BytesIO()
+    Image.new("RGB", (600, 800), "#336699").save(out, "PNG")
+    contents = {"picture": out.getvalue(), "broken": b"\x89PNG\r\n\x1a\n and no more", "without": None}
+    ids = {}
+    with server.db.write() as session:
+        for key, data in contents.items():
+            document = Document(project_id=project_id, key=key)
+            if data is not None:
+                document.sha256 = hashlib.sha256(data).hexdigest()
+                document.media_type, document.n_pages = "image/png", 1
+                path = server.home / "data" / "documents" / document.sha256[:2] / document.sha256
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+            session.add(document)
+            session.flush()
+            assert document.id is not None
+            ids[key] = document.id
+    yield ids
+
+
+def test_a_page_image_is_kept_by_the_browser_of_this_person_only(
+    server: RunningServer, token: str, documents: dict[str, int]
+) -> None:
+    client = server.client(token)
+    answer = client.get(f"/page-images/{documents['picture']}/1?w=300&v=abc")
+    assert answer.status_code == 200
+    assert Image.open(io.BytesIO(answer.content)).width == 480  # the next step above the 300 asked for
+    assert answer.headers["cache-control"] == "private, max-age=604800, immutable"
+    assert answer.headers["vary"] == "Cookie"
+    etag = answer.headers["etag"]
+    again = client.get(f"/page-images/{documents['picture']}/1?w=300", headers={"If-None-Match": etag})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
+    assert again.headers["cache-control"] == "private, no-cache"
+
+
+def test_whoever_may_not_see_a_page_is_told_no_more_than_that(server: RunningServer, documents: dict[str, int]) -> None:
+    client = server.client(sign_in(server.db, "ana", PASSWORD, None))
+    there, nowhere = (client.get(f"/page-images/{number}/1") for number in (documents["picture"], 987654))
+    assert there.status_code == nowhere.status_code == 404
+    told = there.json()["error"].replace(f"document {documents['picture']}", "document 987654")
+    assert told == nowhere.json()["error"]
+
+
+def test_a_page_that_cannot_be_shown_says_why_in_its_place(
+    server: RunningServer, token: str, documents: dict[str, int]
+) -> None:
+    client = server.client(token)
+    for key, why in (("broken", "broken"), ("without", "missing")):
+        answer = client.get(f"/page-images/{documents[key]}/1?w=480&v=abc")
+        assert (answer.status_code, answer.headers["x-assay-page-failure"]) == (200, why)
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-assay-page-reason"]
+        assert Image.open(io.BytesIO(answer.content)).width == 480
+
+
+@pytest.mark.parametrize("width", ["0", "-5", "1e3", "999999", "x", "²"])
+def test_a_width_that_is_none_is_named(
+    server: RunningServer, token: str, documents: dict[str, int], width: str
+) -> None:
+    answer = server.client(token).get(f"/page-images/{documents['picture']}/1", params={"w": width})
+    assert (answer.status_code, answer.json()["kind"]) == (422, "InvalidInput")
+    assert repr(width) in answer.json()["error"]
+
+
+# Files of our components ----------------------------------------------------------------------------------------------
+
+
+def test_component_files_are_kept_for_ever_under_an_address_that_changes_with_them(
+    server: RunningServer, token: str
+) -> None:
+    client = server.client(token)
+    path = next(iter(assets()))
+    answer = client.get(asset_url(path))
+    assert answer.status_code == 200
+    assert answer.content == (ROOT / "app" / "widgets" / path).read_bytes()
+    assert answer.headers["cache-control"].endswith("immutable")
+    plain = client.get(f"/assets/{path}")
+    assert plain.headers["cache-control"] == "private, no-cache"
+    assert client.get(f"/assets/{path}", headers={"If-None-Match": plain.headers["etag"]}).status_code == 304
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "annotate/__init__.py",
+        "annotate/..%2f..%2fserver.py",
+        "..%2f..%2fapp%2fserver.py",
+        "annotate/%2e%2e/plots.py",
+        "%2fetc%2fpasswd",
+        "",
+    ],
+)
+def test_nothing_but_those_files_can_be_reached(server: RunningServer, token: str, path: str) -> None:
+    answer = server.client(token).get(f"/assets/{path}")
+    assert answer.status_code in (400, 404)
+    assert b"import" not in answer.content
+
+
+# How it is started ----------------------------------------------------------------------------------------------------
+
+
+def test_streamlits_options_are_in_force_under_uvicorn_from_anywhere(tmp_path: Path) -> None:
+    port = free_port()
+    (tmp_path / "elsewhere" / ".streamlit").mkdir(parents=True)
+    (tmp_path / "elsewhere" / ".streamlit" / "config.toml").write_text(
+        '[browser]\ngatherUsageStats = true\n[theme.light]\nprimaryColor = "#ff0000"\n'
+    )
+    command = ("-m", "uvicorn", "app.server:app", "--port", str(port), "--log-level", "warning")
+    with running_server(tmp_path / "home", command=command, cwd=tmp_path / "elsewhere", port=port) as running:
+        messages = run_page(running, sign_in(running.db, "admin", PASSWORD, None))
+    session = next(message.new_session for message in messages if message.WhichOneof("type") == "new_session")
+    assert session.config.gather_usage_stats is False
+    assert session.config.toolbar_mode == session.config.MINIMAL
+    assert session.custom_theme.light.primary_color == "#1f5f8b"
+    assert session.custom_theme.dark.background_color == "#16191d"
+
+
+def test_behind_a_trusted_proxy_all_cookies_are_for_https_only(tmp_path: Path) -> None:
+    forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
+    with running_server(tmp_path / "home", ASSAY_TRUSTED_PROXY="127.0.0.1") as running:
+        form = {"name": "admin", "password": PASSWORD}
+        answer = running.client().post("/sign-in", data=form, headers=forwarded)
+        assert answer.headers["set-cookie"].endswith("; Secure")
+        client = running.client(sign_in(running.db, "admin", PASSWORD, None))
+        streamlits = client.get("/_stcore/health", headers=forwarded).headers["set-cookie"]
+        assert "_streamlit_xsrf" in streamlits
+        assert "Secure" in streamlits
+
+
+def test_nobody_else_is_believed_about_https(server: RunningServer) -> None:
+    answer = server.client().post(
+        "/sign-in", data={"name": "ana", "password": PASSWORD}, headers={"X-Forwarded-Proto": "https"}
+    )
+    assert "Secure" not in answer.headers["set-cookie"]
+
+
+def test_behind_a_proxy_the_public_address_is_an_origin_too(tmp_path: Path) -> None:
+    public = "https://assay.example.org"
+    with running_server(tmp_path / "home", port=free_port(), ASSAY_PUBLIC_URL=public) as running:
+        form = {"name": "admin", "password": PASSWORD}
+        answer = running.client().post("/sign-in", data=form, headers={"Origin": public})
+        assert answer.status_code == 303
+        assert answer.headers["set-cookie"].endswith("; Secure")
+        with pytest.raises(InvalidStatus):
+            run_page(running, sign_in(running.db, "admin", PASSWORD, None), origin="https://evil.example.org")
+
+
+def test_a_stopped_server_ends_in_good_order(tmp_path: Path) -> None:
+    with running_server(tmp_path / "home") as running:
+        token = sign_in(running.db, "admin", PASSWORD, None)
+        with open_stream(running, token) as stream:
+            rerun(stream)
+            running.process.send_signal(signal.SIGTERM)
+            assert running.process.wait(15) in (0, -signal.SIGTERM)
+        assert "Traceback" not in running.log.read_text()
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(Conflict, match=rf"port {port}.*--port"):
+            serve(Settings.load({}, home=tmp_path, port=port))
