@@ -200,9 +200,9 @@ def _take(
         if not found:
             break
         for slot in found:
-            member.cursor = max(member.cursor, slot.queue)
             if len(taken) == wanted:
                 break
+            member.cursor = max(member.cursor, slot.queue)
             if all(slot.study_item_id != one.study_item_id for one in taken):
                 taken += _claim(session, slot, member.person_id, until, wait=False)
     if not taken and member.exhausted_at != study.next_queue:

@@ -46,7 +46,8 @@ def write_items(path: Path, n: int) -> None:
                         "role": "retrieved",
                         "document": document,
                         "pages": [rank],
-                        "text": f"Passage {rank} of {number}. " + "The count includes guided tours and school classes. " * 4,
+                        "text": f"Passage {rank} of {number}. "
+                        + "The count includes guided tours and school classes. " * 4,
                         "rank": rank,
                     }
                     for rank in (1, 2, 3)

@@ -75,12 +75,12 @@ def test_each_item_gets_exactly_overlap_annotations_by_different_people(database
 
 
 def test_items_come_in_the_order_of_the_study(database: Database) -> None:
-    study = StudyInUse(database, items=5, annotators=1, overlap=1)
+    study = StudyInUse(database, items=14, annotators=1, overlap=1)
     seen = []
     while items := study.work(0)["items"]:
         seen.append(items[0]["question"])
         study.submit(0, items[0], {"right": "yes"})
-    assert seen == [f"Question of i0000{n}?" for n in range(1, 6)]
+    assert seen == [f"Question of i{n:05}?" for n in range(1, 15)]
 
 
 def test_asking_again_gives_the_same_items(database: Database) -> None:
