@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from annotators.errors import NotSignedIn
 from app import navigation, shell, ui
 from db.projects import my_projects
 
@@ -12,13 +13,16 @@ def run() -> None:
     """One run of the script, for one person's browser."""
     st.set_page_config(page_title="Assay", layout="wide")
     with ui.problems():
-        actor = ui.actor()
+        try:
+            actor = ui.actor()
+        except NotSignedIn:
+            st.navigation(navigation.places(), position="hidden")  # under whatever address, and without a menu
+            raise
         projects = my_projects(ui.db(), actor)
         chosen = ui.choose_project(projects)
         role = chosen.role if chosen else None
-        page = st.navigation(
-            [navigation.find(entry.name) for entry in navigation.entries_for(actor, role)], position="top"
-        )
+        pages = [navigation.find(entry.name) for entry in navigation.entries_for(actor, role)]
+        page = st.navigation(pages, position="top")
         shell.draw(actor, projects, chosen)
         with ui.problems():
             page.run()

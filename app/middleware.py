@@ -42,7 +42,8 @@ class Sessions:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
-        if scope["type"] not in ("http", "websocket") or scope["path"].startswith(PUBLIC_FILES):
+        public_file = scope["type"] == "http" and scope["path"].startswith(PUBLIC_FILES)
+        if scope["type"] not in ("http", "websocket") or public_file:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
@@ -54,7 +55,7 @@ class Sessions:
                 actor = await anyio.to_thread.run_sync(session_actor, self.state.db, token, limiter=self.limiter)
             scope["state"] = {**scope.get("state", {}), "actor": actor, "token": token}
             if actor is None and not _is_public(scope["path"]):
-                raise NotSignedIn("Nobody is signed in, or the session has ended. Sign in and try again.")
+                raise NotSignedIn("Your session has ended. Reload the page and sign in.")
         except AssayError as error:
             await self._refuse(error, scope, receive, send)
             return

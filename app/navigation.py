@@ -92,3 +92,14 @@ def find(name: str) -> Page:
                 visibility="visible" if entry.listed else "hidden",
             )
     raise NotFound(f"There is no page {name!r}. Known: {', '.join(functions)}.")
+
+
+def places() -> list[Page]:
+    """Every page's address with nothing in it, for somebody who is not signed in (any more)."""
+    return [
+        st.Page(_nothing, title=entry.title, url_path=entry.name, default=entry.name == "home") for entry in ENTRIES
+    ]
+
+
+def _nothing() -> None:
+    """Draws nothing."""

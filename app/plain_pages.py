@@ -72,10 +72,10 @@ def sign_out_page(*, name: str, person_id: int) -> HTMLResponse:
       if (waiting > 0) {{
         const warning = document.getElementById('waiting');
         warning.textContent = `${{waiting}} submitted item${{waiting === 1 ? ' is' : 's are'}} still waiting in this `
-          + 'browser to be sent. They are kept here and are sent when you sign in again in this browser; in another '
-          + 'browser they are missing. To send them now, go back to the study and wait until it says "Saved".';
+          + 'browser to be sent. What waits is kept here and is sent when you sign in again in this browser; in '
+          + 'another browser it is missing. To send it now, go back to the study and wait until it says "Saved".';
         warning.hidden = false;
-        document.getElementById('go').textContent = 'Sign out and leave them waiting';
+        document.getElementById('go').textContent = 'Sign out and leave it waiting';
       }}
     """
     return _page(

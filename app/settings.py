@@ -233,7 +233,7 @@ def _flatten(table: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield prefix + key, value
 
 
-def apply_streamlit_options(settings: Settings | None = None) -> dict[str, Any]:
+def apply_streamlit_options(settings: Settings | None = None, path: Path = STREAMLIT_CONFIG) -> dict[str, Any]:
     """Put the options in force in this process, before Streamlit starts; returns them.
 
     Streamlit looks for its configuration only beside the script, in the working directory and in the user's home, and
@@ -242,9 +242,9 @@ def apply_streamlit_options(settings: Settings | None = None) -> dict[str, Any]:
     """
     from streamlit import config  # noqa: PLC0415 - 0.3 s that `assay doctor` and the other commands need not wait for
 
-    options = streamlit_options(settings)
+    options = streamlit_options(settings, path)
     known = config.get_config_options(force_reparse=True, options_from_flags=options)
     unknown = sorted(set(options) - set(known))
     if unknown:
-        raise InvalidInput(f"{STREAMLIT_CONFIG} sets {unknown[0]!r}, which this version of Streamlit does not know.")
+        raise InvalidInput(f"{path} sets {unknown[0]!r}, which this version of Streamlit does not know.")
     return options

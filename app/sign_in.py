@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
-from starlette.concurrency import run_in_threadpool
+import anyio
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -17,17 +20,25 @@ from app.web import COOKIE, local_path, set_session_cookie
 from db import sign_in as sessions
 
 MAX_BODY = 16_000
+AT_ONCE = 8
+
+T = TypeVar("T")
 
 
 def routes(state: AppState) -> list[Route]:
     """/sign-in, /sign-in/{one-time token} and /sign-out, each a page and a form."""
     db, settings = state.db, state.settings
     lifetime = timedelta(hours=settings.session_hours)
+    # Checking passwords is slow on purpose: a rush of sign-ins must not take the threads that answer everybody else.
+    limiter = anyio.CapacityLimiter(AT_ONCE)
+
+    async def in_thread(operation: Callable[..., T], *args: Any, **options: Any) -> T:
+        return await anyio.to_thread.run_sync(partial(operation, db, *args, **options), limiter=limiter)
 
     async def enter(request: Request, token: str, target: str) -> Response:
         before: str | None = request.state.token
         if before:
-            await run_in_threadpool(sessions.sign_out, db, before)
+            await in_thread(sessions.sign_out, before)
         response = RedirectResponse(target, 303, {"Cache-Control": "no-store"})
         set_session_cookie(response, request, settings, token)
         return response
@@ -43,9 +54,7 @@ def routes(state: AppState) -> list[Route]:
         target, name = local_path(form.get("next")), form.get("name", "")
         address = request.client.host if request.client else None
         try:
-            token = await run_in_threadpool(
-                sessions.sign_in, db, name, form.get("password", ""), address, lifetime=lifetime
-            )
+            token = await in_thread(sessions.sign_in, name, form.get("password", ""), address, lifetime=lifetime)
         except AssayError as error:
             return sign_in_page(target=target, name=name, problem=str(error), status=error.status)
         return await enter(request, token, target)
@@ -53,7 +62,11 @@ def routes(state: AppState) -> list[Route]:
     async def show_one_time(request: Request) -> Response:
         token = request.path_params["token"]
         try:
-            name, has_password = await run_in_threadpool(sessions.one_time_person, db, token)
+            name, has_password = await in_thread(sessions.one_time_person, token)
+            if "now" in request.query_params:
+                # What the command line prints is opened by the one who started it, not sent through a chat whose
+                # preview would use the address up: it signs in at once.
+                return await enter(request, await in_thread(sessions.use_one_time, token, lifetime=lifetime), "/")
         except NotFound as error:
             return message_page("Sign in", str(error), status=404)
         return one_time_page(token=token, name=name, has_password=has_password)
@@ -61,11 +74,11 @@ def routes(state: AppState) -> list[Route]:
     async def use_one_time(request: Request) -> Response:
         token, form = request.path_params["token"], await _form(request)
         try:
-            session_token = await run_in_threadpool(
-                sessions.use_one_time, db, token, password=form.get("password") or None, lifetime=lifetime
+            session_token = await in_thread(
+                sessions.use_one_time, token, password=form.get("password") or None, lifetime=lifetime
             )
         except InvalidInput as error:
-            name, has_password = await run_in_threadpool(sessions.one_time_person, db, token)
+            name, has_password = await in_thread(sessions.one_time_person, token)
             return one_time_page(
                 token=token, name=name, has_password=has_password, problem=str(error), status=error.status
             )
@@ -77,7 +90,7 @@ def routes(state: AppState) -> list[Route]:
         return sign_out_page(name=request.state.actor.name, person_id=request.state.actor.person_id)
 
     async def sign_out(request: Request) -> Response:
-        await run_in_threadpool(sessions.sign_out, db, request.state.token)
+        await in_thread(sessions.sign_out, request.state.token)
         response = RedirectResponse("/sign-in", 303, {"Cache-Control": "no-store"})
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
         return response

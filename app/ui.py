@@ -15,6 +15,7 @@ import streamlit as st
 from annotators.errors import AssayError, NotSignedIn
 from app import navigation, wording
 from app.state import app_state
+from app.style import style
 from app.tables import TextTable, as_csv, as_html, as_latex, as_markdown
 from app.web import COOKIE
 from db.engine import Database
@@ -107,7 +108,8 @@ def problems() -> Iterator[None]:
 
 def signed_out(text: str) -> None:
     """Says that the session has ended, with the way back."""
-    st.title("Signed out")
+    st.html(style(st.context.theme.type))
+    heading("Signed out")
     st.write(plain(text))
     st.html('<a class="assay-button" href="/sign-in" target="_self">Sign in</a>')
 

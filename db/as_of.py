@@ -24,7 +24,7 @@ from db.query import is_sqlite
 Marks = dict[str, dict[str, Any]]
 """Table → {"last": highest id, "missing": [[first, last], …] of the ids below it that are not there}."""
 
-MARKED = ("event", "item_version", "revision", "withdrawal", "document", "score", "submission", "annotation",
+MARKED = ("event", "study", "item_version", "revision", "withdrawal", "document", "score", "submission", "annotation",
           "adjudication")  # fmt: skip
 """Tables whose growth is written down. Rows of other tables came with one of these, or never change a result."""
 

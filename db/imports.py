@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,9 +32,6 @@ BLOCK = 2_000
 
 MOST_REJECTED = 10_000
 """Bad rows after which reading stops, unless bad rows are to be skipped."""
-
-Progress = Callable[[int, int], None]
-"""Called now and then with how much is done, of how much."""
 
 _EXAMPLES = 5
 
@@ -91,7 +88,6 @@ class _To:
     seen: Seen
     batch: _Batch | None
     skip_bad: bool
-    progress: Progress | None
 
 
 class _Undo(Exception):
@@ -99,15 +95,13 @@ class _Undo(Exception):
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def preview_import(
-    db: Database, _actor: Actor, project_id: int, *, reading: Reading, progress: Progress | None = None
-) -> ImportReport:
+def preview_import(db: Database, _actor: Actor, project_id: int, *, reading: Reading) -> ImportReport:
     """What importing would do: how many items, what is kept where, every bad row. Nothing is written or locked."""
     report = ImportReport(reading.format, preview=True)
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
     with Seen() as seen, db.read() as session:
         _documents(session, project_id, supplied, report, writer=None)
-        _items(session, project_id, reading, report, _To(seen, None, False, progress))
+        _items(session, project_id, reading, report, _To(seen, None, skip_bad=False))
     return report
 
 
@@ -120,13 +114,12 @@ def import_items(
     reading: Reading,
     data_folder: Path | None = None,
     skip_bad: bool = False,
-    progress: Progress | None = None,
 ) -> ImportReport:
     """Add the documents and items of a source in one transaction.
 
     An item that is there with the same content is left as it is; with other content it is listed as a proposed
     revision and left as it is. With any bad row nothing is added, unless `skip_bad`. `data_folder` is the folder
-    of documents' bytes; it is needed when the source supplies some. `progress` is called with (bytes read, of all).
+    of documents' bytes; it is needed when the source supplies some.
     """
     report = ImportReport(reading.format)
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
@@ -138,7 +131,7 @@ def import_items(
             seen, session = stack.enter_context(Seen()), stack.enter_context(db.write())
             batch = _Batch(session, actor, project_id, reading)
             _documents(session, project_id, supplied, report, writer=batch)
-            _items(session, project_id, reading, report, _To(seen, batch, skip_bad, progress))
+            _items(session, project_id, reading, report, _To(seen, batch, skip_bad))
             if report.rejected and not skip_bad:
                 raise _Undo
             report.batch = batch.finish(report)
@@ -206,8 +199,6 @@ def _items(
     """Sort the stream block by block into the report and, while nothing stands against it, into the database."""
     has_items = session.execute(pick(Item.id).where(col(Item.project_id) == project_id).limit(1)).first() is not None
     for block in _blocks(reading.items()):
-        if to.progress is not None:
-            to.progress(reading.meter.done, reading.meter.of)
         parsed = [one for one in block if isinstance(one, ParsedItem)]
         report.rejected += [one for one in block if isinstance(one, Rejected)]
         result = sort_block(session, project_id, to.seen, parsed, has_items=has_items)

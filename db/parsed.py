@@ -44,20 +44,8 @@ class Rejected:
         return {"file": self.file, "line": self.line, "reason": self.reason}
 
 
-@dataclass(slots=True)
-class Meter:
-    """How far the reading of items has come, in bytes."""
-
-    done: int = 0
-    of: int = 0
-
-
 class Reading(Protocol):
     """Something that can be imported. Both streams may be read more than once, each time from the beginning."""
-
-    @property
-    def meter(self) -> Meter:
-        """How far the stream of items has come."""
 
     @property
     def format(self) -> str:

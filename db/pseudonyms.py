@@ -37,4 +37,4 @@ def real_names(session: Session, study_id: int) -> dict[int, str]:
     """Person id → account name; an erased person keeps the pseudonym."""
     called = pseudonyms(session, study_id)
     rows = session.execute(pick(Account.person_id, Account.name).where(col(Account.person_id).in_(list(called))))
-    return called | dict(rows.tuples())
+    return called | {person_id: name for person_id, name in rows}  # noqa: C416 - rows are not plain tuples

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -14,6 +13,7 @@ from db.models import Item, ItemVersion, Question, Study, StudyItem
 from db.query import pick
 from db.settlements import SettledUnit, stream_settled
 from exports.cells import safe, value_cell
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 COLUMNS = (
@@ -25,18 +25,12 @@ AT_ONCE = 5_000
 def write_adjudicated(session: Session, study: Study, out: Out) -> int:
     """Write the final labels of a study; how many rows. A unit that is not settled has an empty label and is `open`."""
     assert study.id is not None
-    lines: list[str] = []
-    writer = csv.writer(_Lines(lines), lineterminator="\n")
-    writer.writerow(COLUMNS)
+    table = CsvFile(out, COLUMNS)
     n = 0
     units = stream_settled(session, study.id)
     while block := list(islice(units, AT_ONCE)):
-        writer.writerows(_cells(session, block))
+        table.add(_cells(session, block), len(block))
         n += len(block)
-        out.write_text("".join(lines))
-        lines.clear()
-    out.write_text("".join(lines))
-    out.rows = n
     return n
 
 
@@ -60,14 +54,7 @@ def _cells(session: Session, block: list[SettledUnit]) -> Iterator[tuple[Any, ..
             unit.target,
             value_cell(unit.value) if unit.state != "open" else "",
             unit.state,
-            safe(orjson.dumps(unit.votes).decode()),
+            orjson.dumps(unit.votes).decode(),
             unit.n,
-            safe(unit.reason or ""),
+            safe(unit.reason) if unit.reason else "",
         )
-
-
-class _Lines:
-    """What the csv module writes to."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.write = lines.append

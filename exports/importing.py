@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from db.engine import Database
-from db.imports import ImportReport, Progress, import_items, preview_import
+from db.imports import ImportReport, import_items, preview_import
+from db.parsed import ParsedItem, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation
 from exports.formats import FORMATS, recognise
+from exports.formats.base import FileReading
 from exports.sources import open_sources
+
+Progress = Callable[[int, int], None]
+"""Called now and then with how much is done, of how much."""
+
+_BETWEEN = 1_000
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -34,15 +41,24 @@ def import_paths(
     """
     with open_sources(paths) as sources:
         chosen = FORMATS.get(format_name) if format_name else recognise(sources)
-        reading = chosen.read(sources)
+        reading = _Watched(chosen.read(sources), progress or (lambda _done, _of: None))
         if dry_run:
-            return preview_import(db, actor, project_id, reading=reading, progress=progress)
-        return import_items(
-            db,
-            actor,
-            project_id,
-            reading=reading,
-            data_folder=data_folder,
-            skip_bad=skip_bad,
-            progress=progress,
-        )
+            return preview_import(db, actor, project_id, reading=reading)
+        return import_items(db, actor, project_id, reading=reading, data_folder=data_folder, skip_bad=skip_bad)
+
+
+class _Watched:
+    """A reading whose progress is told now and then."""
+
+    def __init__(self, reading: FileReading, progress: Progress) -> None:
+        self.format, self.source, self.documents = reading.format, reading.source, reading.documents
+        self._reading, self._progress = reading, progress
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """The items, with a word about them every so many."""
+        meter = self._reading.meter
+        for number, one in enumerate(self._reading.items()):
+            if number % _BETWEEN == 0:
+                self._progress(meter.done, meter.of)
+            yield one
+        self._progress(meter.of, meter.of)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -13,8 +12,9 @@ from sqlmodel import Session
 
 from db.models import Study
 from db.pseudonyms import pseudonyms, real_names
-from db.query import is_sqlite, mark
-from exports.cells import SUSPECT, safe, value_cell
+from db.query import in_clause, is_sqlite, mark
+from exports.cells import safe, value_cell
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 COLUMNS = (
@@ -27,9 +27,8 @@ AT_ONCE = 500
 
 _REMEMBERED = 10_000
 
-_QUERY = """
-SELECT i.external_id, v.number, q.key, i.system, s.person_id, l.criterion, l.target, l.value, l.cannot_judge, l.reason,
-       l.comment, l.rationale, s.created_at, s.seconds, n.kind,
+_SUBMISSIONS = """
+SELECT s.id, i.external_id, v.number, q.key, i.system, s.person_id, s.created_at, s.seconds, n.kind,
        n.id IS NULL OR NOT (
            EXISTS (SELECT 1 FROM annotation m WHERE m.supersedes_id = n.id)
            OR coalesce((SELECT NOT w.reinstates FROM withdrawal w WHERE w.batch_id = n.batch_id
@@ -42,87 +41,85 @@ JOIN item i ON i.id = v.item_id
 JOIN question q ON q.id = i.question_id
 JOIN assignment a ON a.study_item_id = x.id
 JOIN submission s ON s.assignment_id = a.id
-JOIN label l ON l.submission_id = s.id
 LEFT JOIN annotation n ON n.assignment_id = s.assignment_id AND n.sitting = s.sitting
 WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
-ORDER BY x.position, a.id, s.sitting, s.step, l.id
+ORDER BY x.position, a.id, s.sitting, s.step
+"""
+
+_LABELS = """
+SELECT l.submission_id, l.criterion, l.target, l.value, l.cannot_judge, l.reason, l.comment, l.rationale
+FROM label l WHERE {} ORDER BY l.id
 """
 
 
 def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> int:
     """Write the table of a study's labels; how many. Annotators are pseudonymous unless `names`."""
     assert study.id is not None
-    writer = csv.writer(_Text(out), lineterminator="\n")
-    writer.writerow(COLUMNS)
+    table = CsvFile(out, COLUMNS)
     called = (real_names if names else pseudonyms)(session, study.id)
     called = {person_id: safe(name) for person_id, name in called.items()}
-    cell = _value_reader(json_is_text=is_sqlite(session))
+    value = _value_on_sqlite if is_sqlite(session) else value_cell
+    submissions = _SUBMISSIONS.format(no="0" if is_sqlite(session) else "false", mark=mark(session))
     n = 0
-    for rows in _blocks(session, study):
-        writer.writerows(_cells(rows, study, called, cell))
-        n += len(rows)
-    out.rows = n
+    for start in range(0, study.n_items, AT_ONCE):
+        given = _query(session, submissions, (study.id, start, start + AT_ONCE))
+        if not given:
+            continue
+        around = {row[0]: _around(row, study, called) for row in given}
+        condition, ids = in_clause(session, "l.submission_id", list(around))
+        rank = {submission_id: place for place, submission_id in enumerate(around)}
+        labels = sorted(_query(session, _LABELS.format(condition), ids), key=lambda label: rank[label[0]])
+        table.add(_rows(around, labels, value), len(labels))
+        n += len(labels)
     return n
 
 
-class _Text:
-    """What the csv module writes to."""
-
-    def __init__(self, out: Out) -> None:
-        self.write = out.write_text
+def _query(session: Session, sql: str, parameters: tuple[Any, ...]) -> Sequence[Any]:
+    return session.connection().exec_driver_sql(sql, parameters).fetchall()
 
 
-def _blocks(session: Session, study: Study) -> Iterator[Sequence[Any]]:
-    no = "0" if is_sqlite(session) else "false"
-    query = _QUERY.format(no=no, mark=mark(session))
-    for start in range(0, study.n_items, AT_ONCE):
-        parameters = (study.id, start, start + AT_ONCE)
-        rows = session.connection().exec_driver_sql(query, parameters).fetchall()
-        if rows:
-            yield rows
+_Around = tuple[tuple[Any, ...], tuple[Any, ...]]
 
 
-def _cells(
-    rows: Sequence[Any], study: Study, called: dict[int, str], cell: Callable[[Any], str]
-) -> Iterator[tuple[Any, ...]]:
-    protocol, version = study.protocol_name, study.protocol_version
-    for (
-        external_id, number, key, system, person_id, criterion, target, value, cannot, reason, comment, rationale, at,
-        seconds, kind, current, shown, step, uid, remark, flag,
-    ) in rows:  # fmt: skip
+def _around(row: Any, study: Study, called: dict[int, str]) -> _Around:
+    """The cells that all labels of a submission share: those before, and those after a label's own."""
+    (
+        _, external_id, number, key, system, person_id, at, seconds, kind, current, shown, step, uid, remark, flag,
+    ) = row  # fmt: skip
+    return (
+        (safe(external_id), number, safe(key), safe(system), called[person_id]),
+        (
+            _time(at), seconds, study.protocol_name, study.protocol_version, kind, "true" if current else "false",
+            "false" if kind is None else "true", _words(shown) if isinstance(shown, str) else " ".join(shown), step + 1,
+            safe(uid), safe(remark or ""), safe(flag or ""),
+        ),
+    )  # fmt: skip
+
+
+def _rows(around: dict[int, _Around], labels: Sequence[Any], value_of: Any) -> Iterator[tuple[Any, ...]]:
+    for submission_id, criterion, target, value, cannot, reason, comment, rationale in labels:
+        before, after = around[submission_id]
         yield (
-            external_id if external_id[0] not in SUSPECT else safe(external_id),
-            number,
-            key if key[0] not in SUSPECT else safe(key),
-            system if system[0] not in SUSPECT else safe(system),
-            called[person_id],
+            *before,
             criterion,
             target,
-            cell(value),
+            value_of(value),
             "true" if cannot else "false",
             safe(reason) if reason else "",
             safe(comment) if comment else "",
             _json_cell(rationale) if rationale is not None else "",
-            _time(at),
-            seconds,
-            protocol,
-            version,
-            kind,
-            "true" if current else "false",
-            "false" if kind is None else "true",
-            _words(shown) if isinstance(shown, str) else " ".join(shown),
-            step + 1,
-            uid if uid[0] not in SUSPECT else safe(uid),
-            safe(remark) if remark else "",
-            safe(flag) if flag else "",
+            *after,
         )
 
 
-def _value_reader(*, json_is_text: bool) -> Callable[[Any], str]:
-    """What turns a value as the driver gives it (SQLite: JSON text; PostgreSQL: parsed) into its cell."""
-    if not json_is_text:
-        return value_cell
-    return lru_cache(_REMEMBERED)(lambda text: "" if text is None else value_cell(orjson.loads(text)))
+def _value_on_sqlite(value: Any) -> str:
+    """The cell of a value that comes as JSON text, or as a number where it is one alone."""
+    return _decoded(value) if isinstance(value, str) else value_cell(value)
+
+
+@lru_cache(_REMEMBERED)
+def _decoded(text: str) -> str:
+    return value_cell(orjson.loads(text))
 
 
 @lru_cache(_REMEMBERED)

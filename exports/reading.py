@@ -6,16 +6,28 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from db.parsed import Meter, Rejected
+from db.parsed import Rejected
 from exports.sources import SourceFile
 
 LONGEST_LINE = 16 << 20
 LARGEST_FILE = 256 << 20
 """Bytes that one line of a JSONL file, and one JSON file that is read whole, may have."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """How far reading has come, in bytes."""
+
+    done: int = 0
+    of: int = 0
+
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def json_lines(file: SourceFile, meter: Meter | None = None) -> Iterator[tuple[int, Any] | Rejected]:
@@ -31,6 +43,9 @@ def json_lines(file: SourceFile, meter: Meter | None = None) -> Iterator[tuple[i
             if meter is not None:
                 meter.done += len(line)
             if number == 1:
+                if line.startswith(_UTF_16):
+                    yield Rejected(file.name, 1, "the file is in UTF-16. Save it as UTF-8.")
+                    return
                 line = line.removeprefix(b"\xef\xbb\xbf")
             if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
                 _pass_over(stream)
@@ -61,7 +76,7 @@ def _pass_over(stream: Any) -> None:
 
 
 def _why(error: orjson.JSONDecodeError, data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if data.startswith(_UTF_16):
         return "the text is in UTF-16. Save it as UTF-8."
     if "UTF-8" in error.msg:
         return "the text is not in UTF-8. Save it as UTF-8."

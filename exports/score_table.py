@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import orjson
 from sqlmodel import Session, col
@@ -11,6 +11,7 @@ from sqlmodel import Session, col
 from db.models import Item, ItemVersion, Run, Score
 from db.query import pick
 from exports.cells import safe
+from exports.csv_file import CsvFile
 from exports.sinks import Out
 
 COLUMNS = (
@@ -21,9 +22,7 @@ COLUMNS = (
 
 def write_scores(session: Session, blocks: Iterable[Sequence[int]], out: Out) -> int:
     """Write every score of some item versions (blocks of ids); how many. An unscored one has no value but a reason."""
-    lines: list[str] = []
-    writer = csv.writer(_Lines(lines), lineterminator="\n")
-    writer.writerow(COLUMNS)
+    table = CsvFile(out, COLUMNS)
     n = 0
     for block in blocks:
         rows = session.execute(
@@ -38,24 +37,13 @@ def write_scores(session: Session, blocks: Iterable[Sequence[int]], out: Out) ->
             .where(col(Score.item_version_id).in_(block))
             .order_by(col(Item.id), col(Score.id))
         ).all()  # fmt: skip
-        for item, number, system, category, scorer, version, parameters, name, target, value, reason, run in rows:
-            writer.writerow(
-                (
-                    safe(item), number, safe(system), safe(category or ""), safe(scorer), version,
-                    orjson.dumps(parameters, option=orjson.OPT_SORT_KEYS).decode(), safe(name), target, value,
-                    safe(reason or ""), run,
-                )
-            )  # fmt: skip
+        table.add((_cells(*row) for row in rows), len(rows))
         n += len(rows)
-        out.write_text("".join(lines))
-        lines.clear()
-    out.write_text("".join(lines))
-    out.rows = n
     return n
 
 
-class _Lines:
-    """What the csv module writes to."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.write = lines.append
+def _cells(*row: Any) -> tuple[Any, ...]:
+    item, number, system, category, scorer, version, parameters, name, target, value, reason, run = row
+    written = orjson.dumps(parameters, option=orjson.OPT_SORT_KEYS).decode()
+    about = (safe(item), number, safe(system), safe(category or ""), safe(scorer), safe(version), written)
+    return (*about, safe(name), target, value, safe(reason or ""), run)

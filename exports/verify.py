@@ -151,14 +151,20 @@ def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> lis
         listed = bytes_of.get(str(file["path"]))
         if listed is not None and listed["sha256"] != file["sha256"]:
             notes.append(f"{NAME} gives a hash of {file['path']} that the database does not.")
-    for name in ("event", "counts", "studies"):
-        if orjson.dumps(getattr(manifest, name), option=orjson.OPT_SORT_KEYS) != orjson.dumps(
-            getattr(derived, name), option=orjson.OPT_SORT_KEYS
-        ):
-            notes.append(f"{NAME} says otherwise of `{name}` than the database.")
+    notes += [
+        f"{NAME} says otherwise of `{name}` than the database."
+        for name in ("event", "counts", "studies")
+        if _canonical(getattr(manifest, name)) != _canonical(getattr(derived, name))
+    ]
+    if sink.differs and manifest.assay != derived.assay:
+        notes.append(f"The export was written by Assay {manifest.assay}; this is {derived.assay}.")
     if manifest.filters.get("names") and sink.differs:
         notes.append("The export has names of people. Somebody may have been erased or renamed since.")
     return notes
+
+
+def _canonical(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def _recorded(db: Database, project_id: int, folder: Path, manifest: Manifest) -> list[str]:

@@ -17,7 +17,7 @@ TROUBLE = 1
 
 app = typer.Typer(
     name="assay",
-    help="Have people verify the data that retrieval-augmented generation is judged by, and measure how far they agree.",
+    help="Have people verify the data that retrieval-augmented generation is judged by; measure how far they agree.",
     epilog="""\b
 A first look:
   assay --home ./assay-home demo --serve
@@ -76,8 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         emit_error(str(error), type(error).__name__, as_json=as_json)
         code = error.exit_code
     except typer.TyperException as error:  # wrong usage, as typer found it
-        error.show()
-        emit_error(error.format_message(), "Usage", as_json=as_json, said=True)
+        show = getattr(error, "show", None)  # the usage line before the message
+        if show is not None:
+            show()
+        emit_error(error.format_message(), "Usage", as_json=as_json, said=show is not None)
         code = error.exit_code
     except (PermissionError, BlockingIOError) as error:
         emit_error(

@@ -94,7 +94,9 @@ def database_of(settings: Settings, *, create: bool = False) -> Iterator[Databas
                 )
             if schema.migrate(db, backups=settings.backups_folder) and found is not None:
                 note = f" A copy from before is in {settings.backups_folder}." if db.is_sqlite else ""
-                typer.echo(f"The database was brought from revision {found} to {schema.head_revision()}.{note}", err=True)
+                typer.echo(
+                    f"The database was brought from revision {found} to {schema.head_revision()}.{note}", err=True
+                )
         except OperationalError as error:
             raise DatabaseUnavailable(
                 f"The database does not answer: {error.orig}. Check that it runs and that ASSAY_DATABASE_URL is right."

@@ -99,13 +99,15 @@ def _state(db: Database, facts: dict[str, Any], call: str) -> list[str]:
 
 def _missing(settings: Settings) -> list[str]:
     problems = [f"The package {name} is not installed. Install Assay again." for name in PACKAGES if not _version(name)]
-    for path in (STREAMLIT_CONFIG, _COMPONENT):
-        if not path.exists():
-            problems.append(f"{path} is missing. Install Assay again.")
-    for folder in (settings.home, settings.documents_folder, settings.pages_folder, settings.backups_folder):
-        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
-            problems.append(f"{folder} cannot be written to. Change its owner or permissions, or choose another --home.")
-    return problems
+    parts = (STREAMLIT_CONFIG, _COMPONENT)
+    problems += [f"{path} is missing. Install Assay again." for path in parts if not path.exists()]
+    folders = (settings.home, settings.documents_folder, settings.pages_folder, settings.backups_folder)
+    remedy = "Change its owner or permissions, or choose another --home."
+    return problems + [
+        f"{folder} cannot be written to. {remedy}"
+        for folder in folders
+        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK)
+    ]
 
 
 def in_lines(found: dict[str, Any]) -> str:

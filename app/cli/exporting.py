@@ -2,15 +2,114 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
-from app.cli.base import AsJson, command
-from app.cli.output import emit, table
+from app.cli.base import AsJson, ProjectName, command, home_is_given, opened, project_id_of, study_id_of
+from app.cli.output import count, emit, table
+
+if TYPE_CHECKING:
+    from exports.verify import VerifyReport
+
+DIFFERS = 1
+"""Exit code of an export that is not what was exported."""
 
 
 def add_to(app: typer.Typer) -> None:
     """Enter the commands of this module."""
+    command(
+        app,
+        "export",
+        "assay --home ./assay-home export finance --to ./finance-export",
+        "assay --home ./assay-home export finance --study verification --to ./final --format labels --names",
+    )(export)
+    command(app, "verify", "assay verify ./finance-export", "assay --home ./assay-home verify ./finance-export")(verify)
     command(app, "formats", "assay formats")(formats)
+
+
+def export(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    to: Annotated[Path, typer.Option(metavar="DIR", help="Folder to make; it may be empty.", show_default=False)],
+    study: Annotated[
+        str | None, typer.Option(metavar="STUDY", help="Only this study's items and labels.", show_default=False)
+    ] = None,
+    format_names: Annotated[
+        str, typer.Option("--format", metavar="A,B", help="native, labels, adjudicated, scores, with commas between.")
+    ] = "native,labels,adjudicated",
+    names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Export items, labels and final labels with a manifest.
+
+    Without --study every study's tables come in a folder of their own. The manifest has the hash of every file and the
+    state of the database, so that `assay verify` can tell later whether the export is what was exported.
+    """
+    from exports.bundle import export_project
+
+    with opened(context) as here:
+        manifest = export_project(
+            here.db,
+            here.actor,
+            project_id_of(here, project),
+            to=to,
+            study_id=study_id_of(here, project, study) if study else None,
+            formats=[one.strip() for one in format_names.split(",") if one.strip()],
+            names=names,
+            data_folder=here.settings.documents_folder,
+        )
+    document = {
+        "to": str(to),
+        "event": manifest.event,
+        "filters": manifest.filters,
+        "counts": manifest.counts,
+        "files": manifest.files,
+    }
+    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest.counts.items())
+    emit(document, f"Exported {counts} in {count(len(manifest.files), 'file')} to {to}", as_json=as_json)
+
+
+def verify(
+    context: typer.Context,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of an export.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Check that an export is what was exported.
+
+    Without a home folder (neither --home nor ASSAY_HOME) the files are compared with the hashes of the manifest; with
+    one the export is also derived again from the database as it was then. The exit code is 1 if anything differs.
+    """
+    from exports.verify import verify_against, verify_folder
+
+    reports = [verify_folder(folder)]
+    if home_is_given(context):
+        with opened(context) as here:
+            reports.append(verify_against(here.db, here.actor, folder))
+    ok = all(report.ok for report in reports)
+    document = {
+        **reports[0].to_json(),
+        "ok": ok,
+        "database": reports[1].to_json() if len(reports) > 1 else None,
+    }
+    emit(document, lambda: "\n".join(_in_words(report) for report in reports), as_json=as_json)
+    if not ok:
+        raise typer.Exit(DIFFERS)
+
+
+def _in_words(report: VerifyReport) -> str:
+    against = "the hashes of its manifest" if report.against == "manifest" else "the database as it was then"
+    if report.ok:
+        return f"{report.folder}: {count(report.n_files, 'file')} agree with {against}."
+    lines = [f"{report.folder} differs from {against}:"]
+    lines += [f"  missing: {name}" for name in report.missing]
+    lines += [
+        f"  changed: {name}" + (f", first in line {line}" if line else "") for name, line in report.changed.items()
+    ]
+    lines += [f"  not part of the export: {name}" for name in report.extra]
+    return "\n".join([*lines, *(f"  {note}" for note in report.notes)])
 
 
 def formats(context: typer.Context, as_json: AsJson = False) -> None:

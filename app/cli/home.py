@@ -31,9 +31,9 @@ Port = Annotated[
 def add_to(app: typer.Typer) -> None:
     """Enter the commands of this module."""
     command(app, "init", "assay --home ./assay-home init")(init)
-    command(app, "serve", "assay --home ./assay-home serve", "assay --home ./assay-home serve --host 0.0.0.0 --port 80")(
-        serve
-    )
+    command(
+        app, "serve", "assay --home ./assay-home serve", "assay --home ./assay-home serve --host 0.0.0.0 --port 80"
+    )(serve)
     command(app, "demo", "assay --home ./assay-home demo --serve")(demo)
     command(app, "doctor", "assay --home ./assay-home doctor")(doctor)
     command(app, "backup", "assay --home ./assay-home backup", "assay --home ./assay-home backup --to monday.db")(
@@ -48,8 +48,8 @@ def add_to(app: typer.Typer) -> None:
 def init(context: typer.Context, as_json: AsJson = False) -> None:
     """Make the home folder, its database and first administrator.
 
-    A database of an earlier version is brought up to date, after a copy of it was made. The first time it prints an address that signs the
-    administrator in once.
+    A database of an earlier version is brought up to date, after a copy of it was made. The first time an address is
+    printed that signs the administrator in once.
     """
     with begun(context) as (here, is_new):
         address = sign_in_address(here, here.actor.name) if is_new else None
@@ -154,13 +154,12 @@ def demo(
 
     if serve_it and as_json:
         raise typer.BadParameter("A server prints no JSON document. Leave one of the two out.", param_hint="--json")
-    with begun(context, host=host, port=port) as (here, _):
-        made = make_sample_project(
-            here.db, here.actor, here.settings.home / "sample", here.settings.documents_folder
-        )
+    with begun(context, host=host, port=port) as (here, is_new):
         settings = here.settings
-        addresses = {name: sign_in_address(here, name) for name in made.new_people} if not serve_it else {}
+        made = make_sample_project(here.db, here.actor, settings.home / "sample", settings.documents_folder)
         if not serve_it:
+            new = ([here.actor.name] if is_new else []) + made.new_people
+            addresses = {name: sign_in_address(here, name) for name in new}
             document = {**made.to_json(), "sign_in": addresses}
             emit(document, lambda: f"{made.in_words()}\n{_demo_addresses(settings, addresses)}", as_json=as_json)
             return
@@ -211,8 +210,9 @@ def backup(
     context: typer.Context,
     to: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="New file to write.  [default: one in the folder backups]",
-                     show_default=False),
+        typer.Option(
+            metavar="FILE", help="New file to write.  [default: one in the folder backups]", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -29,6 +29,7 @@ def add_to(app: typer.Typer) -> None:
 )
 def import_labels(
     context: typer.Context,
+    *,
     project: ProjectName,
     study: StudyName,
     file: Annotated[
@@ -87,7 +88,7 @@ def _in_words(done: LabelTableImport, study: str) -> str:
         lines.append(f"The study was made with a protocol inferred from the table: {criteria}.")
     if done.items_added:
         lines.append(
-            f"{count(done.items_added, 'item')} that the project lacked: added as bare items, whose question is their id."
+            f"{count(done.items_added, 'item')} that the project lacked: added bare, with the id as the question."
         )
     lines += [f"Left out: {count(n, 'row')} ({reason})." for reason, n in done.left_out.items()]
     return "\n".join(lines)

@@ -33,12 +33,12 @@ def _emit_json(document: Any) -> None:
     typer.echo(orjson.dumps(document, option=options).decode(), nl=False)
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Rows under headers, in columns; numbers to the right, None as a dash."""
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, decimals: int = 4) -> str:
+    """Rows under headers, in columns; numbers to the right with so many decimals, None as a dash."""
     given = [list(row) for row in rows]
     if not given:
         return "(none)"
-    cells = [list(headers), *([_cell(value) for value in row] for row in given)]
+    cells = [list(headers), *([_cell(value, decimals) for value in row] for row in given)]
     widths = [max(len(row[place]) for row in cells) for place in range(len(headers))]
     numeric = [
         all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in column)
@@ -55,13 +55,13 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join(lines)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, decimals: int) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.4f}"
+        return f"{value:.{decimals}f}"
     return " ".join(str(value).split()) or "–"
 
 

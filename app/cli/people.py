@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.base import AsJson, Here, PersonName, ProjectName, command, group, opened, password_from_stdin, project_id_of
+from app.cli.base import (
+    AsJson,
+    Here,
+    PersonName,
+    ProjectName,
+    command,
+    group,
+    opened,
+    password_from_stdin,
+    project_id_of,
+)
 from app.cli.output import emit, table
+
+if TYPE_CHECKING:
+    from app.settings import Settings
 
 user = group("user", "People with an account: add, list, erase, let in.")
 member = group("member", "Roles of people in a project.")
@@ -36,6 +49,7 @@ def add_to(app: typer.Typer) -> None:
 )
 def add(
     context: typer.Context,
+    *,
     name: PersonName,
     admin: Annotated[bool, typer.Option("--admin", help="Make them an administrator of everything.")] = False,
     role: Role = None,
@@ -64,8 +78,14 @@ def sign_in_address(here: Here, name: str, base: str | None = None) -> str:
 
     minutes = here.settings.one_time_minutes
     token = one_time_sign_in(here.db, here.actor, name, lifetime=timedelta(minutes=minutes))
-    base = base or here.settings.public_url or f"http://localhost:{here.settings.port}"
-    return f"{base}/sign-in/{token}"
+    return f"{base or _address_of(here.settings)}/sign-in/{token}"
+
+
+def _address_of(settings: Settings) -> str:
+    """Where the server will be with these settings."""
+    everywhere = settings.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+    host = "localhost" if everywhere else f"[{settings.host}]" if ":" in settings.host else settings.host
+    return settings.public_url or f"http://{host}:{settings.port}"
 
 
 @command(user, "list", "assay --home ./assay-home user list")
@@ -111,9 +131,7 @@ def erase(context: typer.Context, name: PersonName, as_json: AsJson = False) -> 
         emit({"erased": name, "id": person_id}, words, as_json=as_json)
 
 
-@command(
-    user, "password", "printf '%s' \"$PASSWORD\" | assay --home ./assay-home user password ada --password-stdin"
-)
+@command(user, "password", "printf '%s' \"$PASSWORD\" | assay --home ./assay-home user password ada --password-stdin")
 def password(
     context: typer.Context, name: PersonName, password_stdin: PasswordFromStdin = False, as_json: AsJson = False
 ) -> None:

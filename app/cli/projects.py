@@ -30,9 +30,9 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home import finance export.zip --format native --json",
     )(import_items)
     command(app, "batches", "assay --home ./assay-home batches finance")(batches)
-    command(
-        app, "withdraw", 'assay --home ./assay-home withdraw finance 3 --reason "answers of the wrong run"'
-    )(withdraw)
+    command(app, "withdraw", 'assay --home ./assay-home withdraw finance 3 --reason "answers of the wrong run"')(
+        withdraw
+    )
 
 
 @command(project, "create", "assay --home ./assay-home project create finance")
@@ -64,6 +64,7 @@ def list_projects(context: typer.Context, as_json: AsJson = False) -> None:
 
 def import_items(
     context: typer.Context,
+    *,
     project: ProjectName,
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Files, folders or archives.", show_default=False)
@@ -174,6 +175,7 @@ def batches(context: typer.Context, project: ProjectName, as_json: AsJson = Fals
 
 def withdraw(
     context: typer.Context,
+    *,
     project: ProjectName,
     batch: Annotated[int, typer.Argument(metavar="BATCH", help="Number of the import.", show_default=False)],
     reason: Annotated[str, typer.Option(help="Why; people read it later.", show_default=False)],

@@ -23,6 +23,11 @@ _UNCLEAR = {
 """Questions that cannot be answered as they stand, and what is missing."""
 
 _DOUBTED = {
+    "What barometer reading does the deck log of Calder Queen give for 14 November 2022?": (
+        "demo-ada",
+        "The log has several readings of that day; no hour is given.",
+    ),
+    "كم سائحا زار واحة عين الريحان سنة 2024؟": ("demo-ben", "لا يذكر السؤال هل يدخل فيه زوار اليوم الواحد."),
     "Who was the head librarian of Corrie Street Library during the night-opening pilot?": (
         "demo-chloe",
         "The pilot may have had more than one head librarian.",
@@ -55,7 +60,9 @@ class Verifier:
         """The labels for what is asked in this step."""
         item = next(one for one in self._items if one["question"] == step["question"])
         if "answer" in step:
-            item = next(one for one in self._items if (one["question"], one["answer"]) == (step["question"], step["answer"]))
+            item = next(
+                one for one in self._items if (one["question"], one["answer"]) == (step["question"], step["answer"])
+            )
         keys = _evidence_keys(item, step)
         given = []
         for criterion, targets in step["units"].items():

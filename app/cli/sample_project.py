@@ -143,16 +143,18 @@ class _Maker:
         study_id = self._study("verification", "qa_verification", SIMULATED, overlap=3, order="given")
         for name, annotator in zip(SIMULATED, ANNOTATORS, strict=True):
             self._label(study_id, name, Verifier(annotator, self.items), len(judged))
-        self._adjudicate(study_id, 5)
+        self._adjudicate(study_id, 3)
 
     def _ambiguity(self) -> None:
-        study_id = self._study("ambiguity", "ambiguity", (*SIMULATED, ANNOTATOR), overlap=2, sample=24, seed=2)
+        study_id = self._study("ambiguity", "ambiguity", (*SIMULATED, ANNOTATOR), overlap=2, sample=24, seed=7)
         for name, n in zip(SIMULATED, (14, 11, 6), strict=True):
             self._label(study_id, name, judge_of_ambiguity(name), n)
         self._adjudicate(study_id, 1)
 
     def _metrics(self) -> None:
-        study_id = self._study("metrics", "metric_agreement", (*SIMULATED[:2], ANNOTATOR), overlap=2, sample=12, per="system")
+        study_id = self._study(
+            "metrics", "metric_agreement", (*SIMULATED[:2], ANNOTATOR), overlap=2, sample=12, per="system"
+        )
         for name, n in zip(SIMULATED[:2], (16, 13), strict=True):
             self._label(study_id, name, judge_of_scores(name, self.items), n)
 
@@ -211,7 +213,5 @@ class _Maker:
                 for unit in item.units
                 if unit.needs_decision
             ]
-            adjudicate(
-                self.db, actor, dispute.study_item_id, uid=f"demo-{dispute.study_item_id}", decisions=decisions
-            )
+            adjudicate(self.db, actor, dispute.study_item_id, uid=f"demo-{dispute.study_item_id}", decisions=decisions)
             self.made.adjudications += 1

@@ -36,7 +36,8 @@ def score(
 ) -> None:
     """Compute automatic scores of a project's items.
 
-    Every current item is scored that has no score of this scorer, version and parameters; all are summed up. A run that is interrupted goes on where it stopped; a second run adds nothing.
+    Every current item is scored that has no score of this scorer, version and parameters; all are summed up. A run that
+    is interrupted goes on where it stopped; a second run adds nothing.
     """
     from db.scores import run_scorer
 

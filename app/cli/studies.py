@@ -34,6 +34,7 @@ def add_to(app: typer.Typer) -> None:
 )
 def create(
     context: typer.Context,
+    *,
     project: ProjectName,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new study.", show_default=False)],
     protocol: Annotated[
@@ -51,8 +52,9 @@ def create(
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Items to sample (of each stratum, with --per).  [default: all]",
-                     show_default=False),
+        typer.Option(
+            metavar="N", help="Items to sample (of each stratum, with --per).  [default: all]", show_default=False
+        ),
     ] = None,
     per: Annotated[
         str | None,
@@ -63,13 +65,16 @@ def create(
     rule: Annotated[str, typer.Option(help="What settles an item: unanimous or majority.")] = "unanimous",
     lease_minutes: Annotated[
         int | None,
-        typer.Option(help="Minutes an item is kept for an annotator.  [default: lease_minutes of `assay doctor`]",
-                     show_default=False),
+        typer.Option(
+            help="Minutes an item is kept for an annotator.  [default: lease_minutes of `assay doctor`]",
+            show_default=False,
+        ),
     ] = None,
     show_score: Annotated[
         list[str] | None,
-        typer.Option(metavar="SCORER", help="Scores that a study about scores is about; repeatable.",
-                     show_default=False),
+        typer.Option(
+            metavar="SCORER", help="Scores that a study about scores is about; repeatable.", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -100,9 +105,8 @@ def create(
             "protocol_hash": made.protocol_hash,
             "sample_hash": made.sample_hash,
         }
-        words = (
-            f"Created study {design.name}: {chosen.title}, {count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}."
-        )
+        size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
+        words = f"Created study {design.name}: {chosen.title}, {size}."
         emit(document, words, as_json=as_json)
 
 
@@ -166,13 +170,14 @@ def _status_in_words(found: dict[str, Any]) -> str:
             + ("finished" if found["finished"] else "not finished"),
             f"assignments: {states}; {count(found['disputed'], 'disputed item')}",
             "",
-            table([name.replace("_", " ") for name in headers], rows),
+            table([name.replace("_", " ") for name in headers], rows, decimals=1),
         ]
     )
 
 
 def agreement(
     context: typer.Context,
+    *,
     project: ProjectName,
     study: StudyName,
     seed: Annotated[int, typer.Option(help="Seed of the resamples behind the intervals.")] = 0,
@@ -188,4 +193,4 @@ def agreement(
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
         report = agreement_report(here.db, here.actor, study_id, seed=seed, resamples=resamples)
-        emit(report.to_json(), report.text_table, as_json=as_json)
+        emit(report.to_json(), lambda: report.text_table(), as_json=as_json)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from app import ui
 from app.widgets.annotate import annotate
+from db.studies import my_studies
 
 
 def page() -> None:
     """Mount the component for `?study=ID`; what it may show is decided by the routes it asks."""
     actor = ui.actor()
     study_id = ui.integer_parameter("study")
-    if study_id is None:
-        ui.heading("Annotate")
-        ui.empty("No study was chosen.", "Open one from the page Home.")
+    if study_id is not None:
+        annotate(study_id, str(actor.person_id), sign_in=f"/sign-in?next=/annotate%3Fstudy%3D{study_id}")
         return
-    annotate(study_id, str(actor.person_id))
+    ui.heading("Annotate")
+    studies = [row for row in my_studies(ui.db(), actor) if row.is_annotator]
+    if not studies:
+        ui.empty("You are in no study.", "A researcher adds you to one; it then appears here and on the page Home.")
+    for row in studies:
+        ui.link(f"{row.name} ({row.project})", "annotate", key="choose", study=row.study_id)

@@ -19,13 +19,16 @@ _STYLE = """
 .assay-table a:focus-visible, .assay-links a:focus-visible { outline: 2px solid var(--assay-accent);
   outline-offset: 2px; }
 .assay-scroll { overflow-x: auto; }
-.assay-facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 5px 22px; margin: 2px 0; }
+.assay-facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 5px 22px; margin: 2px 0;
+  padding: 0 !important; }
 .assay-facts dt { color: var(--assay-soft); font-weight: 400; }
 .assay-facts dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .assay-hash { font-family: monospace; font-size: 0.84rem; }
 .assay-links { display: flex; gap: 18px; align-items: center; margin: 2px 0; }
-.assay-share { display: grid; grid-template-columns: minmax(70px, 1fr) max-content; gap: 10px; align-items: center; }
+.assay-share { display: grid; grid-template-columns: minmax(70px, 1fr) minmax(8.5ch, max-content); gap: 12px;
+  align-items: center; }
 .assay-share span { color: var(--assay-soft); font-size: 0.87rem; white-space: nowrap; }
+.assay-short { white-space: nowrap; }
 .assay-figures { display: flex; flex-wrap: wrap; gap: 10px 34px; margin: 2px 0 4px; }
 .assay-figures div { display: grid; }
 .assay-figures b { font-size: 1.3rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums; }
@@ -48,6 +51,11 @@ _STYLE = """
 @media (max-width: 900px) { .assay-unit { grid-template-columns: minmax(0, 1fr); } }
 .assay-kbd { font-family: monospace; font-size: 0.84rem; background: var(--assay-key); border: 1px solid
   var(--assay-line); border-bottom-width: 2px; border-radius: 4px; padding: 0 6px; white-space: nowrap; }
+.assay-odd { color: var(--assay-warn); font-weight: 600; }
+[data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p { color: var(--assay-on-accent); }
+.stMultiSelect [data-tag] { background: color-mix(in srgb, var(--assay-accent) 15%, var(--assay-panel));
+  color: var(--assay-ink); }
+.stMultiSelect [data-tag] button { color: var(--assay-soft); }
 .assay-quiet-tag { color: var(--assay-soft); font-size: 0.8rem; border-radius: 8px; padding: 1px 8px;
   border: 1px solid var(--assay-line); white-space: nowrap; }
 """
@@ -72,15 +80,21 @@ class Html:
         return self.text
 
 
-def address(page: str, **parameters: Any) -> str:
+def address(page: str, /, **parameters: Any) -> str:
     """The address of a page of ours; parameters that are None are left out."""
     query = urlencode({name: value for name, value in parameters.items() if value is not None})
     return f"/{page}?{query}" if query else f"/{page}"
 
 
-def to(label: str, page: str, **parameters: Any) -> Html:
+def to(label: str, page: str, /, **parameters: Any) -> Html:
     """A link to a page of ours as a cell."""
     return Html(f'<a href="{escape(address(page, **parameters))}" target="_self">{escape(label)}</a>', label)
+
+
+def short(cell: object, most: int = 36) -> Html:
+    """A cell that is kept on one line unless it is longer than `most` characters."""
+    text = str(cell if cell is not None else "")
+    return Html(f'<span class="assay-short">{_cell(cell)}</span>' if len(text) <= most else _cell(cell), text)
 
 
 def tag(text: str, *, quiet: bool = False) -> Html:
@@ -96,6 +110,11 @@ def bar(share: float, words: str) -> Html:
         f'<i style="width:{width:.1f}%"></i></div><span>{escape(words)}</span></div>',
         words,
     )
+
+
+def odd(text: str) -> Html:
+    """A label that stands against the others."""
+    return Html(f'<span class="assay-odd">{escape(text)}</span>', text)
 
 
 def key(text: str) -> Html:
@@ -174,6 +193,14 @@ def links(*cells: Html) -> None:
     st.html(f'<div class="assay-links">{"".join(cell.html for cell in cells)}</div>')
 
 
+def download(target: str, label: str, about: str) -> None:
+    """The main button of a page that has made a file: it fetches it from one of our own addresses."""
+    st.html(
+        f'<p><a class="assay-button" href="{escape(target)}" target="_self" download>{escape(label)}</a>'
+        f' <span class="assay-soft">&nbsp; {escape(about)}</span></p>'
+    )
+
+
 # Pages of documents ---------------------------------------------------------------------------------------------------
 
 
@@ -188,6 +215,12 @@ def thumbnail(document_id: int, sha256: str | None, name: str) -> Html:
         return Html('<span class="assay-thumb-none" role="img" aria-label="not supplied">none</span>')
     source = escape(page_address(document_id, 1, 160, sha256))
     return Html(f'<img class="assay-thumb" loading="lazy" src="{source}" alt="first page of {escape(name)}">')
+
+
+def page_link(document_id: int, page: int, sha256: str | None, label: str) -> Html:
+    """A link that opens a page's picture in a new tab."""
+    large = escape(page_address(document_id, page, 1600, sha256))
+    return Html(f'<a href="{large}" target="_blank">{escape(label)}</a>', label)
 
 
 def page_picture(

@@ -8,7 +8,16 @@ from typing import Protocol
 from annotators.errors import InvalidInput
 from annotators.registry import Registry
 from db.parsed import Reading
+from exports.reading import Meter
 from exports.sources import SourceFile, Sources
+
+
+class FileReading(Reading, Protocol):
+    """The files of one source, as a format reads them."""
+
+    @property
+    def meter(self) -> Meter:
+        """How far the stream of items has come."""
 
 
 class Format(Protocol):
@@ -24,7 +33,7 @@ class Format(Protocol):
     def claims(self, file: SourceFile) -> bool:
         """Whether the file looks like one of this format's; from its name and first bytes only."""
 
-    def read(self, sources: Sources) -> Reading:
+    def read(self, sources: Sources) -> FileReading:
         """The sources as documents and items; InvalidInput when there is nothing of this format in them."""
 
 

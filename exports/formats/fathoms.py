@@ -10,9 +10,9 @@ from typing import Any
 
 from annotators.errors import AssayError, InvalidInput
 from db.normal import DEFAULT_SYSTEM, Normal, normal_item, question_key
-from db.parsed import Meter, ParsedDocument, ParsedItem, Reading, Rejected
-from exports.formats.base import FORMATS
-from exports.reading import element_lines, json_file
+from db.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.formats.base import FORMATS, FileReading
+from exports.reading import Meter, element_lines, json_file
 from exports.sources import SourceFile, Sources
 
 SCORER = "imported:fathoms"
@@ -44,7 +44,7 @@ class Fathoms:
             return re.search(rb'"(?:model|pred_answer)"\s*:', head) is not None
         return all(re.search(rb'"' + name + rb'"\s*:', head) for name in (b"question", b"files", b"answers"))
 
-    def read(self, sources: Sources) -> Reading:
+    def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
         files = [file for file in sources.files if file.basename.endswith(".json")]
         if not files and not any(sources.loose_documents()):

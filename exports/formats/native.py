@@ -16,9 +16,9 @@ from db.documents import document_file
 from db.item_parts import normal_items
 from db.models import Document
 from db.normal import Normal, canonical, document_key, normal_item
-from db.parsed import Meter, ParsedDocument, ParsedItem, Reading, Rejected
-from exports.formats.base import FORMATS
-from exports.reading import json_lines
+from db.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.formats.base import FORMATS, FileReading
+from exports.reading import Meter, json_lines
 from exports.sinks import Sink
 from exports.sources import SourceFile, Sources
 
@@ -44,7 +44,7 @@ class Native:
         first = file.head().removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
         return first.startswith(b"{") and re.search(rb'"question"\s*:', first) is not None
 
-    def read(self, sources: Sources) -> Reading:
+    def read(self, sources: Sources) -> FileReading:
         """The files of the sources that hold items and documents."""
         items = [file for file in sources.files if file.basename == ITEMS or (file.given and _is_lines(file))]
         items = items or [file for file in sources.files if _is_lines(file)]

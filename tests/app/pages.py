@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from streamlit.runtime import context
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
-from app import navigation, state
+from app import state
 from app.settings import Settings
 from app.state import AppState
 from app.web import COOKIE
@@ -55,7 +56,7 @@ class Pages:
         page = AppTest.from_function(_main_script, default_timeout=30)
         page.query_params.update(parameters)
         if name != "home":
-            page._page_hash = navigation.find(name)._script_hash
+            page._page_hash = calc_hash(name)
         return page.run()
 
 

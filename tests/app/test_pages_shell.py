@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotators.errors import NotFound
 from app import navigation
-from db.people import erase_person, list_people, revoke_sessions, set_member
+from db.people import add_person, erase_person, list_people, revoke_sessions, set_member
 from db.permissions import EVERYBODY, Actor, Role
 from db.projects import create_project, my_projects
 from db.sign_in import one_time_person, session_actor, sign_in
 from db.studies import StudyDesign, create_study
 from tests.app.pages import Pages, words
 from tests.makers import make_item, tiny_protocol
-from tests.servers import PASSWORD
+from tests.servers import PASSWORD, ROOT
 
 
 def _listed(pages: Pages, token: str) -> list[str]:
@@ -67,9 +69,9 @@ def test_pages_are_listed_by_role_in_the_chosen_project(pages: Pages) -> None:
         assert listed[name][0] == "home"
 
 
-def test_every_page_in_the_table_can_be_found_and_no_other(pages: Pages) -> None:
-    for name in navigation.load_pages():
-        assert navigation.find(name).url_path == ("" if name == "home" else name)
+def test_every_page_that_is_there_stands_in_the_table(pages: Pages) -> None:
+    there = {path.stem for path in (ROOT / "app" / "pages").glob("[a-z]*.py")}
+    assert there == set(navigation.load_pages())
     with pytest.raises(NotFound, match="Known: home"):
         navigation.find("nowhere")
 
@@ -120,7 +122,7 @@ def test_text_of_other_people_is_shown_as_text(pages: Pages) -> None:
     _study(pages, project_id, "ana")
     shown = words(pages.open(pages.token("ana")))
     assert "&lt;img src=x" in shown
-    assert "<img" not in shown
+    assert re.search(r"(?<!\\)<img", shown) is None  # in Markdown, a backslash makes it text
 
 
 # People ---------------------------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def test_a_researcher_manages_the_members_of_their_project_only(pages: Pages) ->
 
 def test_the_audit_page_goes_back_in_time_by_key(pages: Pages) -> None:
     for number in range(60):
-        pages.person(f"person {number:02}")
+        add_person(pages.db, pages.admin, f"person {number:02}")
     pages.person("gone")
     person_id = erase_person(pages.db, pages.admin, "gone")
     page = pages.open(pages.token("admin"), "audit")

@@ -30,6 +30,8 @@ export class Api {
   /** @param {string} base such as /api/studies/3 */
   constructor(base) {
     this.base = base;
+    /** The assignments whose items need not be sent again. @type {() => number[]} */
+    this.have = () => [];
   }
 
   /** @returns {Promise<Work>} */
@@ -39,7 +41,7 @@ export class Api {
 
   /** @param {Submission} submission @returns {Promise<Submitted>} */
   submit(submission) {
-    return ask(`${this.base}/submit`, submission);
+    return ask(`${this.base}/submit`, { ...submission, have: this.have() });
   }
 
   /**
@@ -53,7 +55,7 @@ export class Api {
 
   /** @param {number} assignment @param {string} reason @returns {Promise<Submitted>} */
   skip(assignment, reason) {
-    return ask(`${this.base}/skip`, { assignment, reason });
+    return ask(`${this.base}/skip`, { assignment, reason, have: this.have() });
   }
 
   /** @param {number | null} assignment null: the last one that was submitted @returns {Promise<{item: Presentation}>} */

@@ -9,16 +9,17 @@ export class Clock {
     this.last = 0; // when time was last counted
     this.seen = 0; // when there was last a sign of life
     this.running = false;
-    this.controller = new AbortController();
-    const { signal } = this.controller;
-    for (const sign of SIGNS) {
-      window.addEventListener(sign, () => this.#alive(), { signal, capture: true, passive: true });
-    }
-    document.addEventListener('visibilitychange', () => {
-      this.#count(); // what ran until now, before the visibility decides about what follows
+    this.visible = true;
+  }
+
+  /** Watches for signs of life until `signal` aborts. @param {AbortSignal} signal */
+  watch(signal) {
+    const alive = () => {
+      this.#count();
       this.seen = performance.now();
-    }, { signal });
-    this.visible = !document.hidden;
+    };
+    for (const sign of SIGNS) window.addEventListener(sign, alive, { signal, capture: true, passive: true });
+    document.addEventListener('visibilitychange', alive, { signal });
   }
 
   /** Begins a step. @param {number} seconds what was already spent on it */
@@ -42,22 +43,10 @@ export class Clock {
     return Math.round(this.milliseconds / 100) / 10;
   }
 
-  /** Removes the listeners. */
-  dispose() {
-    this.controller.abort();
-  }
-
-  #alive() {
-    this.#count();
-    this.seen = performance.now();
-  }
-
+  /** Adds what passed since the last count, as far as the page was visible and somebody was there. */
   #count() {
     const now = performance.now();
-    if (this.running && this.visible) {
-      const until = Math.min(now, this.seen + IDLE);
-      this.milliseconds += Math.max(0, until - this.last);
-    }
+    if (this.running && this.visible) this.milliseconds += Math.max(0, Math.min(now, this.seen + IDLE) - this.last);
     this.last = now;
     this.visible = !document.hidden;
   }

@@ -10,7 +10,7 @@ export class Header {
   constructor(home, act) {
     this.act = act;
     this.project = h('a', { class: 'project', href: home, title: TEXT.home, dir: 'auto' });
-    this.study = h('span', { class: 'soft study', dir: 'auto' });
+    this.study = h('h1', { class: 'soft study', dir: 'auto' });
     this.fill = h('i', {});
     this.bar = h('div', { class: 'bar', role: 'progressbar', 'aria-valuemin': 0 }, this.fill);
     this.count = h('span', { class: 'count', 'data-testid': 'progress' });

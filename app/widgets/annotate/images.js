@@ -43,7 +43,7 @@ export function imageOf(url) {
   return image;
 }
 
-/** The number of a document's pages, as far as it is known. @param {Doc} doc @param {number[]} [mentioned] */
-export function pageCount(doc, mentioned = []) {
-  return doc.n_pages ?? doc.sizes?.length ?? Math.max(1, ...mentioned);
+/** The pages of a document that may be seen: the listed ones, else all, as far as their number is known. @param {Doc} doc @param {number[]} [mentioned] */
+export function pageNumbers(doc, mentioned = []) {
+  return doc.pages ?? Array.from({ length: doc.n_pages ?? doc.sizes?.length ?? Math.max(1, ...mentioned) }, (_, at) => at + 1);
 }

@@ -1,18 +1,17 @@
 /** The right side: what is judged, the criteria with their labels, and the footer. */
 
-import { attribute, button, h, keepFocus, shorten } from './dom.js';
+import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { Dock } from './dock.js';
-import { PageGroup } from './page_group.js';
-import { committedLabels, figure, markClaim, reading } from './reading.js';
-import { cellTitle, criterionTitle, Row, targetKeys, targetName, targetTitle } from './rows.js';
+import { attribute, button, h, keepFocus, shorten } from './dom.js';
+import { committedLabels, markClaim, reading } from './reading.js';
+import { cellTitle, targetKeys } from './rows.js';
 import { TEXT } from './text.js';
+import { Tip } from './tip.js';
 
 /** @typedef {import('./types.js').Cell} Cell */
 /** @typedef {import('./types.js').Value} Value */
 /** @typedef {import('./types.js').Protocol} Protocol */
 /** @typedef {import('./sheet.js').Sheet} Sheet */
-
-const MISSING_NAMED = 4; // decisions that are named when a step is not complete
 
 export class Judgement {
   /**
@@ -29,9 +28,9 @@ export class Judgement {
     this.sheet = null;
     /** @type {Cell | null} */
     this.cell = null;
-    /** @type {Map<string, Row>} */
+    /** @type {Map<string, import('./rows.js').Row>} */
     this.rows = new Map();
-    /** @type {PageGroup[]} */
+    /** @type {import('./page_group.js').PageGroup[]} */
     this.groups = [];
     this.dock = new Dock(() => this.focus());
     this.notice = h('div', { class: 'notice', role: 'alert', 'data-testid': 'notice' });
@@ -43,12 +42,8 @@ export class Judgement {
     this.footer = h('footer', {});
     this.element = h('aside', { class: 'judgement', 'aria-label': TEXT.judgement, 'data-testid': 'item' }, this.body, this.notice, this.dock.element, this.footer);
     this.criteria.addEventListener('focusin', (event) => this.#focused(event));
-    this.criteria.addEventListener('pointerover', (event) => this.#tip(event));
-    this.criteria.addEventListener('pointerout', () => this.#hideTip());
-    this.criteria.addEventListener('scroll', () => this.#hideTip(), { passive: true });
-    this.tip = h('div', { class: 'tip', role: 'tooltip', hidden: true, dir: 'auto' });
-    this.element.append(this.tip);
-    this.tipTimer = 0;
+    this.tip = new Tip(this.element, this.criteria);
+    this.element.append(this.tip.element);
     this.moving = false; // the focus is being moved by the page, not by the annotator
     this.resizes = new ResizeObserver(() => this.#share());
     for (const part of [this.body, this.text, this.parts]) this.resizes.observe(part);
@@ -56,12 +51,13 @@ export class Judgement {
 
   /** @param {Sheet} sheet @param {Protocol} protocol @param {boolean} correcting a submitted item is open again */
   show(sheet, protocol, correcting) {
+    // Before anything is changed: afterwards the browser would lay the page out to scroll it.
+    this.reading.scrollTop = 0;
+    this.criteria.scrollTop = 0;
     this.sheet = sheet;
-    this.rows.clear();
-    this.groups = [];
     this.cell = null;
     this.say('');
-    this.#hideTip();
+    this.tip.hide();
     if (this.dock.open) this.dock.close();
     const { item } = sheet;
     const steps = protocol.steps.length;
@@ -69,19 +65,20 @@ export class Judgement {
     attribute(this.element, 'data-step', item.step);
     this.text.replaceChildren(
       ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
+      ...(item.returned && !correcting ? [h('div', { class: 'banner', 'data-testid': 'returned' }, h('span', { dir: 'auto' }, TEXT.returned(item.returned)))] : []),
       ...(steps > 1 ? [this.#steps(protocol)] : []),
       ...reading(item),
       ...(item.step < steps - 1 ? [h('p', { class: 'soft later' }, TEXT.moreLater)] : []),
     );
-    this.reading.scrollTop = 0;
     this.flagNote = h('p', { class: 'note warn', hidden: true, 'data-testid': 'flag-note' }, TEXT.flagNote);
     this.itemComment = h('button', { type: 'button', class: 'note', dir: 'auto', hidden: true, onclick: () => this.comment(), onmousedown: keepFocus });
-    this.parts.replaceChildren(...this.#parts(), h('div', { class: 'notes item-notes' }, this.flagNote, this.itemComment));
-    this.criteria.scrollTop = 0;
+    const { elements, rows, groups } = buildCriteria(this.#panel(sheet));
+    this.rows = rows;
+    this.groups = groups;
+    this.parts.replaceChildren(...elements, h('div', { class: 'notes item-notes' }, this.flagNote, this.itemComment));
     this.#buildFooter(item.step < steps - 1);
     this.refresh();
-    this.#share();
-    this.go(sheet.next(null) ?? sheet.visible()[0] ?? null, false);
+    this.#select(sheet.next(null) ?? sheet.visible()[0] ?? null);
   }
 
   /** Makes a decision the current one. @param {Cell | null} cell @param {boolean} [typing] begin to type if it is a text */
@@ -89,7 +86,7 @@ export class Judgement {
     this.#select(cell);
     const row = this.#row();
     if (!row) return;
-    this.#reveal(row.element);
+    this.reveal();
     if (typing && row.kind.typed && row.input.enter) row.input.enter();
     else this.focus();
   }
@@ -117,10 +114,7 @@ export class Judgement {
     if (!sheet) return;
     for (const row of this.rows.values()) row.refresh();
     for (const group of this.groups) group.refresh();
-    for (const part of this.criteria.querySelectorAll('[data-cells]')) {
-      const cells = (part.getAttribute('data-cells') ?? '').split('\n');
-      /** @type {HTMLElement} */ (part).hidden = !cells.some((id) => sheet.asked(/** @type {Cell} */ (sheet.cellById.get(id))));
-    }
+    hideUnasked(this.parts, sheet);
     const ready = sheet.missing().length === 0;
     this.submitButton?.classList.toggle('ready', ready);
     if (ready) this.say('');
@@ -140,6 +134,22 @@ export class Judgement {
       return true;
     }
     return row?.input.key(key) ?? false;
+  }
+
+  /** Does what an action of the labels says; false when it is none. @param {string} action */
+  act(action) {
+    const actions = /** @type {Record<string, () => void>} */ ({
+      cannot_judge: () => this.cannotJudge(),
+      comment: () => this.comment(),
+      flag: () => this.flag(),
+      clear: () => this.clear(),
+      previous_criterion: () => this.move('above'),
+      next_criterion: () => this.move('below'),
+      previous_label: () => this.move('left'),
+      next_label: () => this.move('right'),
+    });
+    actions[action]?.();
+    return action in actions;
   }
 
   /** Moves among decisions, or among the labels of one. @param {'above' | 'below' | 'left' | 'right'} where */
@@ -207,26 +217,8 @@ export class Judgement {
     const { sheet } = this;
     const missing = sheet?.missing() ?? [];
     if (!sheet || !missing.length) return false;
-    const [first] = missing;
-    this.go(first);
-    const problem = sheet.problem(first);
-    if (problem) {
-      this.say(TEXT.wrong(cellTitle(first, sheet.item), problem));
-      return true;
-    }
-    /** @type {Map<string, string[]>} */
-    const named = new Map();
-    for (const cell of missing) {
-      const { key } = targetName(cell.target, sheet.item);
-      named.set(cell.criterion.title, [...(named.get(cell.criterion.title) ?? []), key]);
-    }
-    const words = [...named].slice(0, MISSING_NAMED).map(([title, keys]) => {
-      const own = keys.filter(Boolean);
-      const more = own.length > MISSING_NAMED ? [...own.slice(0, MISSING_NAMED), TEXT.andMore(own.length - MISSING_NAMED)] : own;
-      return own.length ? `${title} (${more.join(', ')})` : title;
-    });
-    if (named.size > MISSING_NAMED) words.push(TEXT.andMore(named.size - MISSING_NAMED));
-    this.say(TEXT.missing(words.join('; ')));
+    this.go(missing[0]);
+    this.say(missingWords(sheet, missing));
     return true;
   }
 
@@ -272,7 +264,7 @@ export class Judgement {
 
   dispose() {
     this.resizes.disconnect();
-    clearTimeout(this.tipTimer);
+    this.tip.hide();
   }
 
   /** @param {Cell | null} cell */
@@ -319,13 +311,16 @@ export class Judgement {
     this.on.change();
   }
 
-  /** The criteria of this step as rows and groups. @returns {HTMLElement[]} */
-  #parts() {
-    const sheet = /** @type {Sheet} */ (this.sheet);
-    /** @type {import('./rows.js').Panel} */
-    const panel = {
+  /** @param {Sheet} sheet @returns {import('./rows.js').Panel} */
+  #panel(sheet) {
+    return {
       sheet,
       give: (cell, value, done) => this.#give(cell, value, done),
+      giveAll: (cells, value) => {
+        for (const cell of cells) sheet.give(cell, value);
+        this.#changed();
+        this.#advance(cells[0]);
+      },
       pick: (cell) => this.go(cell, false),
       clear: (cell) => this.#clear(cell),
       comment: (cell) => {
@@ -333,62 +328,6 @@ export class Judgement {
         this.comment();
       },
     };
-    const parts = [];
-    const { criteria } = sheet;
-    for (let at = 0; at < criteria.length; at += 1) {
-      const criterion = criteria[at];
-      const cells = sheet.cells.filter((cell) => cell.criterion === criterion);
-      if (!cells.length) continue;
-      if (['item', 'pair'].includes(criterion.target)) {
-        parts.push(...cells.map((cell) => this.#add(new Row(cell, panel, criterionTitle(criterion))).element));
-      } else if (criterion.target === 'page') {
-        const group = new PageGroup(cells, panel, (left, value) => {
-          for (const cell of left) sheet.give(cell, value);
-          this.#changed();
-          this.#advance(left[0]);
-        });
-        this.groups.push(group);
-        parts.push(group.element);
-      } else {
-        // Neighbours that are about the same things are asked together, thing by thing.
-        const together = [criterion];
-        while (criteria[at + 1]?.target === criterion.target) together.push(criteria[at += 1]);
-        parts.push(together.length > 1 || criterion.target === 'claim_evidence' ? this.#byThing(together, panel) : this.#list(cells, panel));
-      }
-    }
-    return parts;
-  }
-
-  /** One criterion, a row for each target. @param {Cell[]} cells @param {import('./rows.js').Panel} panel */
-  #list(cells, panel) {
-    const { item } = panel.sheet;
-    const rows = cells.map((cell) => this.#add(new Row(cell, panel, targetTitle(cell.target, item), 'e')).element);
-    return h('div', { class: 'group', 'data-cells': cells.map((cell) => cell.id).join('\n') },
-      h('div', { class: 'group-title' }, criterionTitle(cells[0].criterion), h('small', { class: 'soft' }, TEXT.units(cells.length))), ...rows);
-  }
-
-  /** Several criteria on the same targets: the target, then its criteria. @param {import('./types.js').Criterion[]} criteria @param {import('./rows.js').Panel} panel */
-  #byThing(criteria, panel) {
-    const { cells, item } = panel.sheet;
-    const own = cells.filter((cell) => criteria.includes(cell.criterion));
-    const pairs = criteria[0].target === 'claim_evidence';
-    const things = [...new Set(own.map((cell) => (pairs ? cell.target.split('|')[0] : cell.target)))];
-    return h('div', { class: 'group', 'data-cells': own.map((cell) => cell.id).join('\n') }, ...things.map((thing) => {
-      const about = own.filter((cell) => (pairs ? cell.target.split('|')[0] : cell.target) === thing);
-      const picture = item.images?.find((one) => `image:${one.key}` === thing);
-      return h('div', { class: 'thing', 'data-cells': about.map((cell) => cell.id).join('\n') },
-        h('div', { class: 'thing-title', onclick: () => panel.pick(about[0]) }, targetTitle(thing, item),
-          picture && item.answer === undefined ? figure(picture, (item.images ?? []).indexOf(picture) + 1, item) : null,
-          pairs && criteria.length === 1 ? h('small', { class: 'soft' }, criteria[0].title) : null),
-        ...about.map((cell) => this.#add(new Row(cell, panel, pairs && criteria.length === 1
-          ? targetTitle(`evidence:${targetKeys(cell.target).evidence}`, item) : criterionTitle(cell.criterion), pairs ? 'e' : 'c in')).element));
-    }));
-  }
-
-  /** @param {Row} row */
-  #add(row) {
-    this.rows.set(row.cell.id, row);
-    return row;
   }
 
   /** @param {Protocol} protocol */
@@ -432,35 +371,14 @@ export class Judgement {
     this.quiet = false;
     const row = [...this.rows.values(), ...this.groups.map((group) => group.row)].find((one) => one.element.contains(target));
     if (row && row.cell !== this.cell) this.#select(row.cell);
-    if (target.matches(':focus-visible')) this.#tip(event);
+    if (target.matches(':focus-visible')) this.tip.show(target);
   }
 
-  /** The definition of the label under the pointer or in focus. @param {Event} event */
-  #tip(event) {
-    this.#hideTip();
-    const label = event.target instanceof Element ? event.target.closest('[data-tip]') : null;
-    if (!(label instanceof HTMLElement)) return;
-    this.tipTimer = window.setTimeout(() => {
-      if (!label.isConnected) return;
-      this.tip.textContent = label.dataset.tip ?? '';
-      this.tip.hidden = false;
-      const panel = this.element.getBoundingClientRect();
-      const place = label.getBoundingClientRect();
-      const left = Math.max(8, Math.min(place.left - panel.left, panel.width - this.tip.offsetWidth - 8));
-      const above = place.top - panel.top - this.tip.offsetHeight - 6;
-      this.tip.style.left = `${left}px`;
-      this.tip.style.top = `${above > 4 ? above : place.bottom - panel.top + 6}px`;
-    }, 350);
-  }
-
-  #hideTip() {
-    clearTimeout(this.tipTimer);
-    this.tip.hidden = true;
-  }
-
-  /** Scrolls the criteria, or the whole page where it is one column, so far that a row is seen. @param {HTMLElement} row */
-  #reveal(row) {
+  /** Scrolls the criteria, or the whole page where it is one column, so far that the current row is seen. */
+  reveal() {
     const { criteria } = this;
+    const row = this.#row()?.element;
+    if (!row) return;
     if (criteria.scrollHeight <= criteria.clientHeight) {
       row.scrollIntoView({ block: 'nearest' });
       return;
@@ -473,7 +391,7 @@ export class Judgement {
   /** Shares the height: all of it when it is enough, else the reading scrolls and the criteria keep at least half. */
   #share() {
     const all = this.body.clientHeight;
-    const [text, needed] = [this.text.offsetHeight + 18, this.parts.offsetHeight + 14];
+    const [text, needed] = [this.text.offsetHeight + 17, this.parts.offsetHeight + 10];
     const forReading = text + needed <= all ? text : Math.max(all - needed, Math.min(text, all * 0.45));
     this.body.style.setProperty('--reading', `${Math.round(forReading)}px`);
   }

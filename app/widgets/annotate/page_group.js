@@ -10,15 +10,23 @@ export class PageGroup {
   /**
    * @param {Cell[]} cells all of one criterion, in order
    * @param {import('./rows.js').Panel} panel
-   * @param {(cells: Cell[], value: string | number) => void} giveAll
    */
-  constructor(cells, panel, giveAll) {
+  constructor(cells, panel) {
     this.cells = cells;
     this.panel = panel;
-    this.giveAll = giveAll;
     this.cell = cells[0];
     const { item } = panel.sheet;
-    this.hops = [...new Set(cells.map((cell) => this.#hop(cell)))];
+    /** The cells of each hop; without hops there is one list, under null. @type {Map<string | null, Cell[]>} */
+    this.byHop = new Map();
+    /** @type {Map<string, Cell>} */
+    this.byPage = new Map();
+    for (const cell of cells) {
+      const { document, page } = targetKeys(cell.target);
+      const hop = this.#hop(cell);
+      if (!this.byHop.get(hop)?.push(cell)) this.byHop.set(hop, [cell]);
+      this.byPage.set(`${hop} ${document} ${page}`, cell);
+    }
+    this.hops = [...this.byHop.keys()];
     this.count = h('small', { class: 'soft' });
     this.name = h('b', {});
     this.row = new Row(this.cell, panel, h('div', { class: 'e-title' }, this.name), 'e page-row');
@@ -65,7 +73,7 @@ export class PageGroup {
     this.hopText.textContent = question ? `${TEXT.hop(number + 1)}: ${question}` : '';
     this.rest.hidden = left.length < 2 || left.length === cells.length || !labels.length;
     this.rest.replaceChildren(h('small', {}, TEXT.rest(left.length)),
-      ...labels.map((label) => button(label.title, () => this.giveAll(left, label.value), { class: 'btn small', testid: 'label-rest' })));
+      ...labels.map((label) => button(label.title, () => this.panel.giveAll(left, label.value), { class: 'btn small', testid: 'label-rest' })));
   }
 
   /** @param {Cell | null} cell */
@@ -75,7 +83,7 @@ export class PageGroup {
       this.cell = cell;
       this.row.cell = cell;
       this.row.element.dataset.target = cell.target;
-      for (const named of [this.row.element, this.row.input.element]) named.setAttribute('aria-label', cellTitle(cell, this.panel.sheet.item));
+      this.row.input.element.setAttribute('aria-label', cellTitle(cell, this.panel.sheet.item));
       this.refresh();
       this.chips.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
     }
@@ -84,10 +92,7 @@ export class PageGroup {
 
   /** The cell of a page: in the hop at hand when there are hops. @param {string} document @param {number} page */
   at(document, page) {
-    return this.#cellsOf(this.#hop(this.cell)).find((cell) => {
-      const keys = targetKeys(cell.target);
-      return keys.document === document && keys.page === page;
-    }) ?? null;
+    return this.byPage.get(`${this.#hop(this.cell)} ${document} ${page}`) ?? null;
   }
 
   /** @param {Cell} cell @returns {string | null} */
@@ -97,6 +102,6 @@ export class PageGroup {
 
   /** @param {string | null} hop */
   #cellsOf(hop) {
-    return this.cells.filter((cell) => this.#hop(cell) === hop);
+    return this.byHop.get(hop) ?? [];
   }
 }

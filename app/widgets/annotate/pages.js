@@ -4,23 +4,19 @@
  */
 
 import { h } from './dom.js';
-import { imageOf, pageCount, pageUrl, rung } from './images.js';
+import { imageOf, pageNumbers, pageUrl, rung } from './images.js';
+import { Layout, PAD, turned } from './layout.js';
 import { TEXT } from './text.js';
 
 /** @typedef {import('./types.js').Doc} Doc */
 /** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('./types.js').Box} Box */
-/** @typedef {{document: number, page: number, box: Box, name: string, title: string, colour: string}} PageMark a box that somebody drew */
+/** @typedef {{document: number, page: number, box: import('./types.js').Box, name: string, title: string, colour: string}} PageMark a box that somebody drew */
 /** @typedef {{page: number, element: HTMLElement, picture: HTMLElement, note: HTMLElement, boxes: HTMLElement,
  *   image: HTMLImageElement | null, coming: HTMLImageElement | null, width: number, wanted: number, again: number}} Slot */
 
-const PAD = 14;
-const GAP = 14;
-const A4 = Math.SQRT2;
-const SMALLEST = 0.15;
-const LARGEST = 10;
 const BESIDE = 1; // pages above and below the view that are loaded as well
 const AGAIN = 5000; // milliseconds until a sharper image that failed is tried again
+const SETTLED = 120; // milliseconds without zooming until a sharper image is fetched
 
 export class Pages {
   /**
@@ -33,6 +29,7 @@ export class Pages {
     this.on = on;
     this.surface = h('div', { class: 'surface' });
     this.element = h('div', { class: 'pages', tabindex: '0', role: 'region', 'aria-label': TEXT.pages }, this.surface);
+    this.layout = new Layout();
     /** @type {Doc | null} */
     this.doc = null;
     /** @type {Unit[]} */
@@ -41,17 +38,10 @@ export class Pages {
     this.marks = [];
     /** @type {string | null} */
     this.active = null;
-    this.count = 0;
-    this.zoom = 1; // 1: a page is as wide as the view
     /** @type {'width' | 'page' | 'free'} */
     this.fit = 'width';
-    this.turn = 0; // degrees clockwise
     this.page = 1;
     this.pinned = false; // the page was asked for, and stays the current one until the annotator scrolls
-    /** @type {number[]} height ÷ width of each page, unrotated */
-    this.ratios = [];
-    /** @type {number[]} */
-    this.tops = [];
     /** @type {Map<number, Slot>} */
     this.slots = new Map();
     this.frame = 0;
@@ -64,40 +54,49 @@ export class Pages {
     this.element.addEventListener('pointerdown', (event) => this.#drag(event));
   }
 
+  get numbers() {
+    return this.layout.numbers;
+  }
+
+  get zoom() {
+    return this.layout.zoom;
+  }
+
   /** Shows a document; the same one again keeps its images and place. @param {Doc} doc @param {Unit[]} units */
   open(doc, units) {
     const same = this.doc?.id === doc.id && this.doc.url === doc.url;
     this.doc = doc;
     this.units = units.filter((unit) => unit.document === doc.id);
+    if (!this.layout.view.width) this.layout.view = { width: this.element.clientWidth, height: this.element.clientHeight };
     if (!same) {
       for (const slot of this.slots.values()) drop(slot);
       this.slots.clear();
-      this.count = pageCount(doc, this.units.flatMap((unit) => unit.pages));
-      this.ratios = Array.from({ length: this.count }, (_, at) => {
-        const size = doc.sizes?.[at];
-        return size && size[0] > 0 ? size[1] / size[0] : 0;
-      });
-      this.turn = 0;
-      this.page = 1;
-      this.#layout();
+      this.layout.open(pageNumbers(doc, this.units.flatMap((unit) => unit.pages)), doc.sizes);
+      this.page = this.layout.numbers[0] ?? 1;
+      this.#place();
       this.element.scrollTop = 0;
     }
     for (const slot of this.slots.values()) this.#drawBoxes(slot);
     this.#paint();
   }
 
-  /** Draws boxes of people beside those of evidence units. @param {PageMark[]} marks */
+  /** Draws the boxes of people beside those of evidence units. @param {PageMark[]} marks */
   setMarks(marks) {
     this.marks = marks;
     for (const slot of this.slots.values()) this.#drawBoxes(slot);
   }
 
-  /** Scrolls to a page. @param {number} page */
+  /** Turns to the page before or after. @param {number} by 1 or -1 */
+  turn(by) {
+    this.goTo(this.layout.beside(this.page, by));
+  }
+
+  /** Scrolls to a page, or the nearest one that is shown. @param {number} page */
   goTo(page) {
-    this.page = Math.max(1, Math.min(this.count, page));
+    this.page = this.layout.nearest(page);
     this.pinned = true;
-    if (this.fit === 'page') this.#setZoom(this.#pageZoom(this.page));
-    this.element.scrollTop = this.tops[this.page - 1] - PAD;
+    if (this.fit === 'page') this.#setZoom(this.layout.wholeZoom(this.page));
+    this.element.scrollTop = this.layout.topOf(this.page) - PAD;
     this.#paint();
     this.on.page(this.page, false);
   }
@@ -107,66 +106,61 @@ export class Pages {
     this.active = unit.key;
     for (const slot of this.slots.values()) this.#drawBoxes(slot);
     const page = unit.pages[0];
-    if (!page || page > this.count) return;
-    let rect = this.#rect(page, unit.box);
-    const view = this.element;
-    const seen = rect.top >= view.scrollTop && rect.bottom <= view.scrollTop + view.clientHeight &&
-      rect.left >= view.scrollLeft && rect.right <= view.scrollLeft + view.clientWidth;
-    if (!seen) {
-      if (this.fit === 'page') {
-        this.#setZoom(this.#pageZoom(page));
-        rect = this.#rect(page, unit.box);
-      }
-      const top = this.tops[page - 1] - PAD;
-      const spare = view.clientHeight - (rect.bottom - rect.top);
-      const fitsFromTop = !unit.box || rect.bottom + PAD <= top + view.clientHeight;
-      view.scrollTop = fitsFromTop ? top : rect.top - (spare > 60 ? Math.min(spare / 2, 160) : 30);
-      if (unit.box) view.scrollLeft = (rect.left + rect.right) / 2 - view.clientWidth / 2;
+    if (!page || this.layout.placeOf(page) < 0) return;
+    const { element, layout } = this;
+    const { width, height } = layout.view;
+    const [left, top] = [element.scrollLeft, element.scrollTop];
+    let rect = layout.rect(page, unit.box);
+    if (rect.top < top || rect.bottom > top + height || rect.left < left || rect.right > left + width) {
+      if (this.fit === 'page') this.#setZoom(layout.wholeZoom(page));
+      rect = layout.rect(page, unit.box);
+      const pageTop = layout.topOf(page) - PAD;
+      const spare = height - (rect.bottom - rect.top);
+      const fitsFromTop = !unit.box || rect.bottom + PAD <= pageTop + height;
+      element.scrollTop = fitsFromTop ? pageTop : rect.top - (spare > 60 ? Math.min(spare / 2, 160) : 30);
+      if (unit.box) element.scrollLeft = (rect.left + rect.right) / 2 - width / 2;
     }
     this.#paint();
     this.pinned = true;
     this.#setPage(page, false);
   }
 
-  /** Makes a unit's box as wide as the view. @param {Unit} unit */
+  /** Makes a unit's box fill the view. @param {Unit} unit */
   enlarge(unit) {
     const page = unit.pages[0];
     if (!page || !unit.box) return;
-    const [x0, y0, x1, y1] = turned(unit.box, this.turn);
-    const across = this.element.clientWidth / ((x1 - x0) * this.#available());
-    const down = this.element.clientHeight / ((y1 - y0) * this.#available() * this.#ratio(page));
+    const { layout } = this;
     this.fit = 'free';
-    this.#setZoom(0.94 * Math.min(across, down));
-    const rect = this.#rect(page, unit.box);
-    this.element.scrollLeft = (rect.left + rect.right - this.element.clientWidth) / 2;
-    this.element.scrollTop = (rect.top + rect.bottom - this.element.clientHeight) / 2;
+    this.#setZoom(layout.boxZoom(page, unit.box));
+    const rect = layout.rect(page, unit.box);
+    this.element.scrollLeft = (rect.left + rect.right - layout.view.width) / 2;
+    this.element.scrollTop = (rect.top + rect.bottom - layout.view.height) / 2;
     this.#paint();
   }
 
   /** @param {number} factor @param {{x: number, y: number}} [about] a point of the view, else its middle */
   zoomBy(factor, about) {
+    const { width, height } = this.layout.view;
     this.fit = 'free';
-    this.#keeping(about ?? { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 },
-      () => this.#setZoom(this.zoom * factor));
+    this.#keeping(about ?? { x: width / 2, y: height / 2 }, () => this.#setZoom(this.zoom * factor));
   }
 
   fitWidth() {
     this.fit = 'width';
-    this.#keeping({ x: this.element.clientWidth / 2, y: 0 }, () => this.#setZoom(1));
+    this.#keeping({ x: this.layout.view.width / 2, y: 0 }, () => this.#setZoom(1));
   }
 
   fitPage() {
     this.fit = 'page';
-    const { page } = this;
-    this.#setZoom(this.#pageZoom(page));
-    this.goTo(page);
+    this.goTo(this.page);
   }
 
   rotate() {
-    const { page } = this;
-    this.turn = (this.turn + 90) % 360;
-    if (this.fit === 'page') this.zoom = this.#pageZoom(page);
-    this.#layout();
+    const { layout, page } = this;
+    layout.turn = (layout.turn + 90) % 360;
+    if (this.fit === 'page') layout.zoom = layout.wholeZoom(page);
+    layout.compute();
+    this.#place();
     for (const slot of this.slots.values()) this.#drawBoxes(slot);
     this.goTo(page);
   }
@@ -174,7 +168,7 @@ export class Pages {
   /** @param {number} screens */
   scrollBy(screens) {
     this.#unpin();
-    this.element.scrollTop += screens * this.element.clientHeight * 0.9;
+    this.element.scrollTop += screens * this.layout.view.height * 0.9;
   }
 
   /** Tries again what could not be loaded. */
@@ -192,80 +186,52 @@ export class Pages {
     this.slots.clear();
   }
 
-  /** The width that a page has at zoom 1. */
-  #available() {
-    return Math.max(120, this.element.clientWidth - 2 * PAD);
-  }
-
-  /** Height ÷ width of a page as it is turned. @param {number} page */
-  #ratio(page) {
-    const ratio = this.ratios[page - 1] || this.ratios.find((known) => known > 0) || A4;
-    return this.turn % 180 ? 1 / ratio : ratio;
-  }
-
-  /** @param {number} page */
-  #pageZoom(page) {
-    return Math.min(1, (this.element.clientHeight - 2 * PAD) / (this.#available() * this.#ratio(page)));
-  }
-
   /** @param {number} zoom */
   #setZoom(zoom) {
-    this.zoom = Math.max(SMALLEST, Math.min(LARGEST, zoom));
-    this.#layout();
+    this.layout.setZoom(zoom);
+    this.#place();
     this.on.zoom();
     clearTimeout(this.sharpen);
-    this.sharpen = window.setTimeout(() => this.#paint(), 120);
+    this.sharpen = window.setTimeout(() => this.#paint(), SETTLED);
   }
 
-  #layout() {
-    const width = this.#available() * this.zoom;
-    this.tops = [];
-    let top = PAD;
-    for (let page = 1; page <= this.count; page += 1) {
-      this.tops.push(top);
-      top += width * this.#ratio(page) + GAP;
-    }
-    this.surface.style.width = `${Math.max(this.element.clientWidth, width + 2 * PAD)}px`;
-    this.surface.style.height = `${top - GAP + PAD}px`;
-    for (const slot of this.slots.values()) this.#place(slot);
+  /** Puts everything where the layout says. */
+  #place() {
+    const { layout } = this;
+    this.surface.style.width = `${Math.max(layout.view.width, layout.width + 2 * PAD)}px`;
+    this.surface.style.height = `${layout.height}px`;
+    for (const slot of this.slots.values()) this.#placeSlot(slot);
   }
 
-  get #left() {
-    return Math.max(PAD, (this.element.clientWidth - this.#available() * this.zoom) / 2);
-  }
-
-  /** Where a page, or a box on it, lies on the surface. @param {number} page @param {Box | null} [box] */
-  #rect(page, box = null) {
-    const width = this.#available() * this.zoom;
-    const height = width * this.#ratio(page);
-    const [x0, y0, x1, y1] = box ? turned(box, this.turn) : [0, 0, 1, 1];
-    const top = this.tops[page - 1];
-    return {
-      left: this.#left + x0 * width, right: this.#left + x1 * width, top: top + y0 * height, bottom: top + y1 * height,
-    };
-  }
-
-  /** Changes the layout and keeps what is at a point of the view at that point. @param {{x: number, y: number}} at @param {() => void} change */
+  /**
+   * Changes the layout and keeps what is at a point of the view at that point.
+   *
+   * @param {{x: number, y: number}} at
+   * @param {() => void} change
+   */
   #keeping(at, change) {
-    const x = this.element.scrollLeft + at.x;
-    const y = this.element.scrollTop + at.y;
-    const below = this.tops.findIndex((top) => top > y);
-    const page = below < 0 ? this.count : Math.max(1, below);
-    const before = this.#rect(page);
+    const { element, layout } = this;
+    const [x, y] = [element.scrollLeft + at.x, element.scrollTop + at.y];
+    const page = layout.pageAt(y);
+    const before = layout.rect(page);
     const across = (x - before.left) / (before.right - before.left);
     const down = (y - before.top) / (before.bottom - before.top);
     change();
-    const after = this.#rect(page);
-    this.element.scrollLeft = after.left + across * (after.right - after.left) - at.x;
-    this.element.scrollTop = after.top + down * (after.bottom - after.top) - at.y;
+    const after = layout.rect(page);
+    element.scrollLeft = after.left + across * (after.right - after.left) - at.x;
+    element.scrollTop = after.top + down * (after.bottom - after.top) - at.y;
     this.#soon();
   }
 
   #resized() {
-    if (!this.doc) return;
+    const { layout } = this;
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!this.doc || !width || (width === layout.view.width && height === layout.view.height)) return;
     this.#keeping({ x: 0, y: 0 }, () => {
-      if (this.fit === 'page') this.zoom = this.#pageZoom(this.page);
-      this.#layout();
+      layout.view = { width, height };
+      if (this.fit === 'page') layout.zoom = layout.wholeZoom(this.page);
+      layout.compute();
+      this.#place();
     });
     this.#paint();
     this.on.zoom();
@@ -275,10 +241,7 @@ export class Pages {
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
       this.#paint();
-      if (this.pinned) return;
-      const middle = this.element.scrollTop + this.element.clientHeight * 0.4;
-      const below = this.tops.findIndex((top) => top > middle);
-      this.#setPage(below < 0 ? this.count : Math.max(1, below), true);
+      if (!this.pinned) this.#setPage(this.layout.pageAt(this.element.scrollTop + this.layout.view.height * 0.4), true);
     });
   }
 
@@ -294,25 +257,20 @@ export class Pages {
     this.#soon();
   }
 
-  /** Holds exactly the pages in sight and their neighbours. */
+  /** Holds exactly the pages in sight and their neighbours; what is in sight is asked for first. */
   #paint() {
-    if (!this.doc || !this.count) return;
+    const { layout } = this;
+    if (!this.doc || !layout.numbers.length) return;
     const top = this.element.scrollTop;
-    const bottom = top + this.element.clientHeight;
-    const first = this.tops.findIndex((_, at) => this.#rect(at + 1).bottom >= top);
-    const below = this.tops.findIndex((other) => other > bottom);
-    const from = Math.max(1, (first < 0 ? this.count : first + 1) - BESIDE);
-    const to = Math.min(this.count, (below < 0 ? this.count : below) + BESIDE);
+    const [first, last] = [layout.pageAt(top), layout.pageAt(top + layout.view.height)];
+    const near = layout.numbers.slice(Math.max(0, layout.placeOf(first) - BESIDE), layout.placeOf(last) + BESIDE + 1);
     for (const [page, slot] of this.slots) {
-      if (page < from || page > to) {
-        drop(slot);
-        this.slots.delete(page);
-      }
+      if (page >= near[0] && page <= near[near.length - 1]) continue;
+      drop(slot);
+      this.slots.delete(page);
     }
-    // What is in sight is asked for first.
-    const near = Array.from({ length: to - from + 1 }, (_, at) => from + at);
-    const seen = (/** @type {number} */ page) => this.tops[page - 1] < bottom && this.#rect(page).bottom > top;
-    for (const page of [...near.filter(seen), ...near.filter((one) => !seen(one))]) this.#load(this.slots.get(page) ?? this.#slot(page));
+    const inSight = (/** @type {number} */ page) => page >= first && page <= last;
+    for (const page of [...near.filter(inSight), ...near.filter((one) => !inSight(one))]) this.#load(this.slots.get(page) ?? this.#slot(page));
   }
 
   /** @param {number} page @returns {Slot} */
@@ -320,32 +278,33 @@ export class Pages {
     const picture = h('div', { class: 'picture' });
     const note = h('div', { class: 'page-note' });
     const boxes = h('div', { class: 'boxes' });
-    const element = h('div', { class: 'page', 'data-page': page, 'data-testid': 'page' }, picture, note, boxes);
+    const element = h('div', { class: 'page', 'data-page': page, 'data-testid': 'page' }, picture, boxes, note);
     /** @type {Slot} */
     const slot = { page, element, picture, note, boxes, image: null, coming: null, width: 0, wanted: 0, again: 0 };
     this.slots.set(page, slot);
-    this.surface.append(element);
-    this.#place(slot);
+    this.#placeSlot(slot);
     this.#drawBoxes(slot);
+    this.surface.append(element);
     return slot;
   }
 
   /** @param {Slot} slot */
-  #place(slot) {
-    const { left, right, top, bottom } = this.#rect(slot.page);
+  #placeSlot(slot) {
+    const { turn } = this.layout;
+    const { left, right, top, bottom } = this.layout.rect(slot.page);
     const [width, height] = [right - left, bottom - top];
     Object.assign(slot.element.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
-    const [across, down] = this.turn % 180 ? [height, width] : [width, height];
+    const [across, down] = turn % 180 ? [height, width] : [width, height];
     Object.assign(slot.picture.style, {
       width: `${across}px`, height: `${down}px`, left: `${(width - across) / 2}px`, top: `${(height - down) / 2}px`,
-      transform: this.turn ? `rotate(${this.turn}deg)` : '',
+      transform: turn ? `rotate(${turn}deg)` : '',
     });
   }
 
   /** Fetches a page's image if a sharper one is needed; the old one stays until the new one is ready. @param {Slot} slot */
   #load(slot) {
     const doc = /** @type {Doc} */ (this.doc);
-    const wanted = rung(parseFloat(slot.picture.style.width) * window.devicePixelRatio);
+    const wanted = rung(this.layout.imageWidth(slot.page) * window.devicePixelRatio);
     if (Math.max(slot.width, slot.wanted) >= wanted || performance.now() < slot.again) return;
     slot.wanted = wanted;
     const image = imageOf(pageUrl(doc, slot.page, wanted));
@@ -391,29 +350,28 @@ export class Pages {
 
   /** Takes the image's own shape where the document's sizes are not known. @param {number} page @param {number} ratio */
   #learnRatio(page, ratio) {
-    if (this.ratios[page - 1] || !(ratio > 0)) return;
+    const { layout } = this;
+    if (layout.knows(page) || !(ratio > 0)) return;
     this.#keeping({ x: 0, y: 0 }, () => {
-      this.ratios[page - 1] = ratio;
-      this.#layout();
+      layout.learn(page, ratio);
+      this.#place();
     });
   }
 
   /** @param {Slot} slot */
   #drawBoxes(slot) {
     const own = this.units.filter((unit) => unit.pages[0] === slot.page);
+    const unplaced = own.filter((unit) => !unit.box);
     const marks = this.marks.filter((mark) => mark.document === this.doc?.id && mark.page === slot.page);
     slot.boxes.replaceChildren(...own.map((unit) => {
-      const [x0, y0, x1, y1] = unit.box ? turned(unit.box, this.turn) : [0, 0, 1, 1];
-      const at = own.filter((other) => !other.box).indexOf(unit);
-      const name = `${unit.key} ${TEXT.kinds[unit.kind] ?? unit.kind}`;
+      const [x0, y0, x1, y1] = unit.box ? turned(unit.box, this.layout.turn) : [0, 0, 1, 1];
       return h('div', {
-        class: `ev ${unit.box ? '' : 'whole'} ${unit.key === this.active ? 'on' : ''}`, 'data-unit': unit.key,
-        'data-testid': 'evidence-box',
+        class: `ev ${unit.box ? '' : 'whole'} ${unit.key === this.active ? 'on' : ''}`, 'data-unit': unit.key, 'data-testid': 'evidence-box',
         style: `left:${x0 * 100}%;top:${y0 * 100}%;width:${(x1 - x0) * 100}%;height:${(y1 - y0) * 100}%`,
         onclick: () => this.on.unit(unit.key), ondblclick: () => this.enlarge(unit),
-      }, h('em', { style: unit.box ? null : `left:${10 + at * 96}px` }, name));
+      }, h('em', { style: unit.box ? null : `left:${10 + unplaced.indexOf(unit) * 96}px` }, `${unit.key} ${TEXT.kinds[unit.kind] ?? unit.kind}`));
     }), ...marks.map((mark) => {
-      const [x0, y0, x1, y1] = turned(mark.box, this.turn);
+      const [x0, y0, x1, y1] = turned(mark.box, this.layout.turn);
       return h('div', {
         class: 'ev mark', title: mark.title, 'data-testid': 'mark-box',
         style: `left:${x0 * 100}%;top:${y0 * 100}%;width:${(x1 - x0) * 100}%;height:${(y1 - y0) * 100}%;--mark-colour:${mark.colour}`,
@@ -435,28 +393,30 @@ export class Pages {
 
   /** Drags the page with the mouse; touch scrolls by itself. @param {PointerEvent} event */
   #drag(event) {
+    const { element } = this;
     if (event.button !== 0 || event.pointerType === 'touch' || (event.target instanceof Element && event.target.closest('button'))) return;
-    const start = { x: event.clientX, y: event.clientY, left: this.element.scrollLeft, top: this.element.scrollTop };
-    let moved = false;
+    if (event.target === element) this.#unpin(); // the scroll bar
+    const start = { x: event.clientX, y: event.clientY, left: element.scrollLeft, top: element.scrollTop };
+    const ended = new AbortController();
+    const { signal } = ended;
     const move = (/** @type {PointerEvent} */ now) => {
       const [dx, dy] = [now.clientX - start.x, now.clientY - start.y];
-      if (!moved && Math.hypot(dx, dy) < 4) return;
-      if (!moved) this.element.setPointerCapture(event.pointerId);
-      moved = true;
-      this.#unpin();
-      this.element.classList.add('dragging');
-      this.element.scrollLeft = start.left - dx;
-      this.element.scrollTop = start.top - dy;
+      if (!element.classList.contains('dragging')) {
+        if (Math.hypot(dx, dy) < 4) return;
+        element.setPointerCapture(event.pointerId);
+        element.classList.add('dragging');
+        this.#unpin();
+      }
+      element.scrollLeft = start.left - dx;
+      element.scrollTop = start.top - dy;
     };
     const end = () => {
-      this.element.classList.remove('dragging');
-      this.element.removeEventListener('pointermove', move);
-      this.element.removeEventListener('pointerup', end);
-      this.element.removeEventListener('pointercancel', end);
+      element.classList.remove('dragging');
+      ended.abort();
     };
-    this.element.addEventListener('pointermove', move);
-    this.element.addEventListener('pointerup', end);
-    this.element.addEventListener('pointercancel', end);
+    element.addEventListener('pointermove', move, { signal });
+    element.addEventListener('pointerup', end, { signal });
+    element.addEventListener('pointercancel', end, { signal });
   }
 }
 
@@ -464,12 +424,4 @@ export class Pages {
 function drop(slot) {
   slot.element.remove();
   if (slot.coming && !slot.coming.complete) slot.coming.src = '';
-}
-
-/** A box after the page was turned clockwise. @param {Box} box @param {number} turn @returns {Box} */
-function turned([x0, y0, x1, y1], turn) {
-  if (turn === 90) return [1 - y1, x0, 1 - y0, x1];
-  if (turn === 180) return [1 - x1, 1 - y1, 1 - x0, 1 - y0];
-  if (turn === 270) return [y0, 1 - x1, y1, 1 - x0];
-  return [x0, y0, x1, y1];
 }

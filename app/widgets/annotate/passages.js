@@ -54,14 +54,14 @@ export class Passages {
       nodes.push(card);
     }
     this.element.replaceChildren(...nodes);
-    this.element.scrollTop = 0;
+    if (!this.element.hidden) this.element.scrollTop = 0;
   }
 
   /** Marks a unit and brings it into view. @param {string} key */
   showUnit(key) {
     for (const [other, card] of this.cards) card.classList.toggle('on', other === key);
     const card = this.cards.get(key);
-    if (!card) return;
+    if (!card || this.element.hidden) return;
     const view = this.element;
     const [top, bottom] = [card.offsetTop, card.offsetTop + card.offsetHeight];
     if (top < view.scrollTop || bottom > view.scrollTop + view.clientHeight) view.scrollTop = top - 12;

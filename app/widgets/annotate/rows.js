@@ -14,6 +14,7 @@ import { TEXT } from './text.js';
  * @typedef {object} Panel what rows ask of the panel they are in
  * @property {Sheet} sheet
  * @property {(cell: Cell, value: Value | null, done: boolean) => void} give
+ * @property {(cells: Cell[], value: Value) => void} giveAll
  * @property {(cell: Cell) => void} pick the annotator points at a row
  * @property {(cell: Cell) => void} comment
  * @property {(cell: Cell) => void} clear
@@ -87,8 +88,10 @@ export class Row {
       give: (value, done) => panel.give(this.cell, value, done),
     });
     this.notes = h('div', { class: 'notes' });
+    // A group of labels says its name itself; a field's row says it, as the row has the focus before one types.
+    const named = this.input.element.hasAttribute('role');
     this.element = h('div', {
-      class: shape, tabindex: '-1', role: 'group', 'aria-label': cellTitle(cell, item), 'data-testid': 'criterion',
+      class: shape, tabindex: '-1', role: named ? null : 'group', 'aria-label': named ? null : cellTitle(cell, item), 'data-testid': 'criterion',
       'data-criterion': cell.criterion.name, 'data-target': cell.target,
       onclick: (/** @type {Event} */ event) => {
         // A click on a control speaks for itself; anywhere else it makes this row the current one.

@@ -12,15 +12,26 @@ import { kindOf } from './inputs/index.js';
 /** @param {string} criterion @param {string} target */
 const cellId = (criterion, target) => `${criterion} ${target}`;
 
+const ALONE = new Set(['item', 'pair', 'page']); // targets whose criteria are asked one after the other
+
 export class Sheet {
   /** @param {Presentation} item @param {import('./types.js').Protocol} protocol */
   constructor(item, protocol) {
     this.item = item;
     const named = new Map(protocol.criteria.map((criterion) => [criterion.name, criterion]));
     this.criteria = protocol.steps[item.step].criteria.flatMap((name) => named.get(name) ?? []);
+    /** Criteria that are asked together, thing by thing: neighbours that are about the same kind of thing. @type {Criterion[][]} */
+    this.groups = [];
+    for (const criterion of this.criteria) {
+      const last = this.groups.at(-1);
+      if (last && !ALONE.has(criterion.target) && last[0].target === criterion.target) last.push(criterion);
+      else this.groups.push([criterion]);
+    }
     /** Every decision of this step, in the order it is asked. @type {Cell[]} */
-    this.cells = this.criteria.flatMap((criterion) => (item.units[criterion.name] ?? []).map(
-      (target) => ({ id: cellId(criterion.name, target), criterion, target }),
+    this.cells = this.groups.flatMap((group) => [...new Set(group.flatMap(({ name }) => item.units[name] ?? []))].flatMap(
+      (target) => group.filter(({ name }) => item.units[name]?.includes(target)).map(
+        (criterion) => ({ id: cellId(criterion.name, target), criterion, target }),
+      ),
     ));
     this.cellById = new Map(this.cells.map((cell) => [cell.id, cell]));
     /** @type {Map<string, Given>} */

@@ -26,6 +26,8 @@ export class Shell {
     for (const type of ['keydown', 'keypress', 'keyup']) this.host.addEventListener(type, (event) => event.stopPropagation());
     /** @type {HTMLElement | null} */
     this.behind = null;
+    /** @type {Element | null} */
+    this.inside = null;
   }
 
   /** Lies over the page that `parent` is in; what is below can neither be clicked nor focused. @param {Element | ShadowRoot} parent */
@@ -37,7 +39,8 @@ export class Shell {
       /** @returns {element is HTMLElement} */ (element) => element !== this.host && element.contains(inside),
     ) ?? null;
     this.behind?.setAttribute('inert', '');
-    this.theme(inside);
+    this.inside = inside;
+    this.theme();
   }
 
   detach() {
@@ -46,9 +49,9 @@ export class Shell {
     this.host.remove();
   }
 
-  /** Light or dark, as the host page's background is. @param {Element} inside */
-  theme(inside) {
-    const background = getComputedStyle(inside).getPropertyValue('--st-background-color').trim();
+  /** Light or dark, as the host page's background is. */
+  theme() {
+    const background = this.inside ? getComputedStyle(this.inside).getPropertyValue('--st-background-color').trim() : '';
     const luminance = background ? luminanceOf(background) : null;
     const dark = luminance === null ? window.matchMedia('(prefers-color-scheme: dark)').matches : luminance < 0.4;
     this.root.dataset.theme = dark ? 'dark' : 'light';
@@ -58,17 +61,6 @@ export class Shell {
   fill(...nodes) {
     if (nodes.length === this.stage.childNodes.length && nodes.every((node, at) => node === this.stage.childNodes[at])) return;
     this.stage.replaceChildren(...nodes);
-  }
-
-  /**
-   * A calm message in the middle of the page.
-   *
-   * @param {{title: string, text?: string, actions?: HTMLElement[], busy?: boolean, testid?: string}} message
-   */
-  message({ title, text = '', actions = [], busy = false, testid = 'message' }) {
-    this.fill(h('div', { class: 'message', 'data-testid': testid, role: busy ? 'status' : null },
-      busy ? h('div', { class: 'spinner', 'aria-hidden': 'true' }) : null,
-      h('h1', {}, title), text ? h('p', { dir: 'auto' }, text) : null, actions.length ? h('div', { class: 'actions' }, ...actions) : null));
   }
 
   /** Says something to a screen reader. @param {string} words */

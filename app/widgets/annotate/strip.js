@@ -15,31 +15,42 @@ export class Strip {
     this.onpick = onpick;
     this.list = h('div', { class: 'strip-list' });
     this.element = h('nav', { class: 'strip', 'aria-label': TEXT.pages }, this.list);
-    this.element.addEventListener('scroll', () => this.draw(), { passive: true });
-    this.resizes = new ResizeObserver(() => this.draw());
+    this.element.addEventListener('scroll', () => {
+      this.top = this.element.scrollTop;
+      this.draw();
+    }, { passive: true });
+    this.resizes = new ResizeObserver(() => {
+      this.height = this.element.clientHeight;
+      this.draw();
+    });
     this.resizes.observe(this.element);
     /** @type {import('./types.js').Doc | null} */
     this.doc = null;
-    this.count = 0;
+    /** @type {number[]} the pages there are thumbnails of */
+    this.numbers = [];
     this.page = 1;
     this.timer = 0;
+    // Kept here because asking the element makes the browser lay the page out.
+    this.top = 0;
+    this.height = 0;
     /** @type {(page: number) => Mark[]} */
     this.marks = () => [];
     /** @type {Map<number, HTMLElement>} */
     this.shown = new Map();
   }
 
-  /** @param {import('./types.js').Doc} doc @param {number} count @param {(page: number) => Mark[]} marks */
-  open(doc, count, marks) {
+  /** @param {import('./types.js').Doc} doc @param {number[]} numbers @param {(page: number) => Mark[]} marks */
+  open(doc, numbers, marks) {
     if (this.doc?.url !== doc.url) {
       this.shown.clear();
       this.list.replaceChildren();
-      this.element.scrollTop = 0;
+      this.#scrollTo(0);
     }
+    this.height ||= this.element.clientHeight;
     this.doc = doc;
-    this.count = count;
+    this.numbers = numbers;
     this.marks = marks;
-    this.list.style.height = `${count * PITCH}px`;
+    this.list.style.height = `${numbers.length * PITCH}px`;
     this.draw();
     this.remark();
   }
@@ -47,13 +58,12 @@ export class Strip {
   /** @param {number} page */
   select(page) {
     this.page = page;
-    const top = (page - 1) * PITCH;
-    const { scrollTop, clientHeight } = this.element;
-    if (top < scrollTop || top + PITCH > scrollTop + clientHeight - 12) {
-      this.element.scrollTop = top - clientHeight / 2 + PITCH / 2;
-    }
+    const top = this.numbers.indexOf(page) * PITCH;
+    if (top < this.top || top + PITCH > this.top + this.height - 12) this.#scrollTo(top - this.height / 2 + PITCH / 2);
     this.draw();
-    for (const [number, element] of this.shown) attribute(element, 'aria-current', number === page ? 'page' : null);
+    for (const [number, element] of this.shown) {
+      if (element.hasAttribute('aria-current') !== (number === page)) attribute(element, 'aria-current', number === page ? 'page' : null);
+    }
   }
 
   /** Draws the marks again. */
@@ -63,18 +73,18 @@ export class Strip {
 
   draw() {
     if (!this.doc) return;
-    const from = Math.max(1, Math.floor(this.element.scrollTop / PITCH) - 1);
-    const to = Math.min(this.count, Math.ceil((this.element.scrollTop + this.element.clientHeight) / PITCH) + 2);
+    const first = Math.max(0, Math.floor(this.top / PITCH) - 2);
+    const near = this.numbers.slice(first, Math.ceil((this.top + this.height) / PITCH) + 2);
     for (const [page, element] of this.shown) {
-      if (page < from || page > to) {
+      if (page < near[0] || page > near[near.length - 1]) {
         element.remove();
         this.shown.delete(page);
       }
     }
-    for (let page = from; page <= to; page += 1) {
+    for (const [at, page] of near.entries()) {
       if (this.shown.has(page)) continue;
       const element = h('button', {
-        type: 'button', class: 'th', style: `top:${(page - 1) * PITCH}px`, 'data-page': page, 'data-testid': 'thumbnail',
+        type: 'button', class: 'th', style: `top:${(first + at) * PITCH}px`, 'data-page': page, 'data-testid': 'thumbnail',
         'aria-current': page === this.page ? 'page' : null, onclick: () => this.onpick(page), onmousedown: keepFocus,
       }, h('span', { class: 'th-number' }, String(page)), h('span', { class: 'dots' }));
       this.shown.set(page, element);
@@ -88,6 +98,12 @@ export class Strip {
   dispose() {
     this.resizes.disconnect();
     clearTimeout(this.timer);
+  }
+
+  /** @param {number} top */
+  #scrollTo(top) {
+    this.top = Math.max(0, Math.min(top, this.numbers.length * PITCH - this.height));
+    this.element.scrollTop = this.top;
   }
 
   /** @param {number} page @param {HTMLElement} element */

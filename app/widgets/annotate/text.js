@@ -29,13 +29,10 @@ export const TEXT = {
   waitingNext: 'Getting the next item…',
   waitingStep: 'Saving, then opening the next step…',
   waitingSkip: 'Skipping…',
-  waitingBack: 'Opening the last item…',
   finished: 'Everything is done',
   finishedMore: (/** @type {number} */ n) => n > 0
     ? `You submitted ${count(n, 'item', 'items')} of this study. Thank you.`
     : 'There is nothing left for you in this study.',
-  finishedWaiting: (/** @type {number} */ n) =>
-    `${count(n, 'submission is', 'submissions are')} not saved yet. Keep this page open until they are.`,
   nothingNow: 'Nothing for you right now',
   nothingNowMore: 'The remaining items are with other annotators. If one comes back, it will show here.',
   checkAgain: 'Check again',
@@ -101,6 +98,7 @@ export const TEXT = {
   hop: (/** @type {number} */ n) => `Step ${n}`,
   pageOf: (/** @type {number} */ n, /** @type {string} */ doc) => `Page ${n} of ${doc}`,
   correcting: 'You are correcting an item that you submitted. Submitting makes a new version; the old one is kept.',
+  returned: (/** @type {string} */ reason) => `This item was returned to you: ${reason}`,
   leaveAsIs: 'Leave it as it was',
 
   // footer and its panels
@@ -162,6 +160,7 @@ export const TEXT = {
   pageAfter: 'Page after',
   pageNumber: 'Page',
   ofPages: (/** @type {number} */ n) => `of ${n}`,
+  someShown: (/** @type {number} */ n) => `${count(n, 'page', 'pages')} shown: those with evidence`,
   document: 'Document',
   zoomIn: 'Zoom in',
   zoomOut: 'Zoom out',

@@ -67,11 +67,12 @@ export class Toolbar {
     this.name.title = doc.key;
   }
 
-  /** @param {number} page @param {number} count */
-  page(page, count) {
+  /** @param {number} page @param {number} count of the document's pages @param {number} shown how many of them may be seen */
+  page(page, count, shown) {
     this.number = String(page);
     this.jump.value = this.number;
     this.of.textContent = TEXT.ofPages(count);
+    this.of.title = shown < count ? TEXT.someShown(shown) : '';
   }
 
   /** @param {number} zoom 1 is the width of the view @param {string} fit */
@@ -84,7 +85,7 @@ export class Toolbar {
   /** @param {'pages' | 'passages'} mode @param {boolean} pages there are pages @param {boolean} passages there are passages */
   mode(mode, pages, passages) {
     this.element.hidden = !pages;
-    for (const one of this.ofPages) one.classList.toggle('off', mode === 'passages');
+    for (const one of this.ofPages.slice(-6)) one.classList.toggle('off', mode === 'passages'); // zoom, fit, rotation
     this.passages.hidden = !passages;
     this.passages.setAttribute('aria-pressed', String(mode === 'passages'));
   }

@@ -49,6 +49,7 @@
  * @property {string} key
  * @property {string} title
  * @property {number | null} n_pages
+ * @property {number[] | null} [pages] the pages that may be seen; null: all
  * @property {[number, number][] | null} sizes
  * @property {boolean} supplied
  * @property {string} url with {page} and {width} to be replaced
@@ -80,6 +81,8 @@
  * @property {string} [system]
  * @property {string} [language]
  * @property {Record<string, string[]>} units
+ * @property {string | null} [returned] why it came back, if it was returned
+ * @property {true} [kept] a stub: the browser has this item already
  * @property {Given[]} committed
  * @property {Given[]} previous
  * @property {{content: Content, seconds: number} | null} draft

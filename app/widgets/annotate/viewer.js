@@ -2,7 +2,7 @@
 
 import { button, h } from './dom.js';
 import { EvidenceLine } from './evidence_line.js';
-import { fetchAhead, pageUrl, rung } from './images.js';
+import { fetchAhead, pageNumbers, pageUrl, rung } from './images.js';
 import { Pages } from './pages.js';
 import { Passages, unitFacts } from './passages.js';
 import { Strip } from './strip.js';
@@ -149,6 +149,13 @@ export class Viewer {
     if (this.doc) this.on.page(this.doc.key, this.pages.page);
   }
 
+  /** @param {number} by 1 or -1 */
+  #turn(by) {
+    this.#setMode('pages');
+    this.pages.turn(by);
+    if (this.doc) this.on.page(this.doc.key, this.pages.page);
+  }
+
   /** Marks for pages that were labelled. @param {(document: string, page: number) => Mark[]} marks */
   setLabelMarks(marks) {
     this.labelMarks = marks;
@@ -158,8 +165,8 @@ export class Viewer {
   /** Does what a key of the viewer says. @param {string} action @returns {boolean} */
   act(action) {
     const actions = /** @type {Record<string, () => void>} */ ({
-      previous_page: () => this.goTo(this.pages.page - 1),
-      next_page: () => this.goTo(this.pages.page + 1),
+      previous_page: () => this.#turn(-1),
+      next_page: () => this.#turn(1),
       zoom_in: () => this.pages.zoomBy(ZOOM_STEP),
       zoom_out: () => this.pages.zoomBy(1 / ZOOM_STEP),
       fit_width: () => this.pages.fitWidth(),
@@ -185,7 +192,7 @@ export class Viewer {
     for (const item of items) {
       const unit = item.evidence?.find((one) => item.documents?.some((doc) => doc.id === one.document && doc.supplied));
       const doc = item.documents?.find((one) => one.supplied && (!unit || one.id === unit.document));
-      if (doc) fetchAhead(pageUrl(doc, unit?.pages[0] ?? 1, width));
+      if (doc) fetchAhead(pageUrl(doc, unit?.pages[0] ?? pageNumbers(doc)[0] ?? 1, width));
     }
   }
 
@@ -198,7 +205,7 @@ export class Viewer {
   #open(doc) {
     this.doc = doc;
     this.pages.open(doc, this.units);
-    this.strip.open(doc, this.pages.count, (page) => [...this.#evidenceMarks(page), ...this.labelMarks(doc.key, page)]);
+    this.strip.open(doc, this.pages.numbers, (page) => [...this.#evidenceMarks(page), ...this.labelMarks(doc.key, page)]);
     this.tools.document(doc);
     this.#pageChanged();
     this.#zoomChanged();
@@ -243,7 +250,8 @@ export class Viewer {
   }
 
   #pageChanged() {
-    this.tools.page(this.pages.page, this.pages.count);
+    const { numbers, page } = this.pages;
+    this.tools.page(page, this.doc?.n_pages ?? numbers[numbers.length - 1] ?? 1, numbers.length);
     this.strip.select(this.pages.page);
   }
 

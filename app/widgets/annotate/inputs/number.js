@@ -51,23 +51,27 @@ function asButtons({ name, give }, values) {
 }
 
 /** @param {import('../types.js').InputOptions} options @returns {import('../types.js').Input} */
-function asField({ criterion, name, give }) {
+function asField({ criterion, name, item, give }) {
   const { low, high, step } = range(criterion);
+  const valueOf = () => {
+    const typed = field.value.trim().replace(',', '.');
+    return typed === '' ? null : (Number.isFinite(Number(typed)) ? Number(typed) : typed);
+  };
   const field = h('input', {
     type: 'text', inputmode: step % 1 ? 'decimal' : 'numeric', class: 'field number', 'aria-label': name,
     placeholder: `${low}–${high}`, title: TEXT.numberField(low, high), autocomplete: 'off',
     oninput: () => {
-      const typed = field.value.trim().replace(',', '.');
-      const value = Number(typed);
-      give(typed === '' ? null : (Number.isFinite(value) ? value : typed), false);
+      give(valueOf(), false);
+    },
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === 'Enter' && number.complete(valueOf(), criterion, item) && number.problem(valueOf(), criterion) === null) give(valueOf(), true);
     },
   });
   return {
     element: field,
     show(given) {
       const shown = given?.value ?? null;
-      const typed = field.value.trim().replace(',', '.');
-      if (shown === null ? typed !== '' : Number(typed) !== shown && typed !== shown) field.value = shown === null ? '' : String(shown);
+      if (valueOf() !== shown) field.value = shown === null ? '' : String(shown);
     },
     key(key) {
       if (!/^[0-9]$/.test(key)) return false;

@@ -1,0 +1,132 @@
+"""Exports on their way to a browser: made and packed on disk, sent from there, and removed after a while.
+
+Streamlit's download button holds a file in memory as often as it is offered; these never are in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from annotators.errors import NotFound
+from app.state import AppState
+from app.web import actor_of
+from db.permissions import Actor
+from exports.bundle import export_project
+from exports.manifest import Manifest
+
+KEPT_SECONDS = 3600
+"""How long a packed export can be fetched."""
+
+_BLOCK = 1 << 20
+_STORED = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
+"""Files that do not get smaller by packing."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An export that is ready to be fetched: its address, its file's name and size in bytes, and its manifest."""
+
+    address: str
+    name: str
+    bytes: int
+    manifest: Manifest
+
+
+def routes(state: AppState) -> list[Route]:
+    """The route /downloads/{token}: the file that this person had made, for as long as it is kept."""
+
+    def download(request: Request) -> Response:
+        actor, token = actor_of(request), request.path_params["token"]
+        folder = _folder(state) / f"{actor.person_id}-{token}"
+        file = next(iter(sorted(folder.glob("*.zip"))), None) if re.fullmatch(r"[\w-]{20,}", token) else None
+        if file is None:
+            raise NotFound("This download is not there any more. Make the export again on the page Export.")
+        headers = {
+            "Cache-Control": "no-store",
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
+        }
+        return FileResponse(file, media_type="application/zip", headers=headers)
+
+    return [Route("/downloads/{token}", download, methods=["GET"])]
+
+
+def pack_export(
+    state: AppState,
+    actor: Actor,
+    project_id: int,
+    *,
+    name: str,
+    study_id: int | None,
+    formats: Sequence[str],
+    names: bool,
+    documents: bool,
+) -> Packed:
+    """Make an export and pack it as `name`.zip for this person; the errors are those of `export_project`."""
+    _remove_old(state)
+    token = secrets.token_urlsafe(24)
+    plain = re.sub(r"[^\w.() -]", "_", name).strip(". ")[:80] or "export"
+    with _made(_folder(state) / f"{actor.person_id}-{token}") as folder:
+        to = folder / plain
+        manifest = export_project(
+            state.db,
+            actor,
+            project_id,
+            to=to,
+            study_id=study_id,
+            formats=formats,
+            names=names,
+            data_folder=state.settings.documents_folder if documents else None,
+        )
+        file = folder / f"{plain}.zip"
+        _pack(to, file)
+        shutil.rmtree(to)
+        size = file.stat().st_size
+    return Packed(f"/downloads/{token}", file.name, size, manifest)
+
+
+def _folder(state: AppState) -> Path:
+    return state.settings.documents_folder.parent / "downloads"
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[Path]:
+    """A new folder that appears under its name only when the block has ended well."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-", ignore_cleanup_errors=True) as unfinished:
+        inner = Path(unfinished) / "export"
+        inner.mkdir()
+        yield inner
+        inner.rename(folder)
+
+
+def _pack(folder: Path, file: Path) -> None:
+    """Pack a folder, a block of bytes at a time."""
+    with zipfile.ZipFile(file, "x", compresslevel=6) as archive:
+        for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+            info = zipfile.ZipInfo.from_file(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
+            packed = path.suffix.lower() not in _STORED
+            info.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+            with path.open("rb") as source, archive.open(info, "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target, _BLOCK)
+
+
+def _remove_old(state: AppState) -> None:
+    """Remove what has been kept long enough, and what an interrupted export left behind."""
+    folder = _folder(state)
+    for one in folder.iterdir() if folder.is_dir() else ():
+        if time.time() - one.stat().st_mtime > KEPT_SECONDS:
+            shutil.rmtree(one, ignore_errors=True)

@@ -1,0 +1,147 @@
+"""Export: what is to leave, made into one folder with a manifest, and fetched as a zip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app import ui
+from app.downloads import KEPT_SECONDS, Packed, pack_export
+from app.state import app_state
+from app.widgets import blocks
+from db.permissions import RESEARCHERS
+from db.projects import ProjectRow
+from db.studies import StudyRow, list_studies
+from exports.bundle import DEFAULT_FORMATS, FORMATS
+from exports.manifest import Manifest
+
+TITLES = {
+    "native": "Items and documents (native JSONL)",
+    "labels": "Labels of every annotator (labels.csv)",
+    "adjudicated": "Final labels (adjudicated.csv)",
+    "scores": "Scores (scores.csv)",
+}
+_READY = "exports-ready"
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What the form asks for."""
+
+    study: StudyRow | None
+    formats: tuple[str, ...]
+    names: bool
+    documents: bool
+
+    def file_name(self, project: ProjectRow) -> str:
+        """The name of the zip, without its ending."""
+        return f"{project.name} {self.study.name}" if self.study else project.name
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    project = ui.project()
+    ui.heading("Export", "Items, labels and scores of one moment, in files, with the hash of each in a manifest.")
+    if not ui.may(project.role, RESEARCHERS):
+        ui.empty("Only researchers export.", "Ask a researcher of the project.")
+        return
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        wanted = _form(project)
+        pressed = st.button("Make the export", type="primary", key="exports-go", disabled=not wanted.formats)
+    with right:
+        if pressed:
+            _make(project, wanted)
+        _offer(project)
+
+
+def _form(project: ProjectRow) -> _Wanted:
+    studies = list_studies(ui.db(), ui.actor(), project.project_id)
+    by_id = {one.study_id: one for one in studies}
+    asked = ui.integer_parameter("study")
+    chosen = st.selectbox(
+        "What",
+        [None, *by_id],
+        index=list(by_id).index(asked) + 1 if asked in by_id else 0,
+        format_func=lambda one: "The whole project" if one is None else f"Study {by_id[one].name}",
+        key=f"exports-study-{project.project_id}",
+    )
+    st.caption("Files")
+    formats = tuple(
+        name
+        for name in FORMATS
+        if st.checkbox(TITLES.get(name, name), value=name in DEFAULT_FORMATS, key=f"exports-format-{name}")
+    )
+    documents = st.checkbox(
+        "With the documents' bytes",
+        value=True,
+        disabled="native" not in formats,
+        key="exports-documents",
+        help="Documents that are supplied come in the folder native/documents.",
+    )
+    named = st.segmented_control(
+        "People",
+        ["Pseudonyms", "Names"],
+        default="Pseudonyms",
+        required=True,
+        key="exports-names",
+        help="Pseudonyms stay the same from one export of a study to the next.",
+    )
+    if named == "Names":
+        st.warning("The tables will name people. Give them only to those who may know.")
+    return _Wanted(by_id.get(chosen) if chosen else None, formats, named == "Names", documents and "native" in formats)
+
+
+def _make(project: ProjectRow, wanted: _Wanted) -> None:
+    st.session_state.pop(_READY, None)
+    with ui.problems(), st.spinner("Making the export"):
+        packed = pack_export(
+            app_state(),
+            ui.actor(),
+            project.project_id,
+            name=wanted.file_name(project),
+            study_id=wanted.study.study_id if wanted.study else None,
+            formats=wanted.formats,
+            names=wanted.names,
+            documents=wanted.documents,
+        )
+        st.session_state[_READY] = (project.project_id, packed)
+
+
+def _offer(project: ProjectRow) -> None:
+    """The last export of this browser, to be fetched, with its manifest."""
+    ready = st.session_state.get(_READY)
+    if ready is None or ready[0] != project.project_id:
+        ui.empty("Nothing has been made yet.", "Choose what is to leave, then make the export.")
+        return
+    packed: Packed = ready[1]
+    manifest: Manifest = packed.manifest
+    blocks.download(packed.address, f"Download {packed.name}", _size(packed.bytes))
+    st.caption(
+        f"Only you can fetch it, within {KEPT_SECONDS // 60} minutes. Unpacked, it is checked by: assay verify FOLDER"
+    )
+    blocks.facts(
+        [
+            *((name.replace("_", " ").capitalize(), f"{n:,}") for name, n in manifest.counts.items()),
+            ("People", "named" if manifest.filters["names"] else "pseudonyms"),
+            ("As of event", f"{manifest.event:,}"),
+            ("Assay", f"{manifest.assay}, schema {manifest.schema}"),
+        ]
+    )
+    ui.table(
+        "Files of the export",
+        ("File", "Rows", "Bytes", "SHA-256"),
+        [(one["path"], one["rows"], f"{one['bytes']:,}", f"{one['sha256'][:16]}…") for one in manifest.files[:200]],
+    )
+    if len(manifest.files) > 200:
+        st.caption(f"The first 200 of {len(manifest.files):,} files are shown; manifest.json has all.")
+
+
+def _size(n: int) -> str:
+    """Bytes as people read them: `640.2 kB`, `1.2 GB`."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n >= size:
+            return f"{n / size:.1f} {unit}"
+    return f"{n} bytes"

@@ -1,0 +1,73 @@
+"""Help: the user's guide, which is the Markdown files in docs/, one at a time."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from app import navigation, ui
+from app.settings import ROOT
+from app.widgets import blocks
+
+DOCS = ROOT / "docs"
+FIRST = "index"
+
+_LINK = re.compile(r"\[([^\]\n]+)\]\(([a-z0-9-]+)\.md(#[\w-]+)?\)")
+_CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
+
+
+def page() -> None:
+    """Draw the page for `?page=NAME`, the index without one."""
+    blocks.style()
+    titles = contents()
+    if FIRST not in titles:
+        ui.heading("Help")
+        ui.empty("The guide is not installed.", "It is the folder docs/ of the program; install it again.")
+        return
+    asked = st.query_params.get("page", FIRST)
+    name = asked if asked in titles else FIRST
+    left, right = st.columns([1, 4], gap="large")
+    with left, st.container(key="help-contents", gap=None):
+        for one, title in titles.items():
+            label = f"**{ui.plain(title)}**" if one == name else ui.plain(title)
+            st.page_link(navigation.find("help"), label=label, query_params={"page": one})
+    with right:
+        if asked not in titles:
+            st.warning(f"There is no page {ui.plain(asked)} in the guide. This is its beginning.")
+        # The guide is the program's own text; nothing of what people type comes here.
+        st.markdown(_with_links(_text(name), titles), unsafe_allow_html=True)
+
+
+@cache
+def contents() -> dict[str, str]:
+    """The pages of the guide by name with their titles: those that the index names in its order, then the others."""
+    names = {path.stem for path in DOCS.glob("*.md")}
+    listed = [found[1] for found in _LINK.findall(_text(FIRST))] if FIRST in names else []
+    ordered = dict.fromkeys([*([FIRST] if FIRST in names else []), *listed, *sorted(names)])
+    return {name: _title(name) for name in ordered if name in names}
+
+
+@cache
+def _text(name: str) -> str:
+    return Path(DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def _title(name: str) -> str:
+    first = _text(name).lstrip().split("\n", 1)[0]
+    return first.removeprefix("# ").strip() if first.startswith("# ") else name.replace("-", " ").capitalize()
+
+
+def _with_links(text: str, titles: dict[str, str]) -> str:
+    """Links to other files of the guide become links to this page; code is left as it is."""
+
+    def replaced(found: re.Match[str]) -> str:
+        label, name, place = found.groups()
+        if name not in titles:
+            return label
+        return f'<a href="{escape(blocks.address("help", page=name))}{place or ""}" target="_self">{escape(label)}</a>'
+
+    return "".join(part if part.startswith("`") else _LINK.sub(replaced, part) for part in _CODE.split(text))

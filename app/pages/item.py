@@ -1,0 +1,159 @@
+"""One item as researchers see it: what it says, its evidence on the page, its scores, versions, and labels by study."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotators.scoring import readable, value_kind
+from annotators.settling import vote
+from app import ui, wording
+from app.widgets import blocks, item_view
+from db.items import ItemDetails, ScoreRow, item_details
+from db.remarks import ItemInStudy, ItemLabel, item_labels, item_place
+
+
+def page() -> None:
+    """Draw the page for `?item=ID`."""
+    blocks.style()
+    item_id = ui.integer_parameter("item")
+    if item_id is None:
+        ui.heading("Item")
+        ui.empty("No item is chosen.", "Open one from the page Data.")
+        return
+    place = item_place(ui.db(), ui.actor(), item_id=item_id)
+    found = item_details(ui.db(), ui.actor(), place.project_id, external_id=place.external_id)
+    studies = item_labels(ui.db(), ui.actor(), place.project_id, external_id=place.external_id)
+    parts = found.parts
+    about = [f"version {parts.number}", parts.system, parts.category or "no category", parts.language or ""]
+    ui.heading(parts.external_id, ", ".join(one for one in about if one))
+    if not found.is_current:
+        st.warning("The import that brought this item is withdrawn: it is in no list and no new study.")
+    blocks.links(
+        blocks.to("All items", "data", project=place.project_id),
+        blocks.to("All answers to this question", "data", project=place.project_id, search=parts.question[:120]),
+    )
+    names = ["Item", f"Evidence ({len(parts.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
+    item, evidence, labels, scores, history = st.tabs(names)
+    with item:
+        item_view.statement(parts)
+    with evidence:
+        item_view.evidence(parts)
+    with labels:
+        _studies(studies, place.project_id)
+    with scores:
+        _scores(found)
+    with history:
+        _history(found)
+
+
+# Labels ---------------------------------------------------------------------------------------------------------------
+
+
+def _studies(studies: Sequence[ItemInStudy], project_id: int) -> None:
+    if not studies:
+        ui.empty("The item is in no study.", "Labels appear here when a study has it in its sample.")
+    for one in studies:
+        st.subheader(ui.plain(one.study))
+        words = f"{one.protocol}, version {one.version} of the item"
+        blocks.links(
+            blocks.to(words, "study", study=one.study_id, project=project_id),
+            blocks.tag(one.state, quiet=one.state != "disputed"),
+        )
+        if one.hidden:
+            st.caption("You annotate in this study and have not judged this item: its labels appear when you have.")
+        elif not one.labels:
+            st.caption("Nobody has labelled it here yet.")
+        else:
+            _labels(one)
+
+
+def _labels(one: ItemInStudy) -> None:
+    raters = list(dict.fromkeys(label.rater for label in sorted(one.labels, key=lambda label: label.rater)))
+    units: dict[tuple[str, str, str], dict[str, ItemLabel]] = {}
+    for label in one.labels:
+        units.setdefault((label.criterion, label.title, label.target), {})[label.rater] = label
+    rows = []
+    for (criterion, title, target), given in units.items():
+        decision = one.decided.get((criterion, target))
+        votes = Counter(_given(label) for label in given.values())
+        cells = [_cell(given.get(rater), votes) for rater in raters]
+        rows.append([title, "" if target == "item" else target, *cells, vote(decision.value) if decision else ""])
+    columns = ["Criterion", "Target", *raters, *(["Decided"] if one.decided else [])]
+    shown = [row[: len(columns)] for row in rows]
+    blocks.table(f"Labels in {one.study}", columns, shown, name=f"labels-{one.study_id}-{one.version}")
+    remarks = [
+        (label.rater, label.title, "" if label.target == "item" else label.target, _words(label))
+        for label in one.labels
+        if label.reason or label.comment
+    ]
+    if remarks:
+        ui.table(f"Remarks in {one.study}", ("By", "Criterion", "Target", "Reason or comment"), remarks)
+
+
+def _cell(label: ItemLabel | None, votes: Counter[str]) -> object:
+    """A label; in a warm colour where more people gave another one."""
+    text = _given(label)
+    return blocks.odd(text) if text and votes[text] < max(votes.values()) else text
+
+
+def _words(label: ItemLabel) -> str:
+    return "; ".join(part for part in (label.reason, label.comment) if part)
+
+
+def _given(label: ItemLabel | None) -> str:
+    if label is None:
+        return ""
+    return "cannot judge" if label.cannot_judge else vote(label.value)
+
+
+# Scores and versions --------------------------------------------------------------------------------------------------
+
+
+def _scores(found: ItemDetails) -> None:
+    if not found.scores:
+        ui.empty("The item has no scores.", "Run a scorer on the page Scores, or import scores with the item.")
+        return
+    numbers = {version.version_id: version.number for version in found.versions}
+    ui.table(
+        "Scores",
+        ("Scorer", "Parameters", "Value", "Target", "Score", "Item version"),
+        [
+            (
+                f"{one.scorer} {one.version}",
+                ", ".join(readable(one.parameters)),
+                value_kind(one.scorer, one.name).title,
+                "" if one.target == "item" else one.target,
+                _score(one),
+                numbers[one.version_id],
+            )
+            for one in found.scores
+        ],
+        name="scores",
+    )
+
+
+def _score(one: ScoreRow) -> str:
+    if one.value is None:
+        return f"unscored: {one.reason}"
+    if value_kind(one.scorer, one.name).kind == "flag":
+        return "yes" if one.value else "no"
+    return wording.number(one.value, 3)
+
+
+def _history(found: ItemDetails) -> None:
+    ui.table(
+        "Versions",
+        ("Version", "When", "Why"),
+        [(one.number, ui.when(one.created_at), one.reason or "as imported") for one in reversed(found.versions)],
+    )
+    blocks.facts(
+        [
+            ("From", found.source),
+            ("Import", f"batch {found.batch_id}" if found.batch_id else ""),
+            ("Content SHA-256", blocks.Html(f'<span class="assay-hash">{escape(found.parts.content_hash)}</span>')),
+        ]
+    )

@@ -1,0 +1,89 @@
+"""My work: how far I am and how long it took, and everything I did, searchable, to be opened again."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui, wording
+from app.widgets import blocks, pager
+from db.annotations import MyItem, my_work
+from db.my_progress import MyProgress, my_progress
+
+PAGE = 50
+_AGAIN = ("submitted", "returned", "surplus", "expired")
+"""States in which an item can be opened again."""
+
+_WORDS = {
+    "surplus": "submitted late: kept, not counted",
+    "expired": "time ran out",
+}
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    progress = my_progress(ui.db(), ui.actor())
+    today = sum(one.seconds_today for one in progress)
+    about = f"{wording.duration(today)} of annotating today" if today else ""
+    ui.heading("My work", about)
+    if not progress:
+        ui.empty("You are in no study.", "A researcher adds you to one; it then appears here and on the page Home.")
+        return
+    _progress(progress)
+    search = st.text_input("Search", placeholder="part of a question", key="my-work-search").strip()
+    rows = my_work(ui.db(), ui.actor(), search=search, before=pager.start("my-work", search), limit=PAGE)
+    _returned(rows)
+    if not rows:
+        text = "No question of yours has this in it." if search else "You have not submitted anything yet."
+        ui.empty(text, "Search for another word." if search else "What you submit, skip or get back appears here.")
+    else:
+        blocks.table(
+            "What I did, latest first",
+            ("Question", "Study", "State", "When", "Why", ""),
+            [_row(one) for one in rows],
+        )
+    pager.buttons("my-work", rows[-1].assignment_id if len(rows) == PAGE else None)
+
+
+def _progress(progress: list[MyProgress]) -> None:
+    blocks.table(
+        "My studies",
+        ("Study", "Done", "Returned", "Skipped", "Time", "Time per item"),
+        [
+            (
+                blocks.to(one.study, "annotate", study=one.study_id),
+                blocks.bar(one.done / max(1, one.of), f"{one.done:,} of about {one.of:,}"),
+                f"{one.returned:,}" if one.returned else "",
+                f"{one.skipped:,}" if one.skipped else "",
+                wording.duration(one.seconds) if one.seconds else "",
+                wording.duration(one.seconds_per_item),
+            )
+            for one in progress
+        ],
+    )
+
+
+def _returned(rows: list[MyItem]) -> None:
+    returned = sum(one.state == "returned" for one in rows)
+    if returned:
+        items = wording.count(returned, "item")
+        st.warning(f"{items} returned to you: the reason stands beside each. Open it again and correct it.")
+
+
+def _row(one: MyItem) -> tuple[object, ...]:
+    again = one.state in _AGAIN
+    state: object = _WORDS.get(one.state, one.state)
+    if one.state == "returned":
+        state = blocks.tag("returned")
+    elif one.sitting > 1 and one.state == "submitted":
+        state = f"submitted, version {one.sitting}"
+    return (
+        blocks.clip(one.question),
+        blocks.short(one.study),
+        blocks.short(state),
+        blocks.short(ui.when(one.when)),
+        one.reason,
+        blocks.short(blocks.to("Open again", "annotate", study=one.study_id, assignment=one.assignment_id))
+        if again
+        else "",
+    )

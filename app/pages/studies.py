@@ -1,0 +1,75 @@
+"""Studies: how far each is, with what is disputed and agreed one click away; and a new one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui, wording
+from app.widgets import blocks, study_form
+from db.items import ItemCounts, item_counts
+from db.permissions import RESEARCHERS
+from db.projects import ProjectRow
+from db.studies import StudyRow, list_studies
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    project = ui.project()
+    studies = list_studies(ui.db(), ui.actor(), project.project_id)
+    counts = item_counts(ui.db(), ui.actor(), project.project_id)
+    about = f"{wording.count(len(studies), 'study', 'studies')}, {wording.count(counts.total, 'item')} in the project"
+    ui.heading("Studies", about)
+    if not ui.may(project.role, RESEARCHERS):
+        _listed(studies, project)
+        return
+    if not studies:
+        _first(project, counts)
+        return
+    all_of_them, new = st.tabs(["Studies", "New study"])
+    with all_of_them:
+        _listed(studies, project)
+    with new:
+        _new(project, counts)
+
+
+def _first(project: ProjectRow, counts: ItemCounts) -> None:
+    if counts.total:
+        ui.empty("There is no study yet.", "Design the first one: a protocol, a sample of the items, annotators.")
+    _new(project, counts)
+
+
+def _new(project: ProjectRow, counts: ItemCounts) -> None:
+    if not counts.total:
+        ui.empty("The project has no items.", "A study asks people about items. Import some first.")
+        ui.link("Import items", "imports", key="studies-import", primary=True)
+        return
+    study_form.draw(project, counts)
+
+
+def _listed(studies: list[StudyRow], project: ProjectRow) -> None:
+    if not studies:
+        ui.empty("There is no study yet.", "A researcher of the project designs one; it then appears here.")
+        return
+    rows = [_row(one, project) for one in reversed(studies)]
+    blocks.table(
+        f"Studies of {project.name}",
+        ("Study", "Protocol", "Items", "Overlap", "Annotations", "Disputed", "Agreement"),
+        rows,
+    )
+
+
+def _row(one: StudyRow, project: ProjectRow) -> tuple[object, ...]:
+    words = f"{one.submitted:,} of {one.slots:,}"
+    disputed: object = f"{one.disputed:,}" if one.disputed else ""
+    if one.disputed and one.may_adjudicate:
+        disputed = blocks.to(f"{one.disputed:,}", "adjudicate", study=one.study_id, project=project.project_id)
+    return (
+        blocks.to(one.name, "study", study=one.study_id, project=project.project_id),
+        one.protocol,
+        f"{one.n_items:,}",
+        one.overlap,
+        blocks.bar(one.submitted / max(1, one.slots), words),
+        disputed,
+        blocks.to("so far", "agreement", study=one.study_id, project=project.project_id) if one.submitted else "",
+    )

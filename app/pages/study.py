@@ -1,0 +1,208 @@
+"""One study: its progress as it happens, its design with hashes, its protocol, and what annotators remarked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from annotators.protocol_files import protocol_to_yaml
+from annotators.protocols import Protocol
+from app import ui, wording
+from app.widgets import blocks, protocol_view
+from app.widgets.study_form import ORDERS, SAMPLES
+from db.adjudications import settlement_counts
+from db.models import Study
+from db.permissions import ADJUDICATORS
+from db.projects import my_projects
+from db.remarks import Remark, StudyRemarks, study_remarks
+from db.studies import StudyRow, list_studies, protocol_of, study_facts, study_status
+
+EVERY = 10
+"""Seconds from one look at the progress to the next."""
+
+_TABS = ["Progress", "Design", "Protocol", "Flags and skips"]
+_RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    study = _study()
+    if study is None:
+        return
+    row = next(one for one in list_studies(ui.db(), ui.actor(), study.project_id) if one.study_id == study.id)
+    protocol = protocol_of(study)
+    about = f"{protocol.title}, {wording.count(study.n_items, 'item')}, overlap {study.overlap}"
+    ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
+    _links(row)
+    tabs = st.tabs(_TABS, key=f"study-tabs-{study.id}", on_change="rerun")
+    for tab, name in zip(tabs, _TABS, strict=True):
+        if not tab.open:
+            continue
+        with tab:
+            match name:
+                case "Progress":
+                    _progress(row)
+                case "Design":
+                    _design(study, protocol)
+                case "Protocol":
+                    protocol_view.draw(protocol)
+                case _:
+                    _remarks(study, study_remarks(ui.db(), ui.actor(), row.study_id))
+
+
+def _study() -> Study | None:
+    """The study of the address (`?study=ID`), else the project's newest."""
+    wanted = ui.integer_parameter("study")
+    if wanted is None:
+        studies = list_studies(ui.db(), ui.actor(), ui.project().project_id)
+        if not studies:
+            ui.heading("Study")
+            ui.empty("There is no study yet.", "Design one on the page Studies.")
+            return None
+        wanted = studies[-1].study_id
+    return study_facts(ui.db(), ui.actor(), wanted)
+
+
+def _links(row: StudyRow) -> None:
+    parameters = {"study": row.study_id, "project": row.project_id}
+    cells = [blocks.to("All studies", "studies", project=row.project_id)]
+    if row.submitted:
+        cells.append(blocks.to("Agreement so far", "agreement", **parameters))
+    if row.disputed and row.may_adjudicate:
+        cells.append(blocks.to(f"Adjudicate {wording.count(row.disputed, 'item')}", "adjudicate", **parameters))
+    if row.is_annotator and row.done < row.of:
+        cells.append(blocks.to("Annotate", "annotate", **parameters))
+    blocks.links(*cells)
+
+
+# Progress -------------------------------------------------------------------------------------------------------------
+
+
+@st.fragment(run_every=EVERY)
+def _progress(row: StudyRow) -> None:
+    with ui.problems():
+        status = study_status(ui.db(), ui.actor(), row.study_id)
+        states: dict[str, int] = status["states"]
+        slots = row.slots
+        blocks.figures([("annotations", f"{states['submitted']:,} of {slots:,}"), *_items(row), *_left(status)])
+        share = states["submitted"] / max(1, slots)
+        st.html(blocks.bar(share, wording.percent(share)).html)
+        blocks.table(
+            f"Annotators of {status['study']}",
+            ("Annotator", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+            [
+                (
+                    one["annotator"],
+                    f"{one['submitted']:,}",
+                    f"{one['open']:,}",
+                    f"{one['skipped']:,}",
+                    f"{one['surplus']:,}",
+                    "" if one["seconds_per_item"] is None else wording.number(one["seconds_per_item"], 1),
+                )
+                for one in status["annotators"]
+            ],
+            name=f"progress-{row.study_id}",
+        )
+        others = [f"{n:,} {state}" for state, n in states.items() if n and state != "submitted"]
+        st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
+
+
+def _items(row: StudyRow) -> Sequence[tuple[str, object]]:
+    """Items by where they stand, for those who may know."""
+    role = next((one.role for one in my_projects(ui.db(), ui.actor()) if one.project_id == row.project_id), None)
+    if role is None or not ui.may(role, ADJUDICATORS):
+        return [("items disputed", f"{row.disputed:,}")]
+    counts = settlement_counts(ui.db(), ui.actor(), row.study_id)
+    return [(f"items {state}", f"{counts[state]:,}") for state in ("agreed", "disputed", "adjudicated", "pending")]
+
+
+def _left(status: dict[str, Any]) -> Sequence[tuple[str, object]]:
+    """About how much annotating is left, at the pace so far."""
+    timed = [one for one in status["annotators"] if one["seconds_per_item"] is not None]
+    done = sum(one["submitted"] for one in timed)
+    left = sum(status["states"][state] for state in ("open", "leased", "returned"))
+    if not done or not left:
+        return []
+    pace = sum(one["seconds_per_item"] * one["submitted"] for one in timed) / done
+    return [("of annotating left, at this pace", wording.duration(left * pace))]
+
+
+# Design ---------------------------------------------------------------------------------------------------------------
+
+
+def _design(study: Study, protocol: Protocol) -> None:
+    settings = study.settings
+    per = settings.get("per") or ""
+    sample = "all items" if settings.get("sample") is None else f"{settings['sample']}: {SAMPLES[per].lower()}"
+    names = "shown to adjudicators" if settings.get("show_names") else "hidden from adjudicators"
+    own = "may" if settings.get("allow_own_adjudication") else "may not"
+    blocks.facts(
+        [
+            ("Protocol", f"{protocol.title} ({protocol.name}), version {protocol.version}"),
+            ("Protocol SHA-256", _hash(study.protocol_hash)),
+            ("Items", f"{study.n_items:,}"),
+            ("Sample", f"{sample}, seed {study.seed}"),
+            ("Sample SHA-256", _hash(study.sample_hash)),
+            ("Order", ORDERS[study.item_order]),
+            ("Overlap", f"{study.overlap}: {wording.count(study.n_items * study.overlap, 'slot')}"),
+            ("A label is settled", _RULES[study.rule]),
+            ("Annotators' names", names),
+            ("Adjudicators", f"{own} decide items that they annotated themselves"),
+            ("Scores judged", ", ".join(study.show_scores)),
+            ("Lease", f"{study.lease_minutes} minutes"),
+            ("Made", ui.when(study.created_at)),
+        ]
+    )
+    st.download_button(
+        "Protocol as YAML",
+        data=lambda: protocol_to_yaml(protocol),
+        file_name=f"{protocol.name}.yaml",
+        mime="application/yaml",
+        on_click="ignore",
+        key="study-protocol-yaml",
+        help="Change it and make a new study of it; this study's protocol is frozen.",
+    )
+
+
+def _hash(digest: str) -> blocks.Html:
+    return blocks.Html(f'<span class="assay-hash">{digest}</span>', digest)
+
+
+# Remarks --------------------------------------------------------------------------------------------------------------
+
+
+def _remarks(study: Study, found: StudyRemarks) -> None:
+    if not any(found.totals.values()) and not found.cannot_judge:
+        ui.empty("Nobody has flagged, commented or skipped anything.", "What annotators remark appears here.")
+        return
+    _listed("Flags", "flags", study, found.flags, found.totals["flags"])
+    _listed("Comments", "comments", study, found.comments, found.totals["comments"])
+    _listed("Skipped items", "skips", study, found.skips, found.totals["skips"])
+    if found.cannot_judge:
+        st.subheader("Cannot judge")
+        ui.table("Cannot judge", ("Criterion", "Reason", "Times"), found.reasons, name=f"cannot-judge-{study.id}")
+
+
+def _listed(title: str, name: str, study: Study, remarks: list[Remark], total: int) -> None:
+    if not remarks:
+        return
+    st.subheader(title)
+    about = any(one.about for one in remarks)
+    named = any(one.who for one in remarks)
+    columns = ["Item", *(["About"] if about else []), title.rstrip("s"), *(["By"] if named else []), "When"]
+    rows = [
+        [
+            blocks.short(blocks.to(one.item, "item", item=one.item_id, project=study.project_id)),
+            *([one.about] if about else []),
+            one.text,
+            *([blocks.short(one.who)] if named else []),
+            blocks.short(ui.when(one.at)),
+        ]
+        for one in remarks
+    ]
+    blocks.table(title, columns, rows, name=f"{name}-{study.id}")
+    if total > len(remarks):
+        st.caption(f"The latest {len(remarks)} of {total:,} are shown; the export of labels has all.")

@@ -1,0 +1,73 @@
+"""Files that come through the browser: written to a folder of their own under the data folder, read, and removed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from annotators.errors import InvalidInput
+from app.state import app_state
+from db.engine import Database
+from db.imports import ImportReport, import_items, preview_import
+from db.permissions import Actor
+from exports.formats import FORMATS, recognise
+from exports.sources import Sources, open_sources
+
+
+class Upload(Protocol):
+    """A file as Streamlit's uploader gives it."""
+
+    name: str
+
+    def getbuffer(self) -> memoryview:
+        """The bytes, not copied."""
+
+
+@contextmanager
+def stored(files: Sequence[Upload]) -> Iterator[list[Path]]:
+    """The uploads as plain files in one folder, until the block ends. Only the last part of a name is used.
+
+    Raises InvalidInput when two have the same name, or a name is none.
+    """
+    names = [PurePosixPath(file.name.replace("\\", "/")).name for file in files]
+    for position, name in enumerate(names):
+        if not name or name.startswith(".") or "\x00" in name:
+            raise InvalidInput(f"{files[position].name!r} is not a name for a file. Rename it and upload it again.")
+        if name in names[:position]:
+            raise InvalidInput(f"Two uploaded files are called {name!r}. Rename one, or pack them into a zip.")
+    folder = app_state().settings.documents_folder.parent / "uploads"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        paths = [Path(own) / name for name in names]
+        for file, path in zip(files, paths, strict=True):
+            path.write_bytes(file.getbuffer())
+        yield paths
+
+
+def import_uploads(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    files: Sequence[Upload],
+    *,
+    format_name: str | None = None,
+    dry_run: bool = False,
+    skip_bad: bool = False,
+) -> ImportReport:
+    """What importing the uploads would do (`dry_run`), or has done; as `exports.importing.import_paths`.
+
+    The batch is known by the files' names, not by where they lay for a moment, and a single file counts as lying in no
+    folder: FATHOMS' groups are folders, so result files of several groups are uploaded as a zip.
+    """
+    with stored(files) as paths, open_sources(paths) as opened:
+        loose = [replace(file, folder="") if file.given else file for file in opened.files]
+        sources = Sources(", ".join(path.name for path in paths), loose)
+        reading = (FORMATS.get(format_name) if format_name else recognise(sources)).read(sources)
+        if dry_run:
+            return preview_import(db, actor, project_id, reading=reading)
+        documents = app_state().settings.documents_folder
+        return import_items(db, actor, project_id, reading=reading, data_folder=documents, skip_bad=skip_bad)

@@ -1,0 +1,44 @@
+/** Items that are fetched before they are shown. */
+
+/** @typedef {import('./types.js').Dispute} Dispute */
+
+const KEPT = 6;
+const STALE = 5 * 60_000; // milliseconds after which an item is fetched again: others may have been at it
+
+export class Ahead {
+  /** @param {import('./api.js').Api} api */
+  constructor(api) {
+    this.api = api;
+    /** @type {Map<number, {at: number, coming: Promise<Dispute>, here: boolean}>} */
+    this.items = new Map();
+  }
+
+  /** Whether an item can be shown at once. @param {number} item */
+  has(item) {
+    const found = this.items.get(item);
+    return !!found?.here && performance.now() - found.at < STALE;
+  }
+
+  /** @param {number} item @returns {Promise<Dispute>} */
+  fetch(item) {
+    const known = this.items.get(item);
+    if (known && performance.now() - known.at < STALE) return known.coming;
+    const entry = { at: performance.now(), coming: this.api.item(item), here: false };
+    this.items.set(item, entry);
+    entry.coming.then(() => {
+      entry.here = true;
+    }, () => this.items.delete(item));
+    for (const old of this.items.keys()) {
+      if (this.items.size <= KEPT) break;
+      this.items.delete(old);
+    }
+    return entry.coming;
+  }
+
+  /** The item, not kept any longer: when it is shown again it may have changed. @param {number} item @returns {Promise<Dispute>} */
+  take(item) {
+    const coming = this.fetch(item);
+    this.items.delete(item);
+    return coming;
+  }
+}

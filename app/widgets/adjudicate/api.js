@@ -1,0 +1,43 @@
+/** The requests of the adjudicator's page. */
+
+import { ask, Refused } from '../annotate/api.js';
+
+/** @typedef {import('./types.js').Queue} Queue */
+/** @typedef {import('./types.js').Dispute} Dispute */
+/** @typedef {import('./types.js').Settlement} Settlement */
+/** @typedef {import('./types.js').Answer} Answer */
+
+const CONFLICT = 409;
+
+export class Api {
+  /** @param {number} study */
+  constructor(study) {
+    this.study = study;
+  }
+
+  /** @returns {Promise<Queue>} */
+  queue() {
+    return ask(`/api/studies/${this.study}/disputes`);
+  }
+
+  /** @param {number} studyItem @returns {Promise<Dispute>} */
+  item(studyItem) {
+    return ask(`/api/study-items/${studyItem}`);
+  }
+
+  /** Sends a decision; that somebody else was faster is an answer like another. @param {Settlement} settlement @returns {Promise<Answer>} */
+  async submit({ study_item: studyItem, ...body }) {
+    try {
+      await ask(`/api/study-items/${studyItem}/adjudicate`, body);
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== CONFLICT) throw error;
+      return { conflict: error.message };
+    }
+    return { conflict: null };
+  }
+
+  /** @param {number} assignment @param {string} reason @returns {Promise<unknown>} */
+  giveBack(assignment, reason) {
+    return ask(`/api/assignments/${assignment}/return`, { reason });
+  }
+}

@@ -1,0 +1,442 @@
+/** State and flow of the adjudicator's page: shows one dispute after the other, hands decisions to the outbox. */
+
+import { Refused, SignedOut } from '../annotate/api.js';
+import { button, h } from '../annotate/dom.js';
+import { press } from '../annotate/keyboard.js';
+import { Keys, meant } from '../annotate/keys.js';
+import { freshId, Outbox } from '../annotate/outbox.js';
+import { Screens } from '../annotate/screens.js';
+import { Shell } from '../annotate/shell.js';
+import { TEXT } from '../annotate/text.js';
+import { Ahead } from './ahead.js';
+import { Api } from './api.js';
+import { Decisions, HalfDecisions } from './decisions.js';
+import { Desk } from './desk.js';
+import { itemName } from './panel.js';
+import { Queue } from './queue.js';
+import { Status } from './status.js';
+import { SCREENS, WORDS } from './text.js';
+import { TopLine } from './top_line.js';
+
+/** @typedef {import('./types.js').Answer} Answer */
+/** @typedef {import('./types.js').Dispute} Dispute */
+/** @typedef {import('./types.js').Settlement} Settlement */
+/** @typedef {import('./decisions.js').Kept} Kept */
+/** @typedef {import('../annotate/outbox.js').Entry<Settlement>} Entry */
+/** @typedef {{study: number, person: string, project: string, home: string, sign_in: string, keys: Record<string, [string, string]>}} Options */
+
+const AHEAD = 2; // items that are fetched ahead
+const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
+const RETRY = 3000; // milliseconds until what could not be fetched is asked for again
+const LEFT_FOR_GOOD = 5000; // milliseconds after which a page that was taken down is not put up again as it was
+const NEWS = 12_000; // milliseconds a message that needs no answer stays
+
+export class App {
+  /** @param {Options} options */
+  constructor(options) {
+    const { person, study, home } = options;
+    this.options = options;
+    this.api = new Api(study);
+    this.outbox = /** @type {Outbox<Settlement, Answer>} */ (Outbox.of(person, `disputes-${study}`, this.api));
+    this.half = new HalfDecisions(person, study);
+    this.queue = new Queue(person, study);
+    this.ahead = new Ahead(this.api);
+    this.shell = new Shell(new URL('adjudicate.css', import.meta.url).href, 'adjudicate');
+    this.topLine = new TopLine(options, (action) => this.act(action));
+    this.news = h('div', { class: 'news', role: 'status', hidden: true, 'data-testid': 'news' });
+    this.shell.top.append(this.topLine.element, this.news);
+    this.screens = new Screens(this.shell, {
+      home, signIn: options.sign_in, load: () => void this.load(), act: (action) => this.act(action),
+      giveBack: (entry) => void this.#openRefused(entry),
+      discard: (entry) => {
+        this.outbox.discard(entry);
+        this.screens.refused(this.outbox.refused);
+        void this.load();
+      },
+    }, SCREENS);
+    this.status = new Status(this.topLine, this.outbox);
+    /** @type {import('./types.js').Queue | null} */
+    this.work = null;
+    /** @type {Keys | null} */
+    this.keys = null;
+    /** @type {Desk | null} */
+    this.desk = null;
+    /** @type {Decisions | null} about the item on the screen */
+    this.decisions = null;
+    this.fresh = false; // the queue is as the server had it, and nothing happened since
+    this.busy = false;
+    this.shownAt = 0;
+    this.timer = 0;
+    this.newsTimer = 0;
+    this.leaving = 0;
+    this.token = {};
+    /** @type {AbortController | null} */
+    this.listening = null;
+  }
+
+  /** Whether an item is on the screen and can be decided. */
+  get live() {
+    return this.decisions !== null && !this.busy && !this.status.signedOut;
+  }
+
+  get judgement() {
+    return this.desk?.panel ?? null;
+  }
+
+  get viewer() {
+    return this.desk?.viewer ?? null;
+  }
+
+  get guidelines() {
+    return this.desk?.guidelines ?? null;
+  }
+
+  get keySheet() {
+    return this.desk?.keySheet ?? null;
+  }
+
+  /** Puts the page up, or back up. @param {Element | ShadowRoot} parent */
+  attach(parent) {
+    clearTimeout(this.leaving);
+    this.shell.attach(parent);
+    if (this.listening) return;
+    this.listening = new AbortController();
+    const { signal } = this.listening;
+    const look = () => this.shell.theme();
+    window.addEventListener('keydown', (event) => this.#key(event), { signal, capture: true });
+    window.addEventListener('online', () => this.viewer?.pages.retry(), { signal });
+    window.addEventListener('focus', () => {
+      look();
+      if (this.status.signedOut) void this.load();
+    }, { signal });
+    document.addEventListener('visibilitychange', look, { signal });
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTimeout(look, 50), { signal });
+    const deaf = this.outbox.listen({
+      changed: () => this.#outboxChanged(),
+      acknowledged: (entry, answer) => this.#acknowledged(entry, answer),
+      refused: (entry) => this.#refused(entry),
+    });
+    signal.addEventListener('abort', deaf);
+  }
+
+  /** Takes the page down; put up again soon, it is as it was. @param {() => void} forget */
+  detach(forget) {
+    clearTimeout(this.timer);
+    this.listening?.abort();
+    this.listening = null;
+    this.shell.detach();
+    this.leaving = window.setTimeout(() => {
+      this.desk?.dispose();
+      forget();
+    }, LEFT_FOR_GOOD);
+  }
+
+  /** Sends what is kept from last time, then asks for the disputes. */
+  async load() {
+    clearTimeout(this.timer);
+    const { waiting } = this.outbox;
+    if (!this.work) this.screens.busy(waiting ? WORDS.sendingFirst(waiting) : WORDS.loading);
+    await this.outbox.send();
+    try {
+      this.#begin(await this.api.queue());
+    } catch (error) {
+      if (error instanceof SignedOut) this.#signOut();
+      else if (error instanceof Refused) this.screens.error(error.message);
+      else this.#wait(() => void this.load());
+    }
+  }
+
+  /** Does what a button or key says. @param {string} action */
+  act(action) {
+    const { judgement } = this;
+    if (this.busy || this.status.signedOut) return;
+    if (action === 'guidelines') this.desk?.toggleGuidelines();
+    else if (action === 'keys') this.desk?.showKeys();
+    else if (action === 'back') void this.#back();
+    else if (!judgement || !this.decisions) return;
+    else if (action === 'settle') this.#settle();
+    else if (action === 'later') this.#later();
+    else if (action === 'leave') this.#leave();
+    else if (action === 'return') this.#giveBack();
+    else if (!judgement.act(action)) this.viewer?.act(action);
+  }
+
+  /** @param {import('./types.js').Queue} work */
+  #begin(work) {
+    this.work = work;
+    this.fresh = true;
+    this.status.signedOut = false;
+    this.status.offline = false;
+    this.screens.signedIn();
+    this.keys ??= new Keys(this.options.keys, `${this.options.person}/adjudicate`);
+    this.topLine.show(work, this.keys);
+    if (!this.desk) this.#build(this.keys);
+    this.queue.refill(work.queue.map((one) => one.study_item_id), this.outbox.entries.map((entry) => entry.body.study_item));
+    this.screens.refused(this.outbox.refused);
+    this.status.count(work.counts);
+    if (this.queue.current === null) this.#next();
+    else if (!this.decisions) void this.#show(this.queue.current);
+  }
+
+  /** Builds what is on the screen while an item is. @param {Keys} keys */
+  #build(keys) {
+    const work = /** @type {import('./types.js').Queue} */ (this.work);
+    this.desk?.dispose();
+    this.desk = new Desk(this.shell, keys, work.study.protocol, {
+      act: (action) => this.act(action),
+      change: () => this.#changed(),
+      keys: () => {
+        this.#build(keys);
+        this.topLine.show(work, keys);
+        if (this.decisions) this.desk?.put(this.decisions);
+      },
+    });
+  }
+
+  /** Shows the next item, or says why there is none. */
+  #next() {
+    this.decisions = null;
+    const item = this.queue.take();
+    if (item !== null) {
+      void this.#show(item);
+      return;
+    }
+    this.status.show();
+    const { waiting, state } = this.outbox;
+    if (waiting && state === 'offline') this.screens.offline(true);
+    else if (waiting) this.screens.busy(WORDS.saving);
+    else if (!this.fresh) void this.load();
+    else if (this.status.done) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
+    else this.screens.nothing();
+  }
+
+  /** Puts the item that is next on the screen, fetched ahead or now. @param {number} item */
+  async #show(item) {
+    clearTimeout(this.timer);
+    if (!this.ahead.has(item)) this.screens.busy(WORDS.loadingItem);
+    const dispute = await this.ahead.take(item).catch((/** @type {unknown} */ error) => {
+      if (this.queue.current === item && !this.decisions) this.#notFetched(item, error);
+      return null;
+    });
+    if (!dispute || this.queue.current !== item || this.decisions) return;
+    this.status.offline = false;
+    if (dispute.state === 'disputed') this.#open(dispute, false, this.half.of(item));
+    else {
+      this.#say(WORDS.gone(dispute.state), NEWS);
+      this.fresh = false;
+      this.#next();
+    }
+  }
+
+  /** @param {number} item @param {unknown} error */
+  #notFetched(item, error) {
+    if (error instanceof SignedOut) this.#signOut();
+    else if (error instanceof Refused) {
+      this.#say(error.message);
+      this.#next();
+    } else this.#wait(() => void this.#show(item));
+  }
+
+  /** @param {Dispute} dispute @param {boolean} again it was settled before @param {Kept | null} kept */
+  #open(dispute, again, kept) {
+    const { study } = /** @type {import('./types.js').Queue} */ (this.work);
+    const decisions = new Decisions(dispute, study.protocol, again, kept);
+    this.decisions = decisions;
+    this.busy = false;
+    this.desk?.put(decisions);
+    this.status.show();
+    this.shownAt = performance.now();
+    this.shell.announce(dispute.allowed ?? WORDS.nextItem(this.status.done, this.status.of, decisions.missing().length));
+    setTimeout(() => {
+      for (const next of this.queue.next(AHEAD)) {
+        this.ahead.fetch(next).then((found) => this.viewer?.fetchAhead([found.presentation]), () => undefined);
+      }
+    }, 30);
+  }
+
+  #changed() {
+    if (!this.decisions) return;
+    this.half.keep(this.decisions);
+    this.status.keptAt = new Date();
+    this.status.show();
+  }
+
+  #settle() {
+    const { decisions, judgement } = this;
+    if (!decisions || !judgement) return;
+    if (!decisions.touched && performance.now() - this.shownAt < BLINK) return;
+    const { dispute, again, item, uid } = decisions;
+    if (dispute.allowed) {
+      judgement.say(WORDS.notAllowed(dispute.allowed));
+      return;
+    }
+    if (judgement.pointAtMissing()) return;
+    const settlement = decisions.settlement();
+    this.half.drop(dispute.study_item_id);
+    this.status.keptAt = null;
+    this.decisions = null;
+    this.fresh = false;
+    if (!again) this.status.counted.add(uid);
+    this.queue.done(settlement);
+    this.outbox.add(settlement, itemName(item));
+    this.#next();
+  }
+
+  #later() {
+    if (this.decisions?.again) this.#leave();
+    else if (this.queue.putOff()) this.#next();
+    else this.judgement?.say(WORDS.onlyOne);
+  }
+
+  /** Leaves an item that was opened again as it was. */
+  #leave() {
+    if (this.decisions) this.half.drop(this.decisions.dispute.study_item_id);
+    this.#next();
+  }
+
+  /** Asks to whom the item goes back, and why. */
+  #giveBack() {
+    const { judgement, decisions } = this;
+    if (!judgement || !decisions) return;
+    const { raters } = decisions.dispute;
+    const why = (/** @type {string} */ rater) => judgement.dock.ask(WORDS.why(rater), WORDS.returnReasons, '', (reason) => void this.#send(rater, reason));
+    if (raters.length === 1) why(raters[0]);
+    else judgement.dock.choose(WORDS.whichRater, raters, why);
+  }
+
+  /** @param {string} rater @param {string} reason */
+  async #send(rater, reason) {
+    const { judgement, decisions } = this;
+    if (!judgement || !decisions) return;
+    this.busy = true;
+    judgement.setBusy(true);
+    judgement.say(WORDS.returning);
+    try {
+      await this.api.giveBack(decisions.dispute.assignments[rater], reason);
+      this.half.drop(decisions.dispute.study_item_id);
+      this.status.savedAt = new Date();
+      if (!decisions.again) this.status.disputed -= 1;
+      this.fresh = false;
+      this.busy = false;
+      this.#say(WORDS.returned(rater), NEWS);
+      this.#next();
+    } catch (error) {
+      this.#failed(error, WORDS.notReturned);
+    }
+  }
+
+  /** Opens the item settled last; again, the one before it. */
+  async #back() {
+    const settlement = this.queue.before();
+    const say = (/** @type {string} */ words) => (this.decisions ? this.judgement?.say(words) : this.screens.say(words));
+    if (!settlement) say(WORDS.nothingBack);
+    else if (this.outbox.entries.some((entry) => entry.body.study_item === settlement.study_item)) {
+      say(WORDS.backWaits);
+      void this.outbox.send();
+    } else await this.#reopen(settlement.study_item, { uid: freshId(), decisions: settlement.decisions });
+  }
+
+  /** Opens the item of a refused decision with what was decided. @param {Entry} entry */
+  async #openRefused(entry) {
+    const { study_item: item, uid, decisions } = entry.body;
+    if (!await this.#reopen(item, { uid, decisions })) return;
+    this.queue.undone(item);
+    this.outbox.discard(entry);
+    this.screens.refused(this.outbox.refused);
+    if (this.decisions) this.half.keep(this.decisions);
+  }
+
+  /** @param {number} item @param {Kept} kept @returns {Promise<boolean>} whether it is open */
+  async #reopen(item, kept) {
+    this.busy = true;
+    const dispute = await this.api.item(item).catch((/** @type {unknown} */ error) => {
+      this.#failed(error, WORDS.notBack);
+      return null;
+    });
+    this.busy = false;
+    if (!dispute) return false;
+    if (!['disputed', 'adjudicated'].includes(dispute.state)) {
+      this.#say(WORDS.gone(dispute.state), NEWS);
+      return false;
+    }
+    this.queue.interrupt(item);
+    this.#open(dispute, dispute.state === 'adjudicated', this.half.of(item) ?? kept);
+    return true;
+  }
+
+  /** @param {Entry} entry @param {Answer} answer */
+  #acknowledged(entry, answer) {
+    if (!this.work) return;
+    this.fresh = false;
+    this.status.acknowledged(entry.body.uid, answer.conflict === null && !entry.body.again);
+    if (answer.conflict !== null) {
+      this.queue.undone(entry.body.study_item);
+      this.#say(`${WORDS.notSettled(entry.title)} ${answer.conflict}`);
+      void this.load();
+      return;
+    }
+    if (this.queue.current === null) this.#next();
+  }
+
+  /** @param {Entry} entry */
+  #refused(entry) {
+    this.status.acknowledged(entry.body.uid, false);
+    this.screens.refused(this.outbox.refused);
+    if (this.work && this.queue.current === null) this.#next();
+  }
+
+  /** @param {unknown} error @param {string} unreachable what to say when the server cannot be reached */
+  #failed(error, unreachable) {
+    this.busy = false;
+    this.judgement?.setBusy(false);
+    if (error instanceof SignedOut) {
+      this.#signOut();
+      return;
+    }
+    const words = error instanceof Refused ? error.message : unreachable;
+    if (this.decisions) this.judgement?.say(words);
+    else this.screens.say(words);
+    this.judgement?.focus();
+  }
+
+  /** Says that the server cannot be reached, and tries again by itself. @param {() => void} again */
+  #wait(again) {
+    this.status.offline = true;
+    this.status.show();
+    this.timer = window.setTimeout(again, RETRY);
+    if (!this.decisions) this.screens.offline(this.work !== null);
+  }
+
+  #signOut() {
+    this.status.signedOut = true;
+    this.status.show();
+    this.screens.signedOut(this.outbox.waiting);
+  }
+
+  #outboxChanged() {
+    const { outbox, status } = this;
+    if (outbox.state === 'signed-out' && outbox.waiting && !status.signedOut) this.#signOut();
+    else status.show();
+  }
+
+  /** A message about an item that is not on the screen. @param {string} words @param {number} [stays] milliseconds; else until it is closed */
+  #say(words, stays) {
+    clearTimeout(this.newsTimer);
+    const close = () => {
+      this.news.hidden = true;
+    };
+    this.news.replaceChildren(h('span', { class: 'grow', dir: 'auto' }, words), button(TEXT.close, close, { class: 'btn small' }));
+    this.news.hidden = false;
+    if (stays) this.newsTimer = window.setTimeout(close, stays);
+  }
+
+  /** Every key of the page passes here first. @param {KeyboardEvent} event */
+  #key(event) {
+    const meanings = meant(event);
+    if (!meanings.length || event.defaultPrevented || !this.keys) return;
+    if (press(this, event.composedPath()[0], meanings, event.repeat)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  }
+}

@@ -1,0 +1,201 @@
+/** The decisions about one item: what is given, what is needed, what goes against a majority, what is still missing. */
+
+import { kindOf } from '../annotate/inputs/index.js';
+import { freshId } from '../annotate/outbox.js';
+import { keys, read, remove, write } from '../annotate/storage.js';
+import { ballot, imageKeys, unitsOf } from './units.js';
+
+/** @typedef {import('./types.js').Dispute} Dispute */
+/** @typedef {import('./types.js').Unit} Unit */
+/** @typedef {import('./types.js').Value} Value */
+/** @typedef {import('./types.js').SentDecision} SentDecision */
+/** @typedef {import('./types.js').Settlement} Settlement */
+/** @typedef {{value: Value | null, reason: string}} Decision */
+/** @typedef {{uid: string, decisions: {criterion: string, target: string, value: Value | null, reason: string | null}[]}} Kept */
+
+const PREFIX = 'assay.adjudication.1';
+const KEPT = 30 * 24 * 3600_000; // milliseconds a half decision is kept
+
+export class Decisions {
+  /**
+   * @param {Dispute} dispute
+   * @param {import('./types.js').Protocol} protocol
+   * @param {boolean} again it was settled before
+   * @param {Kept | null} kept what was decided so far
+   */
+  constructor(dispute, protocol, again, kept) {
+    this.dispute = dispute;
+    this.item = dispute.presentation;
+    this.again = again;
+    this.uid = kept?.uid ?? freshId();
+    this.units = unitsOf(dispute, protocol);
+    this.byId = new Map(this.units.map((unit) => [unit.id, unit]));
+    this.images = imageKeys(dispute);
+    this.touched = false;
+    /** @type {Map<string, Decision>} */
+    this.given = new Map();
+    /** Units that the votes settled and the adjudicator decides all the same. @type {Set<string>} */
+    this.opened = new Set();
+    if (again && !kept) {
+      for (const unit of this.units) {
+        if (unit.decided !== null) this.given.set(unit.id, { value: asControl(unit.decided, unit), reason: '' });
+      }
+    }
+    for (const { criterion, target, value, reason } of kept?.decisions ?? []) {
+      const unit = this.byId.get(`${criterion} ${target}`);
+      if (unit) this.given.set(unit.id, { value: this.#shown(value, unit), reason: reason ?? '' });
+    }
+    for (const id of this.given.keys()) {
+      if (!this.byId.get(id)?.disputed) this.opened.add(id);
+    }
+  }
+
+  /** @param {Unit} unit @returns {Decision} */
+  of(unit) {
+    return this.given.get(unit.id) ?? { value: null, reason: '' };
+  }
+
+  /** @param {Unit} unit @param {Partial<Decision>} change */
+  set(unit, change) {
+    this.touched = true;
+    const decision = { ...this.of(unit), ...change };
+    if (decision.value === null && !decision.reason) this.given.delete(unit.id);
+    else this.given.set(unit.id, decision);
+  }
+
+  /** Takes a decision back; a settled unit is settled by its votes again. @param {Unit} unit */
+  clear(unit) {
+    this.touched = true;
+    this.given.delete(unit.id);
+    this.opened.delete(unit.id);
+  }
+
+  /** Whether it can be decided at all: texts are each annotator's own. @param {Unit} unit */
+  decidable(unit) {
+    return unit.criterion.scale !== 'text';
+  }
+
+  /** Whether the control is there: the unit is disputed, or the adjudicator wants to decide it. @param {Unit} unit */
+  open(unit) {
+    return this.decidable(unit) && (unit.disputed || this.opened.has(unit.id) || this.#askedNow(unit));
+  }
+
+  /** Whether the item cannot be settled without a decision on it. @param {Unit} unit */
+  needed(unit) {
+    return this.decidable(unit) && (unit.disputed || this.#askedNow(unit));
+  }
+
+  /** Whether the decision goes against what most annotators said. @param {Unit} unit */
+  overrules(unit) {
+    const { value } = this.of(unit);
+    return value !== null && unit.majority !== null && ballot(value) !== ballot(asControl(unit.majority, unit));
+  }
+
+  /** What is wrong with a value, in words, or null. @param {Unit} unit */
+  problem(unit) {
+    return kindOf(unit.criterion).problem(this.of(unit).value, unit.criterion);
+  }
+
+  /** Whether there is a valid value. @param {Unit} unit */
+  decided(unit) {
+    return kindOf(unit.criterion).complete(this.of(unit).value, unit.criterion, this.item) && this.problem(unit) === null;
+  }
+
+  /** Whether a reason is needed and not there. @param {Unit} unit */
+  lacksReason(unit) {
+    return this.overrules(unit) && !this.of(unit).reason.trim();
+  }
+
+  /** What keeps the item from being settled. */
+  missing() {
+    return this.units.filter((unit) => (this.needed(unit) && !this.decided(unit)) ||
+      (this.open(unit) && this.of(unit).value !== null && (!this.decided(unit) || this.lacksReason(unit))));
+  }
+
+  /** The unit to go to after this one: the next that is missing below it, else the first; null when none is. @param {Unit | null} unit */
+  next(unit) {
+    const missing = this.missing();
+    const from = unit ? this.units.indexOf(unit) : -1;
+    return missing.find((other) => this.units.indexOf(other) > from) ?? missing[0] ?? null;
+  }
+
+  /** @returns {Settlement} */
+  settlement() {
+    const decisions = this.#written().filter((one) => one.value !== null);
+    return { uid: this.uid, study_item: this.dispute.study_item_id, decisions: /** @type {SentDecision[]} */ (decisions), again: this.again };
+  }
+
+  /** @returns {Kept} */
+  kept() {
+    return { uid: this.uid, decisions: this.#written() };
+  }
+
+  #written() {
+    const stored = new Map([...this.images ?? []].map(([key, shown]) => [shown, key]));
+    return this.units.filter((unit) => this.given.has(unit.id)).map((unit) => {
+      const { value, reason } = this.of(unit);
+      const order = unit.criterion.scale === 'ranking';
+      const plain = order && typeof value === 'string' ? /** @type {string[]} */ (JSON.parse(value)) : value;
+      return {
+        criterion: unit.criterion.name, target: unit.stored, reason: reason.trim() || null,
+        value: order && Array.isArray(plain) && this.images ? plain.map((key) => stored.get(key) ?? key) : plain,
+      };
+    });
+  }
+
+  /** A stored value as the control has it. @param {Value | null} value @param {Unit} unit */
+  #shown(value, unit) {
+    const order = unit.criterion.scale === 'ranking' && Array.isArray(value);
+    return asControl(order ? value.map((key) => this.images?.get(key) ?? key) : value, unit);
+  }
+
+  /** Whether the adjudicator's own decision on its condition makes a unit asked that only a few were asked. @param {Unit} unit @returns {boolean} */
+  #askedNow(unit) {
+    const { when } = unit.criterion;
+    if (!when || unit.outcome !== 'open') return false;
+    for (const target of new Set([unit.stored, 'item', 'pair'])) {
+      const other = this.byId.get(`${when.criterion} ${target}`);
+      const value = other && this.decided(other) ? this.of(other).value : null;
+      if (value === null) continue;
+      return [value].flat().some((one) => when.values.some((wanted) => String(wanted) === String(one)));
+    }
+    return false;
+  }
+}
+
+/** An order that is one of several given ones is chosen by its text. @param {Value | null} value @param {Unit} unit @returns {Value | null} */
+export function asControl(value, unit) {
+  return unit.criterion.kind === 'choice' && Array.isArray(value) ? JSON.stringify(value) : value;
+}
+
+/** Half decisions, kept in this browser until they are settled. */
+export class HalfDecisions {
+  /** @param {string} person @param {number} study */
+  constructor(person, study) {
+    this.prefix = `${PREFIX}/${person}/${study}/`;
+    for (const key of keys(PREFIX)) {
+      const kept = /** @type {{at?: number} | null} */ (read(key));
+      if (Date.now() - (kept?.at ?? 0) > KEPT) remove(key);
+    }
+  }
+
+  /** @param {Decisions} decisions */
+  keep(decisions) {
+    write(this.#key(decisions.dispute.study_item_id), { ...decisions.kept(), at: Date.now() });
+  }
+
+  /** @param {number} studyItem @returns {Kept | null} */
+  of(studyItem) {
+    return /** @type {Kept | null} */ (read(this.#key(studyItem)));
+  }
+
+  /** @param {number} studyItem */
+  drop(studyItem) {
+    remove(this.#key(studyItem));
+  }
+
+  /** @param {number} studyItem */
+  #key(studyItem) {
+    return `${this.prefix}${studyItem}`;
+  }
+}

@@ -1,0 +1,82 @@
+/** What is on the screen while an item is: viewer, decisions, guidelines and the sheet of keys, working together. */
+
+import { Guidelines, KeySheet } from '../annotate/dialogs.js';
+import { targetKeys } from '../annotate/rows.js';
+import { hasEvidence, Viewer } from '../annotate/viewer.js';
+import { Panel } from './panel.js';
+import { MarksLine, marksOf } from './rationales.js';
+import { WORDS } from './text.js';
+
+/** @typedef {import('./types.js').Protocol} Protocol */
+/** @typedef {import('./decisions.js').Decisions} Decisions */
+
+export class Desk {
+  /**
+   * @param {import('../annotate/shell.js').Shell} shell
+   * @param {import('../annotate/keys.js').Keys} keys
+   * @param {Protocol} protocol
+   * @param {object} on
+   * @param {(action: string) => void} on.act
+   * @param {() => void} on.change something was decided
+   * @param {() => void} on.keys a key was changed: the desk has to be built again
+   */
+  constructor(shell, keys, protocol, on) {
+    this.shell = shell;
+    this.protocol = protocol;
+    /** @type {Decisions | null} what the viewer shows */
+    this.decisions = null;
+    this.viewer = new Viewer(keys, { unit: (unit) => this.panel.goToUnit(unit), page: () => undefined });
+    this.marks = new MarksLine((marks) => this.viewer.pages.setMarks(marks));
+    this.viewer.view.append(this.marks.element);
+    this.panel = new Panel(keys, { change: on.change, current: (unit) => this.#look(unit.target), action: on.act });
+    this.guidelines = new Guidelines(protocol, () => this.toggleGuidelines());
+    this.keySheet = new KeySheet(keys, (changed) => {
+      if (changed) on.keys();
+      else this.panel.focus();
+    }, WORDS.labelKeys);
+    shell.root.append(this.keySheet.element);
+  }
+
+  /** Puts an item and what is decided about it on the screen. @param {Decisions} decisions */
+  put(decisions) {
+    const { panel, viewer, guidelines, shell, marks } = this;
+    const { item, dispute, units } = decisions;
+    const evidence = hasEvidence(item);
+    const boxes = evidence ? marksOf(dispute, units) : [];
+    this.decisions = decisions;
+    panel.setBusy(false);
+    shell.fill(...(evidence ? [viewer.element] : []), panel.element, guidelines.element);
+    shell.stage.classList.toggle('alone', !evidence);
+    if (evidence) viewer.show(item, null);
+    marks.show(boxes);
+    panel.show(decisions, this.protocol, boxes.length > 0);
+    panel.focus();
+  }
+
+  toggleGuidelines() {
+    const { guidelines, shell } = this;
+    if (!guidelines.element.isConnected) shell.stage.append(guidelines.element);
+    guidelines.toggle();
+    this.panel.focus();
+  }
+
+  showKeys() {
+    this.keySheet.show(this.protocol.criteria.flatMap((criterion) => (criterion.labels ?? []).filter((label) => label.key).map(
+      (label) => ({ key: label.key, title: label.title, of: criterion.title }),
+    )));
+  }
+
+  dispose() {
+    this.viewer.dispose();
+    this.panel.dispose();
+    this.keySheet.element.remove();
+  }
+
+  /** The viewer shows what the current unit is about. @param {string} target */
+  #look(target) {
+    const { evidence, document, page } = targetKeys(target);
+    if (!this.decisions || !hasEvidence(this.decisions.item)) return;
+    if (evidence && this.viewer.unit?.key !== evidence) this.viewer.showUnit(evidence);
+    else if (document && page) this.viewer.showPage(document, page);
+  }
+}

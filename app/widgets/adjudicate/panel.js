@@ -1,0 +1,335 @@
+/** The right side: what was judged, the table of labels and decisions, remarks, and the footer. */
+
+import { Dock } from '../annotate/dock.js';
+import { attribute, button, h, shorten } from '../annotate/dom.js';
+import { markClaim, reading } from '../annotate/reading.js';
+import { targetKeys } from '../annotate/rows.js';
+import { TEXT } from '../annotate/text.js';
+import { Tip } from '../annotate/tip.js';
+import { unitTitle } from './row.js';
+import { Table } from './table.js';
+import { WORDS } from './text.js';
+
+/** @typedef {import('./types.js').Unit} Unit */
+/** @typedef {import('./types.js').Value} Value */
+/** @typedef {import('./decisions.js').Decisions} Decisions */
+
+const NAMED = 4; // units that are named when something is missing
+
+export class Panel {
+  /**
+   * @param {import('../annotate/keys.js').Keys} keys
+   * @param {object} on
+   * @param {() => void} on.change something was decided
+   * @param {(unit: Unit) => void} on.current another unit is the current one
+   * @param {(action: string) => void} on.action a button of the footer
+   */
+  constructor(keys, on) {
+    this.keys = keys;
+    this.on = on;
+    /** @type {Decisions | null} */
+    this.decisions = null;
+    /** @type {Table | null} */
+    this.table = null;
+    /** @type {Unit | null} */
+    this.unit = null;
+    this.dock = new Dock(() => this.focus());
+    this.notice = h('div', { class: 'notice', role: 'alert', 'data-testid': 'notice' });
+    this.text = h('div', {});
+    this.reading = h('div', { class: 'reading', tabindex: '0', role: 'region', 'aria-label': TEXT.question }, this.text);
+    this.parts = h('div', { class: 'units-parts' });
+    this.place = h('div', { class: 'criteria units-place' }, this.parts);
+    this.body = h('div', { class: 'body' }, this.reading, this.place);
+    const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => on.action(name),
+      { key: keys.of(name), testid: name, hint: keys.title(name) });
+    this.settle = button(WORDS.settle, () => on.action('settle'), { key: keys.of('settle'), class: 'btn pri', testid: 'settle' });
+    this.giveBack = action('return', WORDS.giveBack);
+    const footer = h('footer', {}, action('back', WORDS.back), action('later', WORDS.later), this.giveBack, h('span', { class: 'grow' }), this.settle);
+    this.element = h('aside', { class: 'judgement decisions', 'aria-label': WORDS.decisions, 'data-testid': 'dispute' },
+      this.body, this.notice, this.dock.element, footer);
+    this.tip = new Tip(this.element, this.place);
+    this.element.append(this.tip.element);
+    this.place.addEventListener('focusin', (event) => this.#focused(event));
+    this.resizes = new ResizeObserver(() => this.#share());
+    for (const part of [this.body, this.text, this.parts]) this.resizes.observe(part);
+    this.moving = false; // the focus is being moved by the page, not by the adjudicator
+  }
+
+  /** @param {Decisions} decisions @param {import('./types.js').Protocol} protocol @param {boolean} coloured annotators have boxes on the pages */
+  show(decisions, protocol, coloured) {
+    this.decisions = decisions;
+    this.unit = null;
+    this.say('');
+    this.tip.hide();
+    if (this.dock.open) this.dock.close();
+    const { dispute } = decisions;
+    attribute(this.element, 'data-study-item', dispute.study_item_id);
+    this.settle.disabled = dispute.allowed !== null;
+    this.text.replaceChildren(
+      ...(dispute.allowed ? [h('div', { class: 'banner', role: 'alert', 'data-testid': 'not-allowed' }, h('span', {}, WORDS.notAllowed(dispute.allowed)))] : []),
+      ...(decisions.again ? [h('div', { class: 'banner' }, h('span', {}, WORDS.again), button(WORDS.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
+      ...reading(dispute.presentation),
+    );
+    this.reading.scrollTop = 0;
+    this.table = new Table({
+      decisions,
+      give: (unit, value, done) => this.#give(unit, value, done),
+      reason: (unit, reason) => {
+        decisions.set(unit, { reason });
+        this.#changed();
+      },
+      pick: (unit) => this.go(unit),
+      open: (unit) => this.#open(unit),
+      done: (unit) => this.#advance(unit),
+    }, coloured);
+    this.parts.replaceChildren(this.table.element, ...this.#remarks());
+    this.place.scrollTop = 0;
+    this.place.scrollLeft = 0;
+    this.element.classList.toggle('refused', dispute.allowed !== null);
+    for (const row of this.table.rows) row.cell.toggleAttribute('inert', dispute.allowed !== null);
+    this.refresh();
+    this.#share();
+    this.go(decisions.next(null) ?? decisions.units.find((unit) => unit.disputed) ?? decisions.units[0] ?? null);
+  }
+
+  /** Makes a unit the current one. @param {Unit | null} unit */
+  go(unit) {
+    this.#select(unit);
+    const row = this.#row();
+    if (!row) return;
+    this.#reveal(row.element);
+    this.focus();
+  }
+
+  /** Gives the focus back to the current unit; its row shows where it is. */
+  focus() {
+    this.moving = true;
+    this.#row()?.focus();
+    this.moving = false;
+    this.quiet = true;
+  }
+
+  /** Whether the page put the focus where it is: the label that has it is then not singled out. */
+  get quiet() {
+    return this.element.classList.contains('quiet');
+  }
+
+  set quiet(quiet) {
+    this.element.classList.toggle('quiet', quiet);
+  }
+
+  /** Draws everything that depends on what is decided. */
+  refresh() {
+    const { decisions } = this;
+    if (!decisions) return;
+    this.table?.refresh();
+    const ready = decisions.missing().length === 0;
+    this.settle.classList.toggle('ready', ready && !this.settle.disabled);
+    if (ready) this.say('');
+  }
+
+  /** A key of a label of the current unit. @param {string} key @returns {boolean} */
+  key(key) {
+    const row = this.#row();
+    if (!row || !this.decisions || this.decisions.dispute.allowed) return false;
+    if (key === ' ' && row.input?.enter) {
+      row.input.enter();
+      return true;
+    }
+    if (key === ' ' && row.otherwise) {
+      this.#open(row.unit);
+      return true;
+    }
+    return row.input?.key(key) ?? false;
+  }
+
+  /** Moves among units, or among the labels of one. @param {'above' | 'below' | 'left' | 'right'} where */
+  move(where) {
+    if (where === 'left' || where === 'right') {
+      // The first press shows which label has the focus.
+      const by = this.quiet ? 0 : (where === 'right' ? 1 : -1);
+      this.quiet = false;
+      this.#row()?.input?.move?.(by);
+      return;
+    }
+    const units = this.table?.visible() ?? [];
+    const at = this.unit ? units.indexOf(this.unit) : -1;
+    const next = units[Math.max(0, Math.min(units.length - 1, at + (where === 'below' ? 1 : -1)))];
+    if (next) this.go(next);
+  }
+
+  /** Does what an action of the decisions says; false when it is none. @param {string} action */
+  act(action) {
+    const actions = /** @type {Record<string, () => void>} */ ({
+      reason: () => this.writeReason(),
+      clear: () => this.clear(),
+      previous_criterion: () => this.move('above'),
+      next_criterion: () => this.move('below'),
+      previous_label: () => this.move('left'),
+      next_label: () => this.move('right'),
+    });
+    actions[action]?.();
+    return action in actions;
+  }
+
+  /** Takes the current decision back. */
+  clear() {
+    const { unit, decisions } = this;
+    if (!unit || !decisions || decisions.dispute.allowed) return;
+    decisions.clear(unit);
+    const row = this.#row();
+    if (row) row.wantsReason = false;
+    this.#changed();
+    this.go(unit);
+  }
+
+  /** Opens the reason of the current decision. */
+  writeReason() {
+    const row = this.#row();
+    if (this.decisions?.dispute.allowed) return;
+    if (row && !row.input && row.otherwise) this.#open(row.unit);
+    row?.writeReason();
+    if (row?.input) this.#reveal(row.element);
+  }
+
+  /** Goes to the first thing that is missing and says in words what is; false when nothing is. */
+  pointAtMissing() {
+    const { decisions } = this;
+    const missing = decisions?.missing() ?? [];
+    if (!decisions || !missing.length) return false;
+    const [first] = missing;
+    this.go(first);
+    const problem = decisions.problem(first);
+    const title = unitTitle(first, decisions.item);
+    if (problem) this.say(TEXT.wrong(title, problem));
+    else if (decisions.lacksReason(first)) {
+      this.writeReason();
+      this.say(WORDS.reasonMissing(title));
+    } else {
+      const named = missing.slice(0, NAMED).map((unit) => unitTitle(unit, decisions.item));
+      if (missing.length > NAMED) named.push(TEXT.andMore(missing.length - NAMED));
+      this.say(WORDS.missing(named.join('; ')));
+    }
+    return true;
+  }
+
+  /** Makes the row about an evidence unit the current one, if there is one. @param {string} evidence */
+  goToUnit(evidence) {
+    const about = (/** @type {Unit} */ unit) => targetKeys(unit.target).evidence === evidence;
+    if (!this.decisions || (this.unit && about(this.unit))) return;
+    const claim = this.unit ? targetKeys(this.unit.target).claim : undefined;
+    const units = this.decisions.units.filter(about);
+    const unit = units.find((one) => targetKeys(one.target).claim === claim) ?? units.find((one) => one.disputed) ?? units[0];
+    if (unit) this.go(unit);
+  }
+
+  /** Says something above the footer. @param {string} words */
+  say(words) {
+    this.notice.textContent = words;
+  }
+
+  /** Locks the panel while something is on its way. @param {boolean} busy */
+  setBusy(busy) {
+    this.element.toggleAttribute('inert', busy);
+    this.element.classList.toggle('busy', busy);
+  }
+
+  dispose() {
+    this.resizes.disconnect();
+    this.tip.hide();
+  }
+
+  /** @param {Unit | null} unit */
+  #select(unit) {
+    const before = this.unit;
+    this.unit = unit;
+    this.table?.select(unit);
+    if (!unit || !this.decisions || before === unit) return;
+    const { claim } = targetKeys(unit.target);
+    markClaim(this.reading, this.decisions.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
+    this.on.current(unit);
+  }
+
+  #row() {
+    return this.unit ? this.table?.rowOf.get(this.unit) ?? null : null;
+  }
+
+  /** @param {Unit} unit @param {Value | null} value @param {boolean} done */
+  #give(unit, value, done) {
+    const { decisions } = this;
+    if (!decisions) return;
+    decisions.set(unit, { value });
+    if (this.unit !== unit) this.#select(unit);
+    this.#changed();
+    if (!done) return;
+    this.#advance(unit);
+  }
+
+  /** @param {Unit} unit */
+  #open(unit) {
+    if (!this.decisions || this.decisions.dispute.allowed) return;
+    this.decisions.opened.add(unit.id);
+    this.refresh();
+    this.go(unit);
+  }
+
+  /** Goes on to what is still missing. @param {Unit} unit */
+  #advance(unit) {
+    const next = this.decisions?.next(unit) ?? null;
+    if (this.decisions?.lacksReason(unit)) this.writeReason();
+    else this.go(next ?? unit);
+  }
+
+  #changed() {
+    this.refresh();
+    this.on.change();
+  }
+
+  /** What the annotators said about the whole item. @returns {HTMLElement[]} */
+  #remarks() {
+    const { comments, flags, raters } = /** @type {Decisions} */ (this.decisions).dispute;
+    const said = raters.flatMap((rater) => [
+      flags[rater] ? { rater, words: flags[rater], flag: true } : null, comments[rater] ? { rater, words: comments[rater], flag: false } : null,
+    ]).filter((one) => one !== null);
+    if (!said.length) return [];
+    return [h('section', { class: 'remarks', 'data-testid': 'remarks' }, h('h2', {}, WORDS.remarks), ...said.map(({ rater, words, flag }) => h('p', {},
+      h('b', { dir: 'auto' }, rater), flag ? h('span', { class: 'note warn' }, WORDS.flagged) : null, h('span', { class: 'said', dir: 'auto' }, words))))];
+  }
+
+  /** The row that got the focus becomes the current one. @param {FocusEvent} event */
+  #focused(event) {
+    const { target } = event;
+    if (this.moving) return;
+    this.quiet = false;
+    if (!(target instanceof HTMLElement)) return;
+    const row = this.table?.rows.find((one) => one.element.contains(target));
+    if (row && row.unit !== this.unit) this.#select(row.unit);
+    if (target.matches(':focus-visible')) this.tip.show(target);
+  }
+
+  /** Scrolls the table, or the whole page where it is one column, so far that a row is seen. @param {HTMLElement} row */
+  #reveal(row) {
+    const { place } = this;
+    if (place.scrollHeight <= place.clientHeight) {
+      row.scrollIntoView({ block: 'nearest' });
+      return;
+    }
+    const [view, own] = [place.getBoundingClientRect(), row.getBoundingClientRect()];
+    const head = this.table?.head.offsetHeight ?? 0;
+    if (own.top < view.top + head) place.scrollTop -= view.top + head - own.top;
+    else if (own.bottom > view.bottom) place.scrollTop += Math.min(own.bottom - view.bottom + 40, own.top - view.top - head);
+  }
+
+  /** Shares the height: all of it when it is enough, else the reading scrolls and the table keeps more than half. */
+  #share() {
+    const all = this.body.clientHeight;
+    const [text, needed] = [this.text.offsetHeight + 18, this.parts.offsetHeight + 14];
+    const forReading = text + needed <= all ? text : Math.max(all - needed, Math.min(text, all * 0.45));
+    this.body.style.setProperty('--reading', `${Math.round(forReading)}px`);
+  }
+}
+
+/** A short name of an item, for messages about it. @param {import('./types.js').Presentation} item */
+export function itemName(item) {
+  return shorten(item.question, 80);
+}

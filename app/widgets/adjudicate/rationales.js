@@ -1,0 +1,74 @@
+/** What the annotators marked as support: boxes on the pages in their colours, and the line that says whose they are. */
+
+import { attribute, h, keepFocus } from '../annotate/dom.js';
+import { WORDS } from './text.js';
+import { valueTitle } from './units.js';
+
+/** @typedef {import('./types.js').Dispute} Dispute */
+/** @typedef {import('./types.js').Unit} Unit */
+/** @typedef {import('../annotate/pages.js').PageMark} PageMark */
+
+const COLOURS = ['#2f7a4f', '#a4572a', '#7a4f9a', '#8a6d00', '#0f7480', '#9d2f5d']; // on white pages, under white words
+
+/** The colour of an annotator. @param {string} rater @param {string[]} raters */
+export const colourOf = (rater, raters) => COLOURS[Math.max(0, raters.indexOf(rater)) % COLOURS.length];
+
+/** The boxes of all annotators; the same box of several is drawn once, with all their names. @param {Dispute} dispute @param {Unit[]} units @returns {PageMark[]} */
+export function marksOf(dispute, units) {
+  const documents = dispute.presentation.documents ?? [];
+  /** @type {Map<string, {document: number, page: number, box: import('../annotate/types.js').Box, raters: Set<string>, about: Set<string>}>} */
+  const places = new Map();
+  for (const unit of units) {
+    for (const vote of unit.votes) {
+      for (const { document, page, box } of vote.rationale ?? []) {
+        const found = documents.find((one) => one.id === document || one.key === document);
+        if (!found || !page || !box) continue;
+        const place = `${found.id} ${page} ${box.map((one) => one.toFixed(3)).join(' ')}`;
+        const mark = places.get(place) ?? { document: found.id, page, box, raters: new Set(), about: new Set() };
+        mark.raters.add(vote.rater);
+        mark.about.add(`${unit.criterion.title}: ${valueTitle(vote.value, unit.criterion)}`);
+        places.set(place, mark);
+      }
+    }
+  }
+  return [...places.values()].map(({ document, page, box, raters, about }) => {
+    const name = dispute.raters.filter((rater) => raters.has(rater)).join(', ');
+    const [first] = name.split(', ');
+    return { document, page, box, name, title: WORDS.markTitle(name, [...about].join('; ')), colour: colourOf(first, dispute.raters) };
+  });
+}
+
+/** The line under the viewer: whose boxes these are, and a button that hides them. */
+export class MarksLine {
+  /** @param {(marks: PageMark[]) => void} draw */
+  constructor(draw) {
+    this.draw = draw;
+    /** @type {PageMark[]} */
+    this.marks = [];
+    this.on = true;
+    this.button = h('button', {
+      type: 'button', class: 'tool', 'data-testid': 'marks', onmousedown: keepFocus,
+      onclick: () => {
+        this.on = !this.on;
+        this.#refresh();
+      },
+    });
+    this.names = h('span', { class: 'marks-names' });
+    this.element = h('div', { class: 'legend', hidden: true }, this.button, this.names, h('span', { class: 'soft' }, WORDS.marksMore));
+  }
+
+  /** @param {PageMark[]} marks */
+  show(marks) {
+    this.marks = marks;
+    this.element.hidden = !marks.length;
+    this.button.textContent = WORDS.marks(marks.length);
+    const names = new Map(marks.map((mark) => [mark.name, mark.colour]));
+    this.names.replaceChildren(...[...names].map(([name, colour]) => h('span', {}, h('i', { class: 'swatch', style: `background:${colour}` }), name)));
+    this.#refresh();
+  }
+
+  #refresh() {
+    attribute(this.button, 'aria-pressed', String(this.on));
+    this.draw(this.on ? this.marks : []);
+  }
+}

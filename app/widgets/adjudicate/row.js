@@ -1,0 +1,181 @@
+/** One row of the table: what is decided, the labels of all annotators side by side, and the decision. */
+
+import { attribute, button, h, keepFocus, keycap } from '../annotate/dom.js';
+import { kindOf } from '../annotate/inputs/index.js';
+import { cellTitle, targetName, targetTitle } from '../annotate/rows.js';
+import { WORDS } from './text.js';
+import { division, isOdd, outcomeWords, valueTitle } from './units.js';
+
+const NAMED = 12; // folded units that are named
+
+/** @typedef {import('./types.js').Unit} Unit */
+/** @typedef {import('./types.js').Vote} Vote */
+/** @typedef {import('./types.js').Value} Value */
+/**
+ * @typedef {object} Panel what rows ask of the panel they are in
+ * @property {import('./decisions.js').Decisions} decisions
+ * @property {(unit: Unit, value: Value | null, done: boolean) => void} give
+ * @property {(unit: Unit, reason: string) => void} reason
+ * @property {(unit: Unit) => void} pick the adjudicator points at a row
+ * @property {(unit: Unit) => void} open the adjudicator wants to decide a settled unit
+ * @property {(unit: Unit) => void} done a reason is written
+ */
+
+/** A unit in words: its criterion and, in brackets, what it is about. @param {Unit} unit @param {import('./types.js').Presentation} item */
+export const unitTitle = (unit, item) => cellTitle({ id: unit.id, criterion: unit.criterion, target: unit.target }, item);
+
+export class Row {
+  /** @param {Unit} unit @param {Panel} panel @param {boolean} grouped its criterion is named above it */
+  constructor(unit, panel, grouped) {
+    this.unit = unit;
+    this.panel = panel;
+    const { decisions } = panel;
+    const { raters } = decisions.dispute;
+    this.name = unitTitle(unit, decisions.item);
+    /** The control, while the unit is to be decided. @type {import('../annotate/types.js').Input | null} */
+    this.input = null;
+    /** The button that brings the control, while it is not there. @type {HTMLButtonElement | null} */
+    this.otherwise = null;
+    this.wantsReason = false;
+    this.hint = h('p', { class: 'hint' });
+    this.reasonLabel = h('span', { dir: 'auto' });
+    this.reasonField = h('textarea', {
+      class: 'field', rows: 2, dir: 'auto', title: WORDS.reasonKeys, 'data-testid': 'reason-for',
+      oninput: () => panel.reason(unit, this.reasonField.value),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+        event.preventDefault();
+        panel.done(unit);
+      },
+    });
+    this.reasonPart = h('label', { class: 'reason-part' }, this.reasonLabel, this.reasonField);
+    this.cell = h('td', { class: 'decision' });
+    const words = division(unit, raters.length);
+    this.element = h('tr', {
+      class: `unit ${unit.disputed ? 'disputed' : 'settled'}`, tabindex: '-1', 'data-testid': 'decision-row',
+      'data-criterion': unit.criterion.name, 'data-target': unit.target,
+      onclick: (/** @type {Event} */ event) => {
+        // A click on a control speaks for itself; anywhere else it makes this row the current one.
+        if (event.target instanceof Element && !event.target.closest('button, input, textarea, .seg')) panel.pick(unit);
+      },
+    },
+    h('th', { scope: 'row' }, grouped
+      ? targetTitle(unit.target, decisions.item)
+      : h('span', { dir: 'auto', title: unit.criterion.help || null }, unit.criterion.title),
+    words ? h('p', { class: 'division', 'data-testid': 'division' }, words) : null),
+    ...raters.map((rater) => votes(unit, unit.votes.find((vote) => vote.rater === rater))), this.cell);
+    this.#buildCell();
+  }
+
+  /** Draws what is decided now. */
+  refresh() {
+    const { unit, panel: { decisions } } = this;
+    if (decisions.open(unit) !== !!this.input) this.#buildCell();
+    const { value, reason } = decisions.of(unit);
+    const overrules = decisions.overrules(unit);
+    const lacks = decisions.lacksReason(unit);
+    this.element.classList.toggle('decided', decisions.decided(unit) && !lacks);
+    if (!this.input) return;
+    this.input.show({ criterion: unit.criterion.name, target: unit.target, value, cannot_judge: false, reason: null, comment: null, rationale: null });
+    const problem = decisions.problem(unit);
+    this.hint.textContent = problem ?? (unit.majority !== null && value === null ? WORDS.overruleHint : '');
+    this.hint.classList.toggle('warn-text', problem !== null);
+    this.reasonPart.hidden = !(overrules || this.wantsReason || reason !== '');
+    this.reasonLabel.textContent = overrules ? WORDS.reasonOver(valueTitle(unit.majority, unit.criterion)) : WORDS.reason;
+    this.reasonLabel.classList.toggle('warn-text', lacks);
+    // What is being typed stays as it is, spaces at its end included.
+    if (this.reasonField.value.trim() !== reason.trim()) this.reasonField.value = reason;
+    attribute(this.reasonField, 'aria-required', overrules ? 'true' : null);
+    attribute(this.reasonField, 'aria-invalid', lacks ? 'true' : null);
+  }
+
+  /** @param {boolean} on */
+  select(on) {
+    this.element.classList.toggle('cur', on);
+    attribute(this.element, 'aria-current', on ? 'true' : null);
+    if (this.otherwise) this.otherwise.tabIndex = on ? 0 : -1;
+  }
+
+  /** Puts the keyboard's focus on the decision without starting to type. */
+  focus() {
+    if (this.input && !this.input.enter && !this.cell.inert) this.input.focus();
+    else this.element.focus({ preventScroll: true });
+  }
+
+  /** Starts to write the reason. */
+  writeReason() {
+    if (!this.input) return;
+    this.wantsReason = true;
+    this.refresh();
+    this.reasonField.focus({ preventScroll: true });
+  }
+
+  /** The control of a unit that is to be decided, or what the votes settled. */
+  #buildCell() {
+    const { unit, panel } = this;
+    const { decisions } = panel;
+    this.input = null;
+    this.otherwise = null;
+    if (decisions.open(unit)) {
+      this.input = kindOf(unit.criterion).create({
+        criterion: unit.criterion, name: `${WORDS.decision}: ${this.name}`, item: decisions.item,
+        give: (value, done) => panel.give(unit, value, done),
+      });
+      this.cell.replaceChildren(this.input.element, this.hint, this.reasonPart);
+      return;
+    }
+    const undecided = unit.outcome === 'open';
+    if (decisions.decidable(unit)) {
+      const title = undecided ? WORDS.decide : WORDS.otherwise;
+      this.otherwise = h('button', {
+        type: 'button', class: 'mini', tabindex: '-1', 'data-testid': 'otherwise', 'aria-keyshortcuts': 'Space',
+        'aria-label': `${title}: ${this.name}`, onclick: () => panel.open(unit), onmousedown: keepFocus,
+      }, title, keycap(WORDS.space));
+    }
+    const words = this.otherwise ? (undecided ? WORDS.onlyIf : outcomeWords(unit)) : WORDS.ownWords;
+    this.cell.replaceChildren(h('span', { class: 'soft', dir: 'auto' }, words), ...(this.otherwise ? [this.otherwise] : []));
+  }
+}
+
+/** One annotator's label with what they said about it. @param {Unit} unit @param {Vote | undefined} vote */
+function votes(unit, vote) {
+  if (!vote) return h('td', { class: 'given soft' }, h('span', { role: 'img', 'aria-label': WORDS.notAsked, title: WORDS.notAsked }, '–'));
+  const odd = isOdd(vote, unit);
+  const words = vote.cannot_judge ? WORDS.cannotJudge : valueTitle(vote.value, unit.criterion);
+  const shape = unit.criterion.scale === 'text' ? 'words' : `vote ${vote.cannot_judge ? 'cannot' : odd ? 'odd' : ''}`;
+  return h('td', { class: 'given', 'data-rater': vote.rater },
+    words ? h('b', { class: shape, dir: 'auto', 'data-testid': odd ? 'odd' : null }, words, odd ? h('span', { class: 'unseen' }, ` (${WORDS.differs})`) : null) : '–',
+    ...[vote.reason, vote.comment].filter(Boolean).map((said) => h('p', { dir: 'auto' }, said)),
+    ...(vote.rationale ?? []).filter((place) => place.text).map((place) => h('p', { class: 'quote', dir: 'auto' }, WORDS.quoted(place.text ?? ''))));
+}
+
+/** Several settled units of one criterion in one row, opened on demand. */
+export class Fold {
+  /** @param {Row[]} rows @param {number} columns */
+  constructor(rows, columns) {
+    this.rows = rows;
+    this.button = button(WORDS.show, () => this.set(!this.open), { class: 'mini', testid: 'fold' });
+    this.element = h('tr', { class: 'fold' }, h('th', { scope: 'row', colspan: columns }, ...foldTitle(rows), this.button));
+    this.set(false);
+  }
+
+  get open() {
+    return !this.rows[0].element.hidden;
+  }
+
+  /** @param {boolean} open */
+  set(open) {
+    for (const row of this.rows) row.element.hidden = !open;
+    this.button.textContent = open ? WORDS.hide : WORDS.show;
+    attribute(this.button, 'aria-expanded', String(open));
+  }
+}
+
+/** What is folded: the keys and what all of them are settled as, or only how many there are. @param {Row[]} rows */
+function foldTitle(rows) {
+  const [first] = rows;
+  const outcomes = new Set(rows.map((row) => outcomeWords(row.unit)));
+  const keys = rows.map((row) => targetName(row.unit.target, first.panel.decisions.item).key);
+  if (outcomes.size > 1 || keys.length > NAMED) return [h('span', { class: 'soft' }, WORDS.settledUnits(rows.length))];
+  return [h('b', {}, keys.join(', ')), ' ', h('span', { class: 'soft', dir: 'auto' }, outcomeWords(first.unit))];
+}

@@ -1,0 +1,66 @@
+/** Saved or not, and how many disputes are settled: what the top line says. */
+
+/** @typedef {import('./types.js').Queue} Queue */
+
+export class Status {
+  /**
+   * @param {import('./top_line.js').TopLine} topLine
+   * @param {{waiting: number, refused: unknown[], state: string, savedAt: Date | null}} outbox
+   */
+  constructor(topLine, outbox) {
+    this.topLine = topLine;
+    this.outbox = outbox;
+    /** How many items the server has settled, and how many wait. */
+    this.settled = 0;
+    this.disputed = 0;
+    /** @type {Set<string>} decisions under way that will count as settled */
+    this.counted = new Set();
+    this.signedOut = false;
+    this.offline = false; // the last thing that was asked for did not come
+    /** When a half decision was kept in this browser. @type {Date | null} */
+    this.keptAt = null;
+    /** When something besides a decision was saved. @type {Date | null} */
+    this.savedAt = null;
+  }
+
+  /** Disputes settled, those under way included. */
+  get done() {
+    return Math.min(this.settled + this.counted.size, this.of);
+  }
+
+  get of() {
+    return this.settled + this.disputed;
+  }
+
+  /** Takes over the server's counts. @param {Queue['counts']} counts */
+  count(counts) {
+    this.settled = counts.adjudicated;
+    this.disputed = counts.disputed;
+    this.show();
+  }
+
+  /** The server acknowledged a decision. @param {string} uid @param {boolean} first it was disputed before */
+  acknowledged(uid, first) {
+    this.counted.delete(uid);
+    if (first) {
+      this.settled += 1;
+      this.disputed -= 1;
+    }
+    this.show();
+  }
+
+  /** Draws it; "saved" only when nothing waits. */
+  show() {
+    const { topLine, outbox, keptAt } = this;
+    const { waiting } = outbox;
+    const refused = outbox.refused.length;
+    const time = [outbox.savedAt, this.savedAt].reduce((one, other) => (other && (!one || other > one) ? other : one));
+    if (this.signedOut) topLine.state('signed-out', { waiting });
+    else if (this.offline || (waiting && outbox.state === 'offline')) topLine.state('offline', { waiting });
+    else if (waiting) topLine.state('saving', { waiting });
+    else if (refused) topLine.state('refused', { refused });
+    else if (keptAt && (!time || keptAt > time)) topLine.state('kept', { time: keptAt });
+    else topLine.state(time ? 'saved' : 'none', { time });
+    topLine.progress(this.done, this.of);
+  }
+}

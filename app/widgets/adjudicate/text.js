@@ -1,0 +1,107 @@
+/** Every word of the adjudicator's page that the annotator's page does not have, in one place for translation. */
+
+import { TEXT } from '../annotate/text.js';
+
+/** @param {number} n @param {string} one @param {string} many */
+const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+
+export const WORDS = {
+  // top line
+  title: (/** @type {string} */ protocol) => `Adjudicate, ${protocol}`,
+  of: (/** @type {number} */ of) => `of ${count(of, 'dispute', 'disputes')}`,
+  progress: (/** @type {number} */ done, /** @type {number} */ of) => `${done} of ${count(of, 'dispute', 'disputes')} settled`,
+  kept: (/** @type {string} */ time) => `Kept in this browser ${time}`,
+  notSavedTitle: (/** @type {number} */ n) => `${count(n, 'decision is', 'decisions are')} kept in this browser and sent when the connection is back`,
+
+  // whole-page states
+  loading: 'Getting the disputes…',
+  loadingItem: 'Getting the item…',
+  sendingFirst: (/** @type {number} */ n) => `Sending ${count(n, 'decision', 'decisions')} kept from last time…`,
+  saving: 'Saving the last decision…',
+
+  // the table
+  decisions: 'Labels and decision',
+  table: 'Every criterion with the labels of all annotators and your decision',
+  criterion: 'Criterion',
+  decision: 'Decision',
+  against: (/** @type {number[]} */ sizes) => sizes.join(' against '),
+  allDiffer: 'all differ',
+  cannotJudge: 'Cannot judge',
+  nCannot: (/** @type {number} */ n) => `${n} cannot judge`,
+  asked: (/** @type {number} */ n, /** @type {number} */ of) => `asked of ${n} of ${of}`,
+  notAsked: 'not asked',
+  differs: 'differs',
+  quoted: (/** @type {string} */ text) => `“${text}”`,
+  unanimous: (/** @type {string} */ label) => `${label}, unanimous`,
+  tolerated: (/** @type {string} */ label) => `${label}, close enough to agree`,
+  byMajority: (/** @type {string} */ label) => `${label}, by majority`,
+  ownWords: 'Each in their own words',
+  onlyIf: 'Only if it is asked after your decision',
+  otherwise: 'Decide otherwise',
+  decide: 'Decide',
+  space: 'Space',
+  settledUnits: (/** @type {number} */ n) => `${count(n, 'unit', 'units')} without dispute`,
+  disputedOf: (/** @type {number} */ n, /** @type {number} */ of) => n ? `${n} of ${of} disputed` : `${count(of, 'unit', 'units')}`,
+  show: 'Show',
+  hide: 'Hide',
+  overruleHint: 'A reason is needed to overrule the majority.',
+  reasonOver: (/** @type {string} */ label) => `Why not “${label}”? A reason is needed to overrule the majority.`,
+  reason: 'Reason',
+  reasonKeys: 'Enter goes on, Escape goes back',
+  remarks: 'Said about the whole item',
+  flagged: 'flagged it',
+  orderOf: (/** @type {string} */ places) => `Images ${places}`,
+
+  // the footer and what opens above it
+  back: 'Back',
+  later: 'Later',
+  giveBack: 'Return to annotator',
+  settle: 'Settle',
+  missing: (/** @type {string} */ what) => `Still to decide: ${what}`,
+  reasonMissing: (/** @type {string} */ what) => `${what}: a reason is needed to overrule the majority.`,
+  whichRater: 'Return to which annotator?',
+  why: (/** @type {string} */ rater) => `Why do you return the item to ${rater}? They read this.`,
+  returnReasons: ['A label contradicts its own comment', 'A part of the evidence was overlooked', 'The guidelines were misread'],
+  returning: 'Returning…',
+  returned: (/** @type {string} */ rater) => `Returned to ${rater}`,
+  notReturned: 'Not returned: no connection. Try again.',
+  onlyOne: 'This is the only dispute left.',
+  nothingBack: 'There is nothing to go back to.',
+  backWaits: 'The last decision is not saved yet; it opens once it is.',
+  notBack: 'The last item cannot be opened: no connection. Try again.',
+  again: 'You settled this item. Settling it again makes a new round; the earlier decision is kept.',
+  leaveAsIs: 'Leave it as it is',
+  notAllowed: (/** @type {string} */ why) => `${why} “Later” goes on to the next one.`,
+
+  // messages about items that are not on the screen
+  notSettled: (/** @type {string} */ title) => `Not settled: “${title}”`,
+  gone: (/** @type {string} */ state) => ({
+    adjudicated: 'Somebody else settled the item that came next. It was passed over.',
+    pending: 'The item that came next went back to an annotator. It was passed over.',
+  })[state] ?? 'The item that came next is no longer disputed. It was passed over.',
+  nextItem: (/** @type {number} */ done, /** @type {number} */ of, /** @type {number} */ n) =>
+    `Next dispute, ${count(n, 'decision', 'decisions')} to make. ${done} of ${of} settled.`,
+
+  // the viewer
+  marks: (/** @type {number} */ n) => `Rationales: ${count(n, 'box', 'boxes')}`,
+  marksMore: 'Boxes are what each annotator marked as support',
+  markTitle: (/** @type {string} */ raters, /** @type {string} */ what) => `${raters}: ${what}`,
+  labelKeys: 'Labels of this protocol',
+};
+
+/** The words of the screens without an item. @type {typeof TEXT} */
+export const SCREENS = {
+  ...TEXT,
+  cannotOpen: 'The disputes of this study cannot be opened',
+  finished: 'Every dispute is settled',
+  finishedMore: (n) => `${count(n, 'item', 'items')} of this study ${n === 1 ? 'was' : 'were'} adjudicated. New disputes appear on the start page.`,
+  nothingNow: 'Nothing is disputed',
+  nothingNowMore: 'Items on which the annotators disagree show here once they have all their annotations.',
+  noConnectionMore: 'The server cannot be reached. Trying again by itself; nothing you settled is lost.',
+  noConnectionItem: 'No connection, so the next item cannot be fetched. Trying again by itself; nothing you settled is lost.',
+  signedOutMore: (n) => n > 0
+    ? `${count(n, 'decision is', 'decisions are')} kept in this browser and will be sent when you are signed in again.`
+    : 'What you decided so far is kept in this browser. Sign in again to go on with the same item.',
+  refused: (title) => WORDS.notSettled(title),
+  discardSure: 'Discard this decision for good?',
+};

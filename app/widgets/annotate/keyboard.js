@@ -1,0 +1,74 @@
+/** What a key press does: labels first, then the actions of the page; nothing while somebody types. */
+
+import { takesTyping } from './keys.js';
+
+const SCROLLING = '.pages, .passages, .reading, .guidelines-text, .drawer'; // what arrow keys scroll when it has the focus
+const LABEL = '[role=radio], [role=checkbox], [data-testid=label]';
+const REPEATS = /^(Arrow|[+\-=_[\]{}])/;
+
+/**
+ * @typedef {object} Panel where labels are given
+ * @property {boolean} quiet the page put the focus where it is
+ * @property {import('./dock.js').Dock} dock
+ * @property {(key: string) => boolean} key gives the label with this key
+ * @property {(where: 'above' | 'below' | 'left' | 'right') => void} move
+ * @property {() => void} focus
+ */
+/**
+ * @typedef {object} Page what the keys act on
+ * @property {import('./keys.js').Keys | null} keys
+ * @property {Panel | null} judgement
+ * @property {import('./viewer.js').Viewer | null} viewer
+ * @property {import('./dialogs.js').Guidelines | null} guidelines
+ * @property {import('./dialogs.js').KeySheet | null} keySheet
+ * @property {boolean} live an item is on the screen and can be answered
+ * @property {(action: string) => void} act
+ */
+
+/**
+ * Does what a key means; false leaves it to the browser.
+ *
+ * @param {Page} page
+ * @param {EventTarget} target where the focus is
+ * @param {string[]} meanings the keys it may mean, best first
+ * @param {boolean} repeat the key is held down
+ * @returns {boolean}
+ */
+export function press(page, target, meanings, repeat) {
+  const { judgement, keys, keySheet, live } = page;
+  const [key] = meanings;
+  const element = target instanceof Element ? target : null;
+  if (keySheet?.open) return keySheet.key(key);
+  if (takesTyping(target)) return key === 'Escape' && escape(page);
+  if (key === 'Escape') return escape(page);
+  const control = element?.closest('button, a, summary') ?? null;
+  if (key === ' ' && judgement?.quiet && control?.matches(LABEL)) {
+    judgement.move('right'); // shows the label in focus; the next Space gives it
+    return true;
+  }
+  // A button that was reached with Tab answers to Enter and Space itself; the labels leave Enter to the page.
+  if (control && (key === ' ' || (key === 'Enter' && !control.matches(LABEL)))) return false;
+  if (judgement?.dock.asking) return judgement.dock.key(key);
+  if (live && (key === 'PageDown' || key === 'PageUp')) {
+    page.viewer?.scrollBy(key === 'PageDown' ? 1 : -1);
+    return true;
+  }
+  for (const meaning of meanings) {
+    if (live && !repeat && judgement?.key(meaning)) return true;
+    const action = keys?.action(meaning);
+    if (action && action !== 'close') {
+      if (key.startsWith('Arrow') && element?.matches(SCROLLING)) return false;
+      if (!repeat || REPEATS.test(key)) page.act(action);
+      return true;
+    }
+  }
+  return false;
+}
+
+/** Closes what is open, or goes back to the labels. @param {Page} page */
+function escape({ judgement, guidelines, live, act }) {
+  if (judgement?.dock.open) judgement.dock.close();
+  else if (guidelines?.open) act('guidelines');
+  else if (live) judgement?.focus();
+  return true;
+}

@@ -1,0 +1,143 @@
+/** Where the pages of a document lie when they are stacked: sizes, zoom, rotation, boxes. Pixels; no DOM. */
+
+/** @typedef {import('./types.js').Box} Box */
+
+export const PAD = 14; // around the stack
+const GAP = 14; // between pages
+const A4 = Math.SQRT2; // height ÷ width of a page whose size is not known
+const SMALLEST = 0.15;
+const LARGEST = 10;
+
+export class Layout {
+  constructor() {
+    /** The view that the stack is scrolled in. */
+    this.view = { width: 0, height: 0 };
+    this.zoom = 1; // 1: a page is as wide as the view
+    this.turn = 0; // degrees clockwise
+    /** The pages that are shown, by their numbers in the document. @type {number[]} */
+    this.numbers = [];
+    /** Height ÷ width of each of them, unrotated; 0 where it is not known. @type {number[]} */
+    this.ratios = [];
+    /** @type {number[]} */
+    this.tops = [];
+    this.height = 0;
+  }
+
+  /** @param {number[]} numbers of the pages, in order @param {[number, number][] | null} sizes of all pages of the document */
+  open(numbers, sizes) {
+    this.numbers = numbers;
+    this.ratios = numbers.map((number) => {
+      const size = sizes?.[number - 1];
+      return size && size[0] > 0 ? size[1] / size[0] : 0;
+    });
+    this.turn = 0;
+    this.compute();
+  }
+
+  /** Places the pages anew. */
+  compute() {
+    let top = PAD;
+    this.tops = this.numbers.map((page) => {
+      const own = top;
+      top += this.width * this.ratio(page) + GAP;
+      return own;
+    });
+    this.height = top - GAP + PAD;
+  }
+
+  /** @param {number} zoom */
+  setZoom(zoom) {
+    this.zoom = Math.max(SMALLEST, Math.min(LARGEST, zoom));
+    this.compute();
+  }
+
+  /** The place of a page in the stack, from 0; -1 if it is not shown. @param {number} page */
+  placeOf(page) {
+    // Most documents are shown from the first page to the last.
+    return this.numbers[page - 1] === page ? page - 1 : this.numbers.indexOf(page);
+  }
+
+  /** The shown page that is nearest to a number. @param {number} page */
+  nearest(page) {
+    return this.numbers.reduce((best, one) => (Math.abs(one - page) < Math.abs(best - page) ? one : best), this.numbers[0] ?? 1);
+  }
+
+  /** The shown page before or after another. @param {number} page @param {number} by */
+  beside(page, by) {
+    return this.numbers[Math.max(0, Math.min(this.numbers.length - 1, this.placeOf(page) + by))] ?? page;
+  }
+
+  /** Takes over the shape of a page that was not known. @param {number} page @param {number} ratio height ÷ width */
+  learn(page, ratio) {
+    this.ratios[this.placeOf(page)] = ratio;
+    this.compute();
+  }
+
+  /** Whether the shape of a page is known. @param {number} page */
+  knows(page) {
+    return this.ratios[this.placeOf(page)] > 0;
+  }
+
+  /** Where a page begins. @param {number} page */
+  topOf(page) {
+    return this.tops[this.placeOf(page)] ?? 0;
+  }
+
+  /** The width of a page at zoom 1. */
+  get fullWidth() {
+    return Math.max(120, this.view.width - 2 * PAD);
+  }
+
+  get width() {
+    return this.fullWidth * this.zoom;
+  }
+
+  get left() {
+    return Math.max(PAD, (this.view.width - this.width) / 2);
+  }
+
+  /** Height ÷ width of a page as it is turned. @param {number} page */
+  ratio(page) {
+    const ratio = this.ratios[this.placeOf(page)] || this.ratios.find((known) => known > 0) || A4;
+    return this.turn % 180 ? 1 / ratio : ratio;
+  }
+
+  /** The width that the page's image has on the screen, whichever way it is turned. @param {number} page */
+  imageWidth(page) {
+    return this.width * (this.turn % 180 ? this.ratio(page) : 1);
+  }
+
+  /** The zoom at which a whole page is seen. @param {number} page */
+  wholeZoom(page) {
+    return Math.min(1, (this.view.height - 2 * PAD) / (this.fullWidth * this.ratio(page)));
+  }
+
+  /** The zoom at which a box fills the view. @param {number} page @param {Box} box */
+  boxZoom(page, box) {
+    const [x0, y0, x1, y1] = turned(box, this.turn);
+    return 0.94 * Math.min(this.view.width / ((x1 - x0) * this.fullWidth), this.view.height / ((y1 - y0) * this.fullWidth * this.ratio(page)));
+  }
+
+  /** Where a page, or a box on it, lies. @param {number} page @param {Box | null} [box] */
+  rect(page, box = null) {
+    const { width, left } = this;
+    const height = width * this.ratio(page);
+    const [x0, y0, x1, y1] = box ? turned(box, this.turn) : [0, 0, 1, 1];
+    const top = this.topOf(page);
+    return { left: left + x0 * width, right: left + x1 * width, top: top + y0 * height, bottom: top + y1 * height };
+  }
+
+  /** The page at a height of the stack. @param {number} y */
+  pageAt(y) {
+    const below = this.tops.findIndex((top) => top > y);
+    return this.numbers[Math.max(0, (below < 0 ? this.tops.length : below) - 1)] ?? 1;
+  }
+}
+
+/** A box after its page was turned clockwise. @param {Box} box @param {number} turn @returns {Box} */
+export function turned([x0, y0, x1, y1], turn) {
+  if (turn === 90) return [1 - y1, x0, 1 - y0, x1];
+  if (turn === 180) return [1 - x1, 1 - y1, 1 - x0, 1 - y0];
+  if (turn === 270) return [y0, 1 - x1, y1, 1 - x0];
+  return [x0, y0, x1, y1];
+}

@@ -1,0 +1,51 @@
+/** Saved or not, how far, how long: what the top line says, from the outbox, the drafts and the server's count. */
+
+/** @typedef {import('./types.js').Progress} Progress */
+
+export class Status {
+  /**
+   * @param {import('./header.js').Header} header
+   * @param {import('./outbox.js').Outbox} outbox
+   */
+  constructor(header, outbox) {
+    this.header = header;
+    this.outbox = outbox;
+    /** @type {Progress} */
+    this.progress = { done: 0, of: 0, seconds_today: 0 };
+    /** @type {Set<string>} submissions under way that will count as progress */
+    this.counted = new Set();
+    this.signedOut = false;
+    this.draftOffline = false;
+    /** @type {Date | null} */
+    this.draftAt = null;
+  }
+
+  /** Items submitted, those under way included. */
+  get done() {
+    return Math.min(this.progress.done + this.counted.size, Math.max(this.progress.of, this.progress.done));
+  }
+
+  /** @param {'saved' | 'offline' | 'signed-out'} state */
+  draft(state) {
+    this.draftOffline = state === 'offline';
+    if (state === 'saved') this.draftAt = new Date();
+  }
+
+  /** Draws the saved state; "saved" only when nothing waits. */
+  show() {
+    const { header, outbox, draftAt } = this;
+    const { waiting, savedAt } = outbox;
+    const refused = outbox.refused.length;
+    if (this.signedOut) header.state('signed-out', { waiting });
+    else if (this.draftOffline || (waiting && outbox.state === 'offline')) header.state('offline', { waiting });
+    else if (waiting) header.state('saving', { waiting });
+    else if (refused) header.state('refused', { refused });
+    else if (draftAt && (!savedAt || draftAt > savedAt)) header.state('draft', { time: draftAt });
+    else header.state(savedAt ? 'saved' : 'none', { time: savedAt });
+  }
+
+  /** Draws how far and how long. @param {number} seconds on the item on the screen */
+  count(seconds) {
+    this.header.progress(this.done, this.progress.of, this.progress.seconds_today + seconds);
+  }
+}

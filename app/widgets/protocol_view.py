@@ -1,0 +1,91 @@
+"""A protocol as annotators read it: guidelines, then each step with its criteria, labels, keys and definitions."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from annotators.criteria import Criterion, Number, Text
+from annotators.keys import ACTIONS
+from annotators.protocols import Material, Protocol
+from app.widgets import blocks
+
+_SCALES = {
+    "nominal": "one of these labels, without order",
+    "ordinal": "one of these labels, lowest first",
+    "interval": "a number",
+    "set": "any number of these labels",
+    "ranking": "the order of the item's images",
+    "text": "words of the annotator's own",
+}
+_TARGETS = {
+    "item": "",
+    "evidence": "for each evidence unit",
+    "claim": "for each claim",
+    "claim_evidence": "for each claim and evidence unit",
+    "page": "for each page",
+    "image": "for each image",
+    "pair": "for the pair of items",
+}
+
+
+def draw(protocol: Protocol) -> None:
+    """Guidelines at the left, criteria at the right."""
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown(protocol.guidelines)
+    with right:
+        for number, step in enumerate(protocol.steps):
+            _step(protocol, number, f"Step {number + 1}: {step.title}" if len(protocol.steps) > 1 else step.title)
+        _keys()
+
+
+def _step(protocol: Protocol, number: int, title: str) -> None:
+    shows = ", ".join(_material(one) for one in protocol.steps[number].shows)
+    body = "".join(_criterion(protocol, criterion) for criterion in protocol.step_criteria(number))
+    shown = f'<p class="assay-soft" style="margin:0 0 8px">Shows {escape(shows)}</p>' if shows else ""
+    st.html(f"{blocks.panel(title, shown, body)}")
+
+
+def _material(material: Material) -> str:
+    return {"used": "used flags", "page_labels": "page labels", "system": "the system's name"}.get(
+        material.value, material.value
+    )
+
+
+def _criterion(protocol: Protocol, criterion: Criterion) -> str:
+    about = [_TARGETS[criterion.target.value], "" if criterion.required else "may be left out", _condition(criterion)]
+    about = [one for one in [_scale(criterion), *about] if one]
+    rows = "".join(
+        f'<tr><td style="width:2.4rem">{blocks.key(label.key).html}</td>'
+        f'<td><strong style="font-weight:600">{escape(label.title)}</strong>'
+        f'<br><span class="assay-soft">{escape(label.definition)}</span></td></tr>'
+        for label in criterion.label_list()
+    )
+    table = f'<table class="assay-table" style="margin:2px 0 14px">{rows}</table>' if rows else ""
+    help_text = f"<br>{escape(criterion.help)}" if criterion.help else ""
+    return (
+        f'<div style="margin:6px 0"><strong>{escape(criterion.title)}</strong>'
+        f'<span class="assay-soft">{help_text}<br>{escape("; ".join(about))}</span></div>{table}'
+    )
+
+
+def _scale(criterion: Criterion) -> str:
+    if isinstance(criterion, Number):
+        return f"a number from {criterion.minimum:g} to {criterion.maximum:g} in steps of {criterion.step:g}"
+    if isinstance(criterion, Text) and criterion.max_words:
+        return f"at most {criterion.max_words} words of the annotator's own"
+    return _SCALES[criterion.scale]
+
+
+def _condition(criterion: Criterion) -> str:
+    if criterion.when is None:
+        return ""
+    return f"asked when {criterion.when.criterion} is {' or '.join(str(one) for one in criterion.when.values)}"
+
+
+def _keys() -> None:
+    rows = "".join(f"<dt>{blocks.key(key).html}</dt><dd>{escape(title)}</dd>" for key, title in ACTIONS.values() if key)
+    with st.expander("Keys of the page"):
+        st.html(f'<dl class="assay-facts">{rows}</dl>')

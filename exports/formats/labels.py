@@ -1,0 +1,160 @@
+"""Judgements made elsewhere: a long table (CSV, TSV) with one label a row. Its writer is `exports.label_table`."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from pathlib import Path
+
+from annotators.errors import AssayError, InvalidInput, NotFound
+from annotators.targets import target_kind
+from db.labels import ForeignLabel
+from db.parsed import Rejected
+from exports.cells import original
+
+NEEDED = ("item", "annotator", "criterion", "value")
+OPTIONAL = ("target", "time", "comment")
+_FLAGS = ("current", "complete", "cannot_judge", "kind")
+_DELIMITERS = ",;\t|"
+_LONGEST_CELL = 1 << 20
+_SHOWN = 20
+
+
+@dataclass
+class LabelTable:
+    """The labels of a table, its bad rows, and how many rows were left out for which reason."""
+
+    source: str
+    rows: list[ForeignLabel] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def checked(self) -> list[ForeignLabel]:
+        """The labels; InvalidInput naming every bad row (the first 20 in full) when there are any."""
+        if not self.rejected:
+            return self.rows
+        shown = [f"line {one.line}: {one.reason}" for one in self.rejected[:_SHOWN]]
+        more = len(self.rejected) - len(shown)
+        rest = f"\n… and {more:,} more" if more else ""
+        raise InvalidInput(
+            f"{self.source} has {len(self.rejected):,} bad rows, so nothing was imported:\n" + "\n".join(shown) + rest
+        )
+
+
+def read_labels(path: Path) -> LabelTable:
+    """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment.
+
+    Columns may stand in any order, others are ignored; cells are separated by comma, semicolon, tab or |. A table that
+    Assay exported is read as it counts: rows that are superseded, incomplete, surplus or `cannot judge` are left out.
+    The same item, annotator, criterion and target twice is a bad row that names both lines. Raises NotFound for a path
+    that is not there, InvalidInput for one that is no such table.
+    """
+    if not path.is_file():
+        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
+    table = LabelTable(path.name)
+    first: dict[tuple[str, str, str, str], int] = {}
+    with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
+        for line, row in _rows(text, path.name):
+            try:
+                label = _label(line, row, table.left_out)
+            except AssayError as error:
+                table.rejected.append(Rejected(path.name, line, str(error)))
+                continue
+            if label is None:
+                continue
+            cell = (label.item, label.annotator, label.criterion, label.target)
+            if cell in first:
+                reason = (
+                    f"{label.annotator!r} labels {label.criterion!r} of {label.item!r} ({label.target}) again; the "
+                    f"first time is line {first[cell]}. Keep one of the two."
+                )
+                table.rejected.append(Rejected(path.name, line, reason))
+                continue
+            first[cell] = line
+            table.rows.append(label)
+    return table
+
+
+def _rows(text: TextIOWrapper, name: str) -> Iterator[tuple[int, dict[str, str] | str]]:
+    """(line, cells by column) of every row, or (line, why it cannot be read)."""
+    heading = text.readline(_LONGEST_CELL)
+    if not heading.strip():
+        raise InvalidInput(f"{name} is empty. Give a table with the columns {', '.join(NEEDED)}.")
+    delimiter = max(_DELIMITERS, key=heading.count)
+    columns = [column.strip().lower() for column in next(csv.reader([heading], delimiter=delimiter))]
+    missing = [column for column in NEEDED if column not in columns]
+    if missing:
+        raise InvalidInput(
+            f"{name}, line 1: the column {missing[0]!r} is missing. A table of labels has the columns "
+            f"{', '.join(NEEDED)}, and perhaps {', '.join(OPTIONAL)}; found: {', '.join(columns)[:200]}."
+        )
+    limit = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        while True:
+            line = reader.line_num + 2
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield line, f"the row cannot be read ({error}). Put cells with quotes or separators in double quotes."
+                continue
+            if not any(cells):
+                continue
+            if len(cells) != len(columns):
+                yield line, f"the row has {len(cells)} cells, not {len(columns)}. Write one for every column."
+                continue
+            yield line, {column: original(cell.strip()) for column, cell in zip(columns, cells, strict=True)}
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _label(line: int, row: dict[str, str] | str, left_out: Counter[str]) -> ForeignLabel | None:
+    """The label of a row, or None when it does not count (which is noted)."""
+    if isinstance(row, str):
+        raise InvalidInput(row)
+    for cell in row.values():
+        if "�" in cell or "\x00" in cell:
+            raise InvalidInput("the row is not in UTF-8. Save the table as UTF-8 and import it again.")
+    reason = _not_counting(row)
+    if reason:
+        left_out[reason] += 1
+        return None
+    for column in NEEDED:
+        if not row[column]:
+            raise InvalidInput(f"`{column}` is empty. Fill it in, or leave the row out.")
+    target = row.get("target") or "item"
+    target_kind(target)
+    return ForeignLabel(
+        line, row["item"], row["annotator"], row["criterion"], target, row["value"], _time(row.get("time", "")),
+        row.get("comment") or None,
+    )  # fmt: skip
+
+
+def _not_counting(row: dict[str, str]) -> str | None:
+    """Why a row of a table that Assay exported does not count."""
+    flags = {name: row.get(name, "").lower() for name in _FLAGS}
+    if flags["cannot_judge"] == "true":
+        return "cannot judge"
+    if flags["complete"] == "false":
+        return "incomplete"
+    if flags["current"] == "false":
+        return "superseded or withdrawn"
+    if flags["kind"] in ("surplus", "repeat", "gold"):
+        return flags["kind"]
+    return None
+
+
+def _time(text: str) -> datetime | None:
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(f"`time` is {text!r}. Write it as 2026-03-31T14:05:00Z, or leave it empty.") from None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

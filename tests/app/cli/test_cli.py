@@ -1,0 +1,390 @@
+"""The command line, end to end: each command does what it says and prints what it promises."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotators.errors import NotSignedIn
+from db.engine import Database
+from db.events import list_events
+from db.people import local_administrator
+from db.sign_in import one_time_person, session_actor, sign_in
+from tests.app.cli.command_line import CommandLine, write_items
+
+PASSWORD = "four plain words here"
+
+TONE = """\
+name: tone
+title: Tone
+guidelines: Say how the answer sounds.
+criteria:
+  - name: tone
+    kind: choice
+    title: The tone is
+    labels:
+      - value: plain
+      - value: pompous
+steps:
+  - name: answer
+    title: Answer
+    shows: [question, answer]
+    criteria: [tone]
+overlap: 2
+"""
+
+
+@contextmanager
+def database_of(assay: CommandLine) -> Iterator[Database]:
+    database = assay.database()
+    try:
+        yield database
+    finally:
+        database.dispose()
+
+
+def rows_of(assay: CommandLine) -> dict[str, int]:
+    """How many rows every table has."""
+    connection = sqlite3.connect(assay.home / "assay.db")
+    try:
+        names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names}
+    finally:
+        connection.close()
+
+
+# Beginning ------------------------------------------------------------------------------------------------------------
+
+
+def test_init_prints_an_address_that_signs_the_administrator_in(assay: CommandLine) -> None:
+    made = assay.json("init")
+    assert made["created"]
+    assert (assay.home / "assay.db").is_file()
+    assert (assay.home / "data" / "documents").is_dir()
+    with database_of(assay) as database:
+        assert one_time_person(database, made["sign_in"].rpartition("/")[2]) == ("admin", False)
+
+
+def test_a_second_init_changes_nothing(assay: CommandLine) -> None:
+    first = assay.json("init")
+    before = rows_of(assay)
+    second = assay.json("init")
+    assert (second["created"], second["sign_in"]) == (False, None)
+    assert rows_of(assay) == before
+    with database_of(assay) as database:
+        assert one_time_person(database, first["sign_in"].rpartition("/")[2])[0] == "admin"
+
+
+def test_without_a_database_a_command_says_how_to_make_one(assay: CommandLine) -> None:
+    outcome = assay("project", "list", code=3)
+    assert f"assay --home {assay.home} init" in outcome.err
+    assert not assay.home.exists()
+
+
+def test_doctor_prints_every_setting_and_what_is_missing(assay: CommandLine) -> None:
+    before = assay.json("doctor", code=1)
+    assert "init" in before["problems"][0]
+    assay("init")
+    after = assay.json("doctor")
+    assert after["problems"] == []
+    assert after["database"]["revision"] == after["database"]["needs_revision"]
+    settings = {one["name"]: one for one in after["settings"]}
+    assert settings["home"]["value"] == str(assay.home)
+    assert settings["port"]["default"] == "8501"
+    assert all(one["help"] for one in settings.values())
+    words = assay("doctor").out
+    assert all(name in words for name in settings)
+
+
+# People ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_person_signs_in_with_the_password_from_standard_input(assay: CommandLine) -> None:
+    assay("init")
+    assay("user", "add", "grace", "--admin", "--password-stdin", stdin=PASSWORD + "\n")
+    with database_of(assay) as database:
+        token = sign_in(database, "grace", PASSWORD, None)
+        actor = session_actor(database, token)
+        assert actor is not None
+        assert actor.is_admin
+        assay("user", "password", "grace", "--password-stdin", stdin="another four words there")
+        assert session_actor(database, token) is None
+        with pytest.raises(NotSignedIn):
+            sign_in(database, "grace", PASSWORD, None)
+        assert sign_in(database, "grace", "another four words there", None)
+
+
+def test_a_person_without_a_password_gets_an_address(assay: CommandLine) -> None:
+    assay("init")
+    made = assay.json("user", "add", "ada", "--role", "annotator")
+    later = assay.json("user", "sign-in-address", "ada")
+    with database_of(assay) as database:
+        assert one_time_person(database, later["sign_in"].rpartition("/")[2]) == ("ada", False)
+        with pytest.raises(Exception, match="used or has expired"):
+            one_time_person(database, made["sign_in"].rpartition("/")[2])
+    listed = {one["person"]: one for one in assay.json("user", "list")}
+    assert (listed["ada"]["default_role"], listed["ada"]["has_password"]) == ("annotator", False)
+
+
+def test_an_erased_person_is_gone_from_the_list(begun: CommandLine) -> None:
+    begun("user", "erase", "ada")
+    assert "ada" not in {one["person"] for one in begun.json("user", "list")}
+    begun("user", "erase", "ada", code=3)
+    assert "only administrator" in begun("user", "erase", "admin", code=5).err
+
+
+def test_a_membership_goes_before_the_default_role(begun: CommandLine) -> None:
+    begun("member", "add", "finance", "ada", "--role", "viewer")
+    roles = {one["person"]: (one["role"], one["by_default"]) for one in begun.json("member", "list", "finance")}
+    assert roles["ada"] == ("viewer", False)
+    assert roles["ben"] == ("annotator", True)
+    begun("member", "remove", "finance", "ada")
+    assert begun.json("member", "list", "finance")[0] == {"person": "ada", "role": "annotator", "by_default": True}
+
+
+def test_acting_as_somebody_has_their_rights_and_is_recorded(begun: CommandLine) -> None:
+    begun("user", "add", "rosa", "--role", "researcher")
+    begun("--as", "ada", "member", "add", "finance", "ben", "--role", "viewer", code=4)
+    begun("--as", "rosa", "member", "add", "finance", "ben", "--role", "viewer")
+    begun("--as", "nobody", "project", "list", code=3)
+    with database_of(begun) as database:
+        last = list_events(database, local_administrator(database))[0]
+    assert (last.kind, last.who, last.via) == ("member set", "rosa", "command")
+
+
+# Projects and imports -------------------------------------------------------------------------------------------------
+
+
+def test_a_project_is_created_once(begun: CommandLine) -> None:
+    assert [one["project"] for one in begun.json("project", "list")] == ["finance"]
+    assert "already" in begun("project", "create", "Finance", code=5).err
+
+
+def test_a_dry_run_says_what_an_import_then_does(begun: CommandLine, tmp_path: Path) -> None:
+    path = write_items(tmp_path / "in")
+    before = rows_of(begun)
+    preview = begun.json("import", "finance", path, "--format", "native", "--dry-run")
+    assert preview == {
+        "batch": None,
+        "format": "native",
+        "added": 6,
+        "unchanged": 0,
+        "proposed_revisions": 0,
+        "rejected": [],
+    }
+    assert rows_of(begun) == before
+    done = begun.json("import", "finance", path)
+    assert {**done, "batch": None} == preview
+    assert isinstance(done["batch"], int)
+    again = begun.json("import", "finance", path, "--format", "native")
+    assert (again["added"], again["unchanged"], again["batch"]) == (0, 6, None)
+
+
+def test_a_bad_row_stops_an_import_unless_it_is_skipped(begun: CommandLine, tmp_path: Path) -> None:
+    path = write_items(tmp_path / "in", {"question": "A?"}, {"answer": "without a question"}, {"question": "B?"})
+    refused = begun("import", "finance", path, "--format", "native", "--json", code=2)
+    assert refused.json["added"] == 0
+    [bad] = refused.json["rejected"]
+    assert (bad["file"], bad["line"]) == ("items.jsonl", 2)
+    assert "--skip-bad" in refused.err
+    assert begun.json("import", "finance", path, "--format", "native", "--skip-bad")["added"] == 2
+    assert "items.jsonl, line 2:" in begun("import", "finance", path, "--dry-run").out
+
+
+def test_an_import_is_withdrawn_and_put_back(begun: CommandLine, tmp_path: Path) -> None:
+    batch = begun.json("import", "finance", write_items(tmp_path / "in"))["batch"]
+    score = ("score", "finance", "--scorer", "phrase_recall")
+    assert begun.json(*score)["n_scored"] == 6
+    begun("withdraw", "finance", str(batch), "--reason", "wrong run")
+    assert begun.json(*score)["n_scored"] == 0
+    assert begun.json("batches", "finance")[0]["reason"] == "wrong run"
+    begun("withdraw", "finance", str(batch), "--reason", "again", code=5)
+    begun("withdraw", "finance", str(batch), "--reason", "right after all", "--undo")
+    assert begun.json(*score)["n_scored"] == 6
+
+
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+def test_scores_come_with_means_over_items_and_over_categories(begun: CommandLine, tmp_path: Path) -> None:
+    row = {"question_key": "q", "question": "What was it?", "references": [["salt", "tin"]]}
+    begun(
+        "import",
+        "finance",
+        write_items(
+            tmp_path / "in",
+            {**row, "id": "a", "answer": "Salt and tin.", "category": "Text"},
+            {**row, "id": "b", "answer": "Salt.", "category": "Text"},
+            {**row, "id": "c", "answer": "Copper.", "category": "Tables"},
+            {**row, "id": "d", "answer": "Copper.", "category": "Tables", "references": []},
+        ),
+    )
+    found = begun.json("score", "finance", "--scorer", "phrase_recall", "--param", "mode=paper")
+    # Text: (1 + 1/2) / 2 = 3/4; Tables: 0, and one item without a reference. Over items (1 + 1/2 + 0) / 3 = 1/2; over
+    # categories (3/4 + 0) / 2 = 3/8.
+    assert found == {
+        "scorer": "phrase_recall",
+        "version": found["version"],
+        "parameters": {"mode": "paper"},
+        "n_scored": 3,
+        "n_unscored": 1,
+        "mean": 0.5,
+        "macro_mean": 0.375,
+        "groups": [
+            {"by": "system", "group": "reference", "n": 3, "mean": 0.5, "macro_mean": 0.375},
+            {"by": "category", "group": "Tables", "n": 1, "mean": 0.0, "macro_mean": 0.0},
+            {"by": "category", "group": "Text", "n": 2, "mean": 0.75, "macro_mean": 0.75},
+        ],
+    }
+    assert "mode" in begun("score", "finance", "--scorer", "phrase_recall", "--param", "mood=paper", code=2).err
+    assert "phrase_recall" in begun("score", "finance", "--scorer", "bleu", code=3).err
+
+
+# Studies --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_study_is_made_with_the_sample_that_was_asked_for(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    create = ("study", "create", "finance", "verification", "--protocol", "qa_verification")
+    made = begun.json(*create, "--annotators", "ada, ben,chloe", "--sample", "2", "--per", "system", "--seed", "3")
+    assert (made["items"], made["slots"], made["protocol"]) == (4, 12, "qa_verification")  # 2 of each of 2 systems
+    status = begun.json("status", "finance", "verification")
+    assert (status["study"], status["protocol"], status["items"]) == ("verification", "qa_verification", 4)
+    assert (status["states"]["open"], status["finished"]) == (12, False)
+    assert [one["annotator"] for one in status["annotators"]] == ["ada", "ben", "chloe"]
+    assert set(status["annotators"][0]) == {
+        "annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item",
+    }  # fmt: skip
+    assert begun.json("study", "list", "finance")[0]["slots"] == 12
+    begun(*create, "--annotators", "ada,ben,chloe", code=5)
+    assert "overlap" in begun(*create[:3], "more", *create[4:], "--annotators", "ada", "--overlap", "2", code=2).err
+
+
+def test_a_study_takes_a_protocol_file_and_says_what_is_wrong_with_one(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    file = tmp_path / "tone.yaml"
+    file.write_text(TONE)
+    assert begun.json("protocol", "check", file)["criteria"] == ["tone"]
+    create = ("study", "create", "finance", "tone", "--protocol", file, "--annotators", "ada,ben")
+    assert begun.json(*create, "--rule", "majority", "--order", "given")["slots"] == 12  # the file's overlap is 2
+    file.write_text(TONE.replace("kind: choice", "kind: chioce"))
+    assert "tone.yaml, line 6" in begun("protocol", "check", file, code=2).err
+    assert "tone.yaml, line 6" in begun(*create, code=2).err
+    begun("study", "create", "finance", "x", "--protocol", "tome.yaml", "--annotators", "ada", code=3)
+
+
+def test_a_built_in_protocol_printed_as_a_file_is_the_same_protocol(assay: CommandLine, tmp_path: Path) -> None:
+    for one in assay.json("protocols"):
+        file = tmp_path / f"{one['protocol']}.yaml"
+        file.write_text(assay("protocols", "--export", one["protocol"]).out)
+        assert assay.json("protocol", "check", file)["criteria"] == one["criteria"]
+
+
+def test_a_study_about_scores_names_them(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    create = ("study", "create", "finance", "metrics", "--protocol", "metric_agreement", "--annotators", "ada,ben")
+    assert "assay score" in begun(*create, code=2).err
+    begun("score", "finance", "--scorer", "phrase_recall")
+    assert begun.json(*create, "--show-score", "phrase_recall")["items"] == 6
+
+
+# Lists ----------------------------------------------------------------------------------------------------------------
+
+
+def test_lists_need_no_home_folder(assay: CommandLine) -> None:
+    assert "phrase_recall" in {one["scorer"] for one in assay.json("scorers")}
+    assert {"native", "fathoms"} <= {one["format"] for one in assay.json("formats")}
+    assert {"qa_verification", "ambiguity", "metric_agreement"} <= {one["protocol"] for one in assay.json("protocols")}
+    assert not assay.home.exists()
+
+
+# Exports and backups --------------------------------------------------------------------------------------------------
+
+
+def exported(begun: CommandLine, tmp_path: Path) -> Path:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    begun("study", "create", "finance", "v", "--protocol", "ambiguity", "--annotators", "ada,ben", "--overlap", "2")
+    folder = tmp_path / "out"
+    done = begun.json("export", "finance", "--study", "v", "--to", folder, "--format", "native,labels,adjudicated")
+    assert done["counts"]["items"] == 6
+    assert {one["path"] for one in done["files"]} >= {"native/items.jsonl", "labels.csv", "adjudicated.csv"}
+    return folder
+
+
+def test_an_export_is_verified_with_and_without_the_database(begun: CommandLine, tmp_path: Path) -> None:
+    folder = exported(begun, tmp_path)
+    found = begun.json("verify", folder)
+    assert found["ok"]
+    assert found["database"]["ok"]
+    begun("score", "finance", "--scorer", "phrase_recall")  # what comes later does not disturb it
+    assert begun.json("verify", folder)["ok"]
+    begun("export", "finance", "--to", folder, code=5)
+    begun("export", "finance", "--to", tmp_path / "x", "--format", "parchment", code=2)
+
+
+def test_a_changed_export_is_found_out(begun: CommandLine, tmp_path: Path) -> None:
+    folder = exported(begun, tmp_path)
+    path = folder / "native" / "items.jsonl"
+    path.write_text(path.read_text().replace("601 euros", "611 euros"))
+    found = begun.json("verify", folder, code=1)
+    assert not found["ok"]
+    assert [one["file"] for one in found["changed"]] == ["native/items.jsonl"]
+    assert "native/items.jsonl" in begun("verify", folder, code=1).out
+    begun("verify", tmp_path, code=2)
+
+
+def test_a_backup_is_restored_and_what_was_there_is_kept(begun: CommandLine, tmp_path: Path) -> None:
+    made = begun.json("backup", "--to", tmp_path / "monday.db")
+    assert made["bytes"] > 0
+    begun("backup", "--to", tmp_path / "monday.db", code=5)
+    begun("project", "create", "later")
+    done = begun.json("restore", tmp_path / "monday.db")
+    assert [one["project"] for one in begun.json("project", "list")] == ["finance"]
+    with database_of(begun) as database:
+        last = list_events(database, local_administrator(database))[0]
+    assert (last.kind, last.who, last.details["file"]) == ("database restored", "admin", "monday.db")
+    begun("restore", done["before"])
+    assert [one["project"] for one in begun.json("project", "list")] == ["finance", "later"]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database" * 100, None])
+def test_something_else_is_not_restored(begun: CommandLine, tmp_path: Path, content: bytes | None) -> None:
+    file = tmp_path / "other.db"
+    if content is None:
+        connection = sqlite3.connect(file)
+        connection.execute("CREATE TABLE t (x)")
+        connection.close()
+    else:
+        file.write_bytes(content)
+    before = rows_of(begun)
+    begun("restore", file, code=2)
+    assert rows_of(begun) == before
+
+
+def test_the_documents_of_an_import_come_back_with_an_export(begun: CommandLine, tmp_path: Path) -> None:
+    write_items(tmp_path / "in", {"question": "A?", "documents": ["note.txt"]})
+    (tmp_path / "in" / "documents").mkdir()
+    (tmp_path / "in" / "documents" / "note.txt").write_text("The rent was 600 euros.")
+    begun("import", "finance", tmp_path / "in", "--format", "native")
+    begun("export", "finance", "--to", tmp_path / "out", "--format", "native")
+    [copy] = (tmp_path / "out").rglob("note.txt")
+    assert copy.read_text() == "The rent was 600 euros."
+
+
+def as_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_an_exported_project_can_be_imported_again(begun: CommandLine, tmp_path: Path) -> None:
+    folder = exported(begun, tmp_path)
+    begun("project", "create", "copy")
+    assert begun.json("import", "copy", folder / "native", "--format", "native")["added"] == 6
+    begun("export", "copy", "--to", tmp_path / "copy", "--format", "native")
+    ours = sorted(as_lines(folder / "native" / "items.jsonl"), key=lambda one: str(one["id"]))
+    assert sorted(as_lines(tmp_path / "copy" / "native" / "items.jsonl"), key=lambda one: str(one["id"])) == ours

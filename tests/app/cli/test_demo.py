@@ -1,0 +1,90 @@
+"""The sample project of `assay demo`, and the server that it starts."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.app.cli.command_line import ROOT, CommandLine
+from tests.app.cli.test_cli import rows_of
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
+    """A home folder with the sample project."""
+    made = CommandLine(tmp_path_factory.mktemp("demo") / "home")
+    added = made.json("demo")
+    assert added["added"]["studies"] == 4
+    assert set(added["sign_in"]) >= {"admin", "demo-annotator", "demo-adjudicator"}
+    return made
+
+
+def test_the_sample_leaves_no_page_empty(demo: CommandLine) -> None:
+    studies = {one["study"]: one for one in demo.json("study", "list", "sample")}
+    assert set(studies) == {"verification", "ambiguity", "metrics", "practice"}
+    assert studies["verification"]["submitted"] == studies["verification"]["slots"] == 42
+    assert 0 < studies["verification"]["disputed"] < 14
+    assert 0 < studies["ambiguity"]["submitted"] < studies["ambiguity"]["slots"]
+    assert 0 < studies["metrics"]["submitted"] < studies["metrics"]["slots"]
+    waiting = {one["study"]: one for one in demo.json("--as", "demo-annotator", "study", "list", "sample")}
+    assert set(waiting) == {"ambiguity", "metrics", "practice"}
+    summary = demo.json("score", "sample", "--scorer", "phrase_recall")
+    assert summary["n_scored"] == 56
+    assert all(one["seconds_per_item"] for one in demo.json("status", "sample", "verification")["annotators"])
+
+
+def test_the_simulated_annotators_agree_well_but_not_everywhere(demo: CommandLine) -> None:
+    report = demo.json("agreement", "sample", "verification", "--resamples", "0")
+    percent = {
+        one["criterion"]: next(s["value"] for s in one["statistics"] if s["name"] == "percent_agreement")
+        for one in report["criteria"]
+    }
+    assert all(0.7 < value <= 1 for value in percent.values())
+    assert min(percent.values()) < 1
+
+
+def test_a_second_demo_adds_nothing(demo: CommandLine) -> None:
+    before = rows_of(demo)
+    again = demo.json("demo")
+    assert set(again["added"].values()) == {0}
+    assert again["sign_in"] == {}
+    assert rows_of(demo) == before
+
+
+def test_an_export_of_the_sample_is_verified(demo: CommandLine, tmp_path: Path) -> None:
+    demo("export", "sample", "--to", tmp_path / "out")
+    assert demo.json("verify", tmp_path / "out")["ok"]
+    assert "demo-ada" not in (tmp_path / "out" / "studies" / "verification" / "labels.csv").read_text()
+
+
+def test_demo_serve_prints_one_address_that_signs_the_administrator_in(demo: CommandLine) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
+    server = subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "--home", str(demo.home), "demo", "--serve", "--port", "0"],
+        cwd=ROOT,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert server.stdout is not None
+        printed = server.stdout.readline()
+        [address] = re.findall(r"http://\S+", printed)
+        base = address.partition("/sign-in/")[0]
+        with httpx.Client(headers={"Origin": base}, follow_redirects=True, timeout=20) as client:
+            shown = client.get(address)
+            assert shown.status_code == 200
+            assert "admin" in shown.text
+    finally:
+        server.send_signal(signal.SIGINT)
+        rest, errors = server.communicate(timeout=30)
+    assert server.returncode == 0, errors
+    assert "http" not in rest

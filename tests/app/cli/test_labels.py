@@ -1,0 +1,161 @@
+"""Labels from elsewhere on the command line, up to published figures from the published labels."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.cli.command_line import CommandLine, write_items
+
+HEADER = ("item", "annotator", "criterion", "target", "value")
+
+
+def write_table(path: Path, rows: Iterable[tuple[Any, ...]], header: tuple[str, ...] = HEADER) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def test_labels_go_into_a_study_that_is_there(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    begun("study", "create", "finance", "a", "--protocol", "ambiguity", "--annotators", "ada,ben", "--overlap", "2")
+    rows = [("q0:harbour", who, "ambiguity", "item", "clear") for who in ("grace", "alan")]
+    done = begun.json("labels", "import", "finance", "a", write_table(tmp_path / "t.csv", rows))
+    assert (done["labels"], done["annotations"], done["annotators"]) == (2, 2, ["alan", "grace"])
+    assert (done["inferred"], done["items_added"]) == (False, 0)
+    refused = begun("labels", "import", "finance", "a", tmp_path / "t.csv", code=2)
+    assert "already" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (("nothing", "grace", "ambiguity", "", "clear"), "'nothing'"),
+        (("q0:harbour", "grace", "colour", "", "clear"), "'colour'"),
+        (("q0:harbour", "grace", "ambiguity", "", "muddy"), "'muddy'"),
+        (("q0:harbour", "grace", "ambiguity", "evidence:e1", "clear"), "evidence"),
+        (("q1:harbour", "grace", "ambiguity", "", "clear"), "line 2"),
+    ],
+)
+def test_a_bad_label_is_named_with_its_line_and_nothing_is_imported(
+    begun: CommandLine, tmp_path: Path, row: tuple[str, ...], says: str
+) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    begun("study", "create", "finance", "a", "--protocol", "ambiguity", "--annotators", "ada,ben", "--overlap", "2")
+    table = write_table(tmp_path / "t.csv", [("q1:harbour", "grace", "ambiguity", "item", "clear"), row])
+    refused = begun("labels", "import", "finance", "a", table, code=2)
+    assert "line 3" in refused.err
+    assert says in refused.err
+    assert begun.json("status", "finance", "a")["states"]["submitted"] == 0
+
+
+def test_a_study_and_bare_items_are_inferred_from_a_table(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    rows = [
+        (item, who, criterion, "", value)
+        for item in ("q0:harbour", "new-1", "new-2")
+        for who in ("grace", "alan")
+        for criterion, value in (("Tone (1-5)", "3"), ("Kind", "plain"))
+    ]
+    table = write_table(tmp_path / "t.csv", rows)
+    assert "--infer" in begun("labels", "import", "finance", "raters", table, code=3).err
+    done = begun.json(
+        "labels", "import", "finance", "raters", table, "--infer", "--scale", "Tone (1-5)=ordinal", "--scale", "nominal"
+    )
+    assert done["criteria"] == ["tone_1_5", "kind"]
+    assert done["items_added"] == 2
+    assert done["inferred"]
+    status = begun.json("status", "finance", "raters")
+    assert (status["items"], status["finished"], status["states"]["submitted"]) == (3, True, 6)
+    scales = {one["criterion"]: one["scale"] for one in begun.json("agreement", "finance", "raters")["criteria"]}
+    assert scales == {"tone_1_5": "ordinal", "kind": "nominal"}
+
+
+def test_more_labels_go_into_an_inferred_study(begun: CommandLine, tmp_path: Path) -> None:
+    for who in ("grace", "alan"):
+        table = write_table(tmp_path / f"{who}.csv", [(f"i{n}", who, "Tone", "", n % 2) for n in range(4)])
+        begun("labels", "import", "finance", "raters", table, "--infer", "--scale", "nominal")
+    [tone] = begun.json("agreement", "finance", "raters")["criteria"]
+    assert (tone["n_units"], tone["n_raters"], tone["n_ratings"]) == (4, 2, 8)
+
+
+def test_nothing_is_left_of_a_table_that_is_refused(begun: CommandLine, tmp_path: Path) -> None:
+    table = write_table(tmp_path / "t.csv", [("i1", "grace", "tone", "", "high"), ("i2", "grace", "tone", "", "low")])
+    refused = begun("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal", code=2)
+    assert "order" in refused.err
+    assert begun.json("study", "list", "finance") == []
+    assert begun.json("batches", "finance") == []
+
+
+def test_exported_labels_are_measured_like_the_original(begun: CommandLine, tmp_path: Path) -> None:
+    rows = [(f"i{n}", who, "tone", "", (n + shift) // 3) for n in range(9) for shift, who in enumerate(("x", "y", "z"))]
+    table = write_table(tmp_path / "t.csv", rows)
+    begun("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal")
+    begun("export", "finance", "--study", "raters", "--to", tmp_path / "out", "--format", "labels", "--names")
+    begun("project", "create", "copy")
+    begun("labels", "import", "copy", "raters", tmp_path / "out" / "labels.csv", "--infer", "--scale", "ordinal")
+    assert begun.json("agreement", "copy", "raters") == begun.json("agreement", "finance", "raters")
+
+
+# Published figures ----------------------------------------------------------------------------------------------------
+
+
+def test_ragcheckers_raters_agree_as_its_data_say(begun: CommandLine, tmp_path: Path, shared_data: Path) -> None:
+    pairs = json.loads((shared_data / "ragchecker" / "human_labeled_data.json").read_text())
+    rows = [
+        (f"pair-{place // 2}", f"rater {place % 2 + 1}", criterion, "", pair[f"{criterion}_label"])
+        for place, pair in enumerate(pairs)
+        for criterion in ("correctness", "completeness", "overall")
+    ]
+    table = write_table(tmp_path / "ratings.csv", rows)
+    done = begun.json("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal")
+    assert (done["labels"], done["items_added"]) == (1680, 280)
+    report = begun.json("agreement", "finance", "raters", "--resamples", "0")
+    found = {
+        one["criterion"]: {
+            statistic["name"]: round(statistic["value"], 4)
+            for statistic in one["statistics"]
+            if statistic["name"].startswith(("cohen", "krippendorff"))
+        }
+        for one in report["criteria"]
+    }
+    names = (
+        "cohen_kappa",
+        "krippendorff_alpha_nominal",
+        "krippendorff_alpha_ordinal",
+        "krippendorff_alpha_interval",
+    )
+    # ../shared/data/README.md, "Known values".
+    assert {criterion: [values[name] for name in names] for criterion, values in found.items()} == {
+        "correctness": [0.3113, 0.3099, 0.5865, 0.6338],
+        "completeness": [0.4626, 0.4617, 0.6828, 0.7188],
+        "overall": [0.4133, 0.4107, 0.6836, 0.6988],
+    }
+
+
+def test_fathoms_results_keep_their_scores_and_ours_agree_with_them(
+    begun: CommandLine, tmp_path: Path, shared_data: Path
+) -> None:
+    folder = shared_data / "fathoms" / "results"
+    preview = begun.json("import", "finance", folder, "--format", "fathoms", "--dry-run")
+    assert (preview["batch"], preview["rejected"]) == (None, [])
+    done = begun.json("import", "finance", folder, "--format", "fathoms")
+    assert done["added"] == preview["added"] > 900
+    assert begun.json("import", "finance", folder, "--format", "fathoms")["added"] == 0
+    ours = begun.json("score", "finance", "--scorer", "phrase_recall")
+    macro = {one["group"]: one["macro_mean"] for one in ours["groups"] if one["by"] == "system"}
+    assert len(macro) == 10
+    for path in folder.rglob("*.json"):
+        stored = json.loads(path.read_text())
+        [system] = [name for name in macro if name.startswith(path.parent.name) and name.endswith(stored["model"])]
+        assert macro[system] == pytest.approx(stored["overall_score"], abs=1e-9), path.name
+    made = begun.json(
+        "study", "create", "finance", "metrics", "--protocol", "metric_agreement", "--annotators", "ada,ben",
+        "--sample", "3", "--per", "system", "--seed", "1",
+    )  # fmt: skip
+    assert (made["items"], made["slots"]) == (30, 60)

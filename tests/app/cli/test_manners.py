@@ -1,0 +1,235 @@
+"""How the command line behaves: help, errors, JSON that is nothing but JSON, progress, and how fast it starts."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from app.cli import app
+from app.settings import Settings
+from db.engine import Database
+from tests.app.cli.command_line import ROOT, CommandLine, examples_in, write_items
+
+DOCUMENT = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+
+
+def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """(names, command) of every command that does something."""
+    for name, one in group.commands.items():
+        if hasattr(one, "commands"):
+            yield from commands(one, *path, name)
+        else:
+            yield (*path, name), one
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def parse(arguments: list[str]) -> tuple[str, ...]:
+    """Which command these arguments call; fails if it does not take them."""
+    command: Any = typer.main.get_command(app)
+    context = command.make_context("assay", list(arguments))
+    names: tuple[str, ...] = ()
+    while hasattr(command, "commands"):
+        rest = [*context._protected_args, *context.args]
+        name, command, rest = command.resolve_command(context, rest)
+        names = (*names, name)
+        context = command.make_context(name, rest, parent=context)
+    return names
+
+
+# Help and documents ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
+def test_every_command_has_help_with_an_example_that_it_understands(assay: CommandLine, names: tuple[str, ...]) -> None:
+    text = assay(*names, "--help").out
+    assert COMMANDS[names].help
+    examples = examples_in(text)
+    assert examples
+    assert {parse(example) for example in examples} == {names}
+
+
+def test_the_help_names_every_command_in_full(assay: CommandLine) -> None:
+    text = assay("--help").out
+    for name in {names[0] for names in COMMANDS}:
+        assert re.search(rf"^  {name} +\S", text, re.MULTILINE), name
+        assert not re.search(rf"^  {name} .*\.\.\.$", text, re.MULTILINE), f"the help of {name} is cut off"
+
+
+@pytest.mark.parametrize("names", COMMANDS, ids=" ".join)
+def test_every_command_is_described_with_all_its_options(names: tuple[str, ...]) -> None:
+    found = re.search(rf"^### assay {' '.join(names)}\n(.*?)(?=^##|\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    assert found, "has no section in docs/command-line.md"
+    section = found[1]
+    for parameter in COMMANDS[names].params:
+        for option in parameter.opts:
+            if option.startswith("--") and option not in ("--json", "--help"):
+                assert option in section or option in ("--host", "--port"), option
+
+
+def test_the_document_describes_no_command_that_is_not_there() -> None:
+    described = {tuple(names.split()) for names in re.findall(r"^### assay (.+)$", DOCUMENT, re.MULTILINE)}
+    assert described == set(COMMANDS)
+
+
+def test_every_example_of_the_document_is_understood() -> None:
+    examples = examples_in(DOCUMENT)
+    assert {parse(example) for example in examples} == set(COMMANDS)
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frobnicate"],
+        ["status", "finance"],
+        ["status", "finance", "v", "--jsno"],
+        ["agreement", "finance", "v", "--seed", "many"],
+        ["score", "finance"],
+        ["user", "password", "ada"],
+        ["demo", "--serve", "--json"],
+        ["labels", "import", "finance", "v", "x.csv", "--scale", "ordinal"],
+        [],
+    ],
+)
+def test_wrong_usage_is_told_on_standard_error(assay: CommandLine, arguments: list[str]) -> None:
+    outcome = assay(*arguments, code=2)
+    assert "Usage: assay" in outcome.err
+    if "--json" not in arguments:
+        assert outcome.out == ""
+    assert not assay.home.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind"),
+    [
+        (["status", "finance", "nothing"], 3, "NotFound"),
+        (["project", "create", "finance"], 5, "Conflict"),
+        (["--as", "ada", "user", "list"], 4, "NotAllowed"),
+        (["score", "finance", "--scorer", "phrase_recall", "--param", "x"], 2, "InvalidInput"),
+        (["score", "finance"], 2, "Usage"),
+        (["import", "finance", "nowhere.json"], 3, "NotFound"),
+    ],
+)
+def test_with_json_an_error_is_the_one_document(begun: CommandLine, arguments: list[str], code: int, kind: str) -> None:
+    outcome = begun(*arguments, "--json", code=code)
+    assert set(outcome.json) == {"error", "kind"}
+    assert outcome.json["kind"] == kind
+    assert outcome.json["error"] in outcome.err
+
+
+def test_a_bug_keeps_its_traceback() -> None:
+    broken = "from app.cli import app, main\napp.command('broken')(lambda: 1 / 0)\nmain(['broken'])"
+    done = subprocess.run([sys.executable, "-c", broken], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert done.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_a_database_that_does_not_answer_is_told(assay: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_DATABASE_URL", "postgresql://nobody:secret@127.0.0.1:9/none")
+    outcome = assay("project", "list", "--json", code=6)
+    assert outcome.json["kind"] == "DatabaseUnavailable"
+    assert "secret" not in outcome.out + outcome.err
+
+
+def test_what_may_not_be_written_is_told(begun: CommandLine, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("an administrator of the machine may write everywhere")
+    (tmp_path / "closed").mkdir(mode=0o500)
+    assert "closed" in begun("backup", "--to", tmp_path / "closed" / "x.db", code=1).err
+
+
+# Output ---------------------------------------------------------------------------------------------------------------
+
+
+def test_progress_is_shown_on_a_terminal_only(begun: CommandLine, tmp_path: Path) -> None:
+    path = write_items(tmp_path / "in")
+    begun("import", "finance", path)
+    score = ("--home", str(begun.home), "score", "finance", "--scorer", "phrase_recall", "--json")
+    assert begun("score", "finance", "--scorer", "phrase_recall", "--param", "mode=paper").err == ""
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", *score],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        check=True,
+        text=True,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "Scoring" in shown
+    assert "6/6" in shown
+    assert done.stdout.startswith("{")
+
+
+def test_the_same_seed_gives_the_same_bytes(begun: CommandLine, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    lines = ["item,annotator,criterion,value"]
+    for item in range(12):
+        lines += [f"i{item},{who},tone,{(item + shift) // 5}" for shift, who in enumerate(("x", "y", "z"))]
+    table.write_text("\n".join(lines))
+    begun("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal")
+    call = ("agreement", "finance", "raters", "--resamples", "200", "--json")
+    assert begun(*call, "--seed", "5").out == begun(*call, "--seed", "5").out
+    assert begun(*call, "--seed", "5").out != begun(*call, "--seed", "6").out
+
+
+# Starting -------------------------------------------------------------------------------------------------------------
+
+_LOADED = (
+    "import sys\nfrom app.cli import main\ntry:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n"
+    "    print('CODE', end.code)\nprint('LOADED', *sorted({name.split('.')[0] for name in sys.modules}))"
+)
+
+
+def loaded_by(*arguments: str | Path) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "CODE 0" in done.stdout, done.stdout + done.stderr
+    return set(done.stdout.rpartition("LOADED ")[2].split())
+
+
+def test_help_and_lists_load_nothing_that_is_slow() -> None:
+    assert not loaded_by("--help") & {"sqlalchemy", "pydantic", "numpy", "streamlit", "pandas", "rich"}
+    assert not loaded_by("protocols") & {"sqlalchemy", "numpy", "streamlit", "pandas"}
+
+
+def test_status_loads_neither_streamlit_nor_the_numbers(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    begun("study", "create", "finance", "v", "--protocol", "ambiguity", "--annotators", "ada,ben")
+    loaded = loaded_by("--home", begun.home, "status", "finance", "v")
+    assert "sqlalchemy" in loaded
+    assert not loaded & {"streamlit", "pandas", "numpy", "scipy", "pymupdf", "altair"}
+
+
+# PostgreSQL -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_commands_work_on_postgresql(
+    assay: CommandLine, postgresql_database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    address = postgresql_database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+    monkeypatch.setenv("ASSAY_DATABASE_URL", address)
+    assert Settings.load().database == address
+    assay.begun()
+    assay("import", "finance", write_items(tmp_path / "in"))
+    assay("study", "create", "finance", "v", "--protocol", "ambiguity", "--annotators", "ada,ben")
+    assert assay.json("status", "finance", "v")["states"]["open"] == 12
+    assert "pg_dump" in assay("backup", code=5).err
+    assert assay.json("doctor")["database"]["kind"] == "PostgreSQL"

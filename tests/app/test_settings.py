@@ -1,0 +1,111 @@
+"""Settings: where a value comes from, what is refused, and Streamlit's options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit import config
+
+from annotators.errors import InvalidInput
+from app.palette import colours
+from app.settings import STREAMLIT_CONFIG, Settings, apply_streamlit_options
+from app.style import style
+
+
+def test_options_go_before_the_environment_before_the_file_before_defaults(tmp_path: Path) -> None:
+    (tmp_path / "assay.toml").write_text('port = 1111\nlook_ahead = 1\nhost = "0.0.0.0"\n')
+    environment = {"ASSAY_HOME": str(tmp_path), "ASSAY_PORT": "2222", "ASSAY_LOOK_AHEAD": "2"}
+    settings = Settings.load(environment, port=3333)
+    assert (settings.port, settings.look_ahead, settings.host, settings.lease_minutes) == (3333, 2, "0.0.0.0", 60)
+    sources = {one.name: one.source for one in settings.describe(environment)}
+    assert (sources["look_ahead"], sources["host"], sources["lease_minutes"]) == (
+        "ASSAY_LOOK_AHEAD",
+        "assay.toml",
+        "default",
+    )
+
+
+def test_the_home_folder_decides_where_everything_is(tmp_path: Path) -> None:
+    settings = Settings.load({}, home=tmp_path / "new")
+    assert settings.database == f"sqlite:///{tmp_path}/new/assay.db"
+    assert settings.documents_folder == tmp_path / "new" / "data" / "documents"
+    settings.prepare()
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+    elsewhere = Settings.load({"ASSAY_DATABASE_URL": "postgresql://u:secret@db/assay"}, home=tmp_path)
+    assert elsewhere.database == "postgresql://u:secret@db/assay"
+    assert not any("secret" in one.value for one in elsewhere.describe({}))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "problem"),
+    [
+        ("ASSAY_PORT", "eighty", "ASSAY_PORT is 'eighty'; it must be a whole number"),
+        ("ASSAY_PORT", "65536", "from 0 to 65535"),
+        ("ASSAY_RENDER_WORKERS", "0", "at least 1"),
+        ("ASSAY_SECURE_COOKIE", "maybe", "one of auto, always, never"),
+        ("ASSAY_PUBLIC_URL", "assay.example.org", "must look like https://"),
+        ("ASSAY_PUBLIC_URL", "https://example.org/assay", "without a path"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named_with_its_variable(variable: str, value: str, problem: str) -> None:
+    with pytest.raises(InvalidInput, match=problem):
+        Settings.load({variable: value})
+
+
+def test_an_unknown_name_in_the_file_lists_the_known_ones(tmp_path: Path) -> None:
+    (tmp_path / "assay.toml").write_text("prot = 8080\n")
+    with pytest.raises(InvalidInput, match=r"'prot', which is no setting\. Known: .*port"):
+        Settings.load({}, home=tmp_path)
+
+
+def test_every_setting_has_help_that_is_a_sentence() -> None:
+    for one in Settings.load({}).describe({}):
+        assert one.help.endswith("."), one.name
+        assert one.variable == f"ASSAY_{one.name.upper()}"
+
+
+def test_the_options_of_streamlit_config_are_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "_config_options", None)
+    applied = apply_streamlit_options(Settings.load({}, upload_mb=77))
+    assert {name: config.get_option(name) for name in applied} == applied
+    assert applied["runner.postScriptGC"] is False
+    assert applied["browser.gatherUsageStats"] is False
+    assert applied["server.enableAgentApi"] is False
+    assert config.get_option("server.maxUploadSize") == 77
+
+
+def test_an_option_that_streamlit_does_not_know_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[runner]\npostScriptGb = false\n")
+    monkeypatch.setattr(config, "_config_options", None)
+    with pytest.raises(InvalidInput, match="postScriptGb"):
+        apply_streamlit_options(path=path)
+
+
+def test_no_option_asks_for_anything_from_outside() -> None:
+    assert not [line for line in STREAMLIT_CONFIG.read_text().splitlines() if "//" in line and line[:1] != "#"]
+    assert "url(" not in style("light")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_can_be_read_on_every_background(theme: str) -> None:
+    named = colours(theme)
+    for ink in ("ink", "soft", "accent", "ok", "warn"):
+        for ground in ("bg", "panel", "key"):
+            # WCAG 2.2, success criterion 1.4.3: at least 4.5 : 1 for text
+            assert _contrast(named[ink], named[ground]) >= 4.5, (ink, ground)
+    on_accent = "#ffffff" if theme == "light" else "#10202c"
+    assert _contrast(on_accent, named["accent"]) >= 4.5
+
+
+def _contrast(one: str, other: str) -> float:
+    """WCAG 2.2's contrast ratio of two colours."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

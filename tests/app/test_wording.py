@@ -1,0 +1,107 @@
+"""Figures in words, and tables as CSV, Markdown, LaTeX and HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime
+
+import pytest
+
+from app import wording
+from app.tables import TextTable, as_csv, as_html, as_latex, as_markdown
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.7249, 2, "0.72"),
+        (0.725001, 2, "0.73"),
+        (-0.05, 2, "−0.05"),
+        (-0.001, 2, "0.00"),
+        (1234.5, 1, "1,234.5"),
+        (None, 2, "not defined"),
+        (float("nan"), 2, "not defined"),
+    ],
+)
+def test_numbers_are_rounded_as_papers_do(value: float | None, digits: int, text: str) -> None:
+    assert wording.number(value, digits) == text
+
+
+def test_what_is_not_defined_says_why() -> None:
+    reason = "no page was rated by two annotators"
+    assert wording.number(None, reason=reason) == f"not defined: {reason}"
+    assert wording.interval(None, None, None, reason=reason) == f"not defined: {reason}"
+    assert wording.percent(None, reason=reason) == f"not defined: {reason}"
+    assert wording.p_value(None, reason=reason) == f"not defined: {reason}"
+
+
+def test_intervals_shares_and_probabilities() -> None:
+    assert wording.interval(0.7201, 0.64, 0.789) == "0.72 [0.64, 0.79]"
+    assert wording.interval(-0.1, -0.2, 0.05) == "−0.10 [−0.20, 0.05]"
+    assert wording.interval(0.7201, None, None) == "0.72"
+    assert wording.percent(0.9681) == "96.8\N{NARROW NO-BREAK SPACE}%"
+    assert wording.p_value(0.0004) == "<\N{NO-BREAK SPACE}0.001"
+    assert wording.p_value(0.0321) == "0.032"
+
+
+def test_counts_and_durations() -> None:
+    assert [wording.count(n, "item") for n in (0, 1, 1200)] == ["no items", "1 item", "1,200 items"]
+    assert wording.count(2, "study", "studies") == "2 studies"
+    assert [wording.duration(s) for s in (None, 42, 185, 7800)] == ["", "42 s", "3 min 05 s", "2 h 10 min"]
+
+
+def test_times_are_the_readers_own() -> None:
+    at = datetime(2026, 11, 18, 23, 30, tzinfo=UTC)
+    assert wording.moment(at, "Europe/Berlin") == "19 Nov 2026, 00:30"
+    assert wording.moment(at, "America/New_York") == "18 Nov 2026, 18:30"
+    assert wording.moment(at, "No/Such_Zone") == wording.moment(at)
+    assert wording.moment(None) == ""
+
+
+TABLE = TextTable.of(
+    "Agreement of A & B",
+    ("Criterion", "Units", "Krippendorff's α"),
+    [
+        ("Answer | factual", 200, "0.72 [0.64, 0.79]"),
+        ("100 % sure_", 3, "−0.05 [−0.20, 0.10]"),
+        ("<b>=1+1</b>", None, "not defined: nobody rated it"),
+    ],
+)
+
+
+def test_a_table_as_csv_is_read_back_as_it_was() -> None:
+    rows = list(csv.reader(io.StringIO(as_csv(TABLE))))
+    assert rows == [list(TABLE.columns), *(list(row) for row in TABLE.rows)]
+
+
+@pytest.mark.parametrize("cell", ["=HYPERLINK(1)", "+1+cmd", "@SUM(A1)", "-2+3"])
+def test_no_cell_of_a_csv_is_run_by_a_spreadsheet(cell: str) -> None:
+    assert as_csv(TextTable.of("t", ("a",), [(cell,)])).splitlines()[1].lstrip('"')[0] == "'"
+
+
+def test_numbers_stay_numbers_in_a_csv() -> None:
+    assert as_csv(TextTable.of("t", ("a",), [("-2.5",), ("−2.5",)])).splitlines() == ["a", "-2.5", "−2.5"]
+
+
+def test_a_table_as_markdown_aligns_numbers_and_keeps_its_cells_apart() -> None:
+    assert as_markdown(TABLE).splitlines()[:3] == [
+        "| Criterion | Units | Krippendorff's α |",
+        "| --- | ---: | ---: |",
+        "| Answer \\| factual | 200 | 0.72 [0.64, 0.79] |",
+    ]
+
+
+def test_a_table_as_latex_escapes_what_latex_would_read() -> None:
+    text = as_latex(TABLE)
+    assert r"\begin{tabular}{lrr}" in text
+    assert r"\caption{Agreement of A \& B}" in text
+    assert r"100 \% sure\_ & 3 & $-$0.05 [$-$0.20, 0.10] \\" in text
+    assert r"Krippendorff's $\alpha$" in text
+
+
+def test_a_table_as_html_is_text_only() -> None:
+    html = as_html(TABLE)
+    assert "&lt;b&gt;=1+1&lt;/b&gt;" in html
+    assert '<th scope="col" class=n>Units</th>' in html
+    assert "<caption>Agreement of A &amp; B</caption>" in html

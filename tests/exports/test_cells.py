@@ -1,0 +1,39 @@
+"""Cells that spreadsheets do not run."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exports.cells import original, safe, value_cell
+
+DANGEROUS = "=+-@\t\r\n＝＋－＠"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "- a list"])
+def test_a_formula_does_not_run(text: str) -> None:
+    assert safe(text) == "'" + text
+    assert original(safe(text)) == text
+
+
+@pytest.mark.parametrize("text", ["-3", "+3", "-0.5", "-1e-9", "", "yes", "'tis", "a=b", "1-2", "'quoted'", "é"])
+def test_numbers_and_plain_texts_stay_as_they_are(text: str) -> None:
+    assert safe(text) == text
+    assert original(text) == text
+
+
+@given(st.text(alphabet=DANGEROUS + "'a1.-", max_size=6) | st.text(max_size=6))
+def test_any_text_comes_back_and_none_runs(text: str) -> None:
+    cell = safe(text)
+    assert original(cell) == text
+    if cell and cell[0] in DANGEROUS:
+        float(cell)
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [("yes", "yes"), (-1, "-1"), (0.5, "0.5"), (["a", "b"], '["a","b"]'), ([], "[]"), (None, ""), ("=x", "'=x")],
+)
+def test_values_are_written_in_one_way(value: object, cell: str) -> None:
+    assert value_cell(value) == cell
