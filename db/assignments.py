@@ -264,10 +264,10 @@ def locked(session: Session, assignment_id: int) -> Assignment:
 @operation(On.STUDY, ANNOTATORS)
 def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reason: str) -> None:
     """Give the item's slot to somebody else. A reason is required; the row stays as skipped."""
-    if not reason.strip():
-        raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id)
+        if not reason.strip():
+            raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
         study = session.get_one(Study, study_id)
         row = locked(session, assignment_id)
         if row.study_id != study_id or row.person_id != member.person_id:

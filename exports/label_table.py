@@ -14,7 +14,7 @@ from db.models import Study
 from db.pseudonyms import pseudonyms, real_names
 from db.query import in_clause, is_sqlite, mark
 from exports.cells import safe, value_cell
-from exports.csv_file import CsvFile
+from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out
 
 COLUMNS = (
@@ -69,7 +69,7 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
         condition, ids = in_clause(session, "l.submission_id", list(around))
         rank = {submission_id: place for place, submission_id in enumerate(around)}
         labels = sorted(_query(session, _LABELS.format(condition), ids), key=lambda label: rank[label[0]])
-        table.add(_rows(around, labels, value), len(labels))
+        table.add_lines(list(_lines(around, labels, value)), len(labels))
         n += len(labels)
     return n
 
@@ -78,38 +78,47 @@ def _query(session: Session, sql: str, parameters: tuple[Any, ...]) -> Sequence[
     return session.connection().exec_driver_sql(sql, parameters).fetchall()
 
 
-_Around = tuple[tuple[Any, ...], tuple[Any, ...]]
+_Around = tuple[str, str]
 
 
 def _around(row: Any, study: Study, called: dict[int, str]) -> _Around:
-    """The cells that all labels of a submission share: those before, and those after a label's own."""
+    """What all lines of a submission share: the text before, and the text after a label's own cells."""
     (
         _, external_id, number, key, system, person_id, at, seconds, kind, current, shown, step, uid, remark, flag,
     ) = row  # fmt: skip
-    return (
-        (safe(external_id), number, safe(key), safe(system), called[person_id]),
-        (
-            _time(at), seconds, study.protocol_name, study.protocol_version, kind, "true" if current else "false",
-            "false" if kind is None else "true", _words(shown) if isinstance(shown, str) else " ".join(shown), step + 1,
-            safe(uid), safe(remark or ""), safe(flag or ""),
-        ),
+    before = csv_cells(safe(external_id), str(number), safe(key), safe(system), called[person_id])
+    after = csv_cells(
+        _time(at), "" if seconds is None else repr(seconds), study.protocol_name, str(study.protocol_version),
+        kind or "", "true" if current else "false", "false" if kind is None else "true",
+        _words(shown) if isinstance(shown, str) else " ".join(shown), str(step + 1), safe(uid), safe(remark or ""),
+        safe(flag or ""),
     )  # fmt: skip
+    return f"{before},", f",{after}"
 
 
-def _rows(around: dict[int, _Around], labels: Sequence[Any], value_of: Any) -> Iterator[tuple[Any, ...]]:
+def _lines(around: dict[int, _Around], labels: Sequence[Any], value_of: Any) -> Iterator[str]:
+    """The lines of some labels. Most labels are a value alone, and the same few: their cells are made once."""
     for submission_id, criterion, target, value, cannot, reason, comment, rationale in labels:
         before, after = around[submission_id]
-        yield (
-            *before,
-            criterion,
-            target,
-            value_of(value),
-            "true" if cannot else "false",
-            safe(reason) if reason else "",
-            safe(comment) if comment else "",
-            _json_cell(rationale) if rationale is not None else "",
-            *after,
-        )
+        cell = value_of(value)
+        if cannot or reason or comment or rationale is not None:
+            own = csv_cells(
+                criterion,
+                target,
+                cell,
+                "true" if cannot else "false",
+                safe(reason or ""),
+                safe(comment or ""),
+                _json_cell(rationale),
+            )
+        else:
+            own = _plain(criterion, target, cell)
+        yield before + own + after
+
+
+@lru_cache(_REMEMBERED)
+def _plain(criterion: str, target: str, cell: str) -> str:
+    return csv_cells(criterion, target, cell, "false", "", "", "")
 
 
 def _value_on_sqlite(value: Any) -> str:
@@ -136,4 +145,6 @@ def _time(at: Any) -> str:
 
 
 def _json_cell(value: Any) -> str:
+    if value is None:
+        return ""
     return safe(value if isinstance(value, str) else orjson.dumps(value).decode())

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from annotators.scorers.phrase_recall import phrase_recall
 from annotators.submissions import GivenLabel
 from exports.sample import simulated_labels
 
@@ -38,6 +39,22 @@ _DOUBTED = {
     ),
 }
 """Questions that one of the annotators finds ambiguous, and why."""
+
+
+FLAGS = "imported:sample"
+"""The scorer under which the sample's hallucination flags are stored."""
+
+_DECLINES = ("do not contain", "does not name", "could not find", "Please say what", "لا يذكر")
+"""How the answers begin to say that there is no answer."""
+
+
+def hallucination_flags(item: Row) -> list[dict[str, Any]]:
+    """The flag that a pipeline would have raised: something is stated, and not all required phrases are in it."""
+    recall = phrase_recall(item["answer"], item["references"]).value
+    if recall is None:
+        return []
+    declined = recall == 0 and any(words in item["answer"] for words in _DECLINES)
+    return [{"scorer": FLAGS, "name": "hallucination", "value": float(recall < 1 and not declined)}]
 
 
 def chance(*about: object) -> float:

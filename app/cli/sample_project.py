@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from annotators.protocols import PROTOCOLS
-from annotators.scoring import SCORERS
-from app.cli.sample_judgements import Judge, Verifier, chance, judge_of_ambiguity, judge_of_scores
+from app.cli.sample_judgements import (
+    FLAGS,
+    Judge,
+    Verifier,
+    chance,
+    hallucination_flags,
+    judge_of_ambiguity,
+    judge_of_scores,
+)
 from db.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotations import StepSubmission, submit, work
 from db.engine import Database
@@ -112,7 +119,8 @@ class _Maker:
         path = self.folder / "items.jsonl"
         if not self.items:
             write_sample(self.folder)
-            self.items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+            self.items = [{**row, "scores": hallucination_flags(row)} for row in rows]
         lines = (json.dumps(item, ensure_ascii=False) + "\n" for item in self.items if wanted(item))
         path.write_text("".join(lines), encoding="utf-8")
         report = import_paths(
@@ -130,9 +138,7 @@ class _Maker:
         self._import(lambda _: True)
 
     def _scores(self) -> None:
-        for scorer in ("phrase_recall", "hallucination"):
-            if scorer in SCORERS.names():
-                self.made.scores += run_scorer(self.db, self.administrator, self.project_id, scorer=scorer).added
+        self.made.scores += run_scorer(self.db, self.administrator, self.project_id, scorer="phrase_recall").added
 
     # Studies ----------------------------------------------------------------------------------------------------------
 
@@ -153,7 +159,13 @@ class _Maker:
 
     def _metrics(self) -> None:
         study_id = self._study(
-            "metrics", "metric_agreement", (*SIMULATED[:2], ANNOTATOR), overlap=2, sample=12, per="system"
+            "metrics",
+            "metric_agreement",
+            (*SIMULATED[:2], ANNOTATOR),
+            overlap=2,
+            sample=12,
+            per="system",
+            show_scores=("phrase_recall", FLAGS),
         )
         for name, n in zip(SIMULATED[:2], (16, 13), strict=True):
             self._label(study_id, name, judge_of_scores(name, self.items), n)

@@ -188,9 +188,10 @@ def agreement(
 
     Every criterion has the coefficients of its scale, each with a bootstrap interval over units.
     """
+    from app.agreement_table import agreement_lines
     from exports.agreement import agreement_report
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
         report = agreement_report(here.db, here.actor, study_id, seed=seed, resamples=resamples)
-        emit(report.to_json(), lambda: report.text_table(), as_json=as_json)
+        emit(report.to_json(), lambda: agreement_lines(report), as_json=as_json)

@@ -6,11 +6,11 @@ from html import escape
 
 import streamlit as st
 
-from annotators.agreement import Statistic
 from app import ui, wording
+from app.agreement_table import agreement_table
 from app.widgets import plots
 from db.studies import StudyRow, list_studies
-from exports.agreement import AgreementReport, CriterionReport, agreement_report
+from exports.agreement import AgreementReport, agreement_report
 
 RESAMPLES = 1000
 
@@ -86,13 +86,8 @@ def _about(study: StudyRow, report: AgreementReport) -> str:
 
 
 def _coefficients(report: AgreementReport) -> None:
-    columns = ["Criterion", "Units", "Raters", "Raw", "Krippendorff's α", "Specific", "Fleiss' κ", "Mean Cohen's κ"]
-    ui.table(
-        f"Agreement in study {report.study}",
-        columns,
-        [_row(one) for one in report.criteria],
-        name=f"agreement-{report.study}",
-    )
+    table = agreement_table(report)
+    ui.table(table.caption, table.columns, table.rows, name=f"agreement-{report.study}")
     for one in report.criteria:
         if one.warning:
             st.html(
@@ -111,30 +106,6 @@ def _coefficients(report: AgreementReport) -> None:
             plots.draw(chart, "agreement-forest", "Krippendorff's α of every criterion with its 95 % interval.")
     with right:
         _similarity(report)
-
-
-def _row(one: CriterionReport) -> list[str]:
-    raw, fleiss = one.find("percent_agreement"), one.find("fleiss_kappa")
-    kappa = one.find("light_kappa") or one.find("cohen_kappa")
-    coefficient = one.headline
-    return [
-        one.criterion.title,
-        f"{one.n_units:,}",
-        str(one.n_raters),
-        wording.percent(raw.value) if raw and raw.value is not None else "",
-        _in_words(coefficient) if coefficient else f"not measured for {one.criterion.scale} labels",
-        " / ".join(_share(stat) for stat in one.statistics if stat.name == "specific_agreement") or "",
-        _in_words(fleiss) if fleiss and fleiss.value is not None else "",
-        _in_words(kappa) if kappa and kappa.value is not None else "",
-    ]
-
-
-def _in_words(statistic: Statistic) -> str:
-    return wording.interval(statistic.value, statistic.low, statistic.high, reason=statistic.reason)
-
-
-def _share(statistic: Statistic) -> str:
-    return "–" if statistic.value is None else f"{100 * statistic.value:.0f}"
 
 
 def _similarity(report: AgreementReport) -> None:

@@ -16,6 +16,13 @@ from app.widgets import blocks
 DOCS = ROOT / "docs"
 FIRST = "index"
 
+# The contents are links to this very page, which Streamlit would mark as the current one all at once.
+_STYLE = """
+.st-key-help-contents a { background: transparent !important; padding: 3px 0; }
+.st-key-help-contents a p { color: var(--assay-soft); font-weight: 400; }
+.st-key-help-contents a:hover p, .st-key-help-contents a strong { color: var(--assay-accent); }
+"""
+
 _LINK = re.compile(r"\[([^\]\n]+)\]\(([a-z0-9-]+)\.md(#[\w-]+)?\)")
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
@@ -31,6 +38,7 @@ def page() -> None:
     asked = st.query_params.get("page", FIRST)
     name = asked if asked in titles else FIRST
     left, right = st.columns([1, 4], gap="large")
+    st.html(f"<style>{_STYLE}</style>")
     with left, st.container(key="help-contents", gap=None):
         for one, title in titles.items():
             label = f"**{ui.plain(title)}**" if one == name else ui.plain(title)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
+from unicodedata import bidirectional
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -162,7 +163,10 @@ def _is_block(cell: object) -> bool:
 def _cell(cell: object) -> str:
     if isinstance(cell, Html):
         return cell.html
-    return "" if cell is None else escape(str(cell))
+    text = "" if cell is None else str(cell)
+    if any(bidirectional(letter) in ("R", "AL") for letter in text):
+        return f'<span dir="auto" style="display:block">{escape(text)}</span>'
+    return escape(text)
 
 
 def facts(rows: Sequence[tuple[str, object]]) -> None:

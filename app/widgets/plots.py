@@ -40,7 +40,8 @@ def forest(rows: Sequence[tuple[str, Statistic]], title: str) -> alt.LayerChart 
         .mark_point(color=ACCENT, filled=True, size=70, opacity=1)
         .encode(y=y, x=alt.X("value:Q", scale=scale), tooltip=tips)
     )
-    return (bars + points).properties(height=alt.Step(30))
+    layered: alt.LayerChart = (bars + points).properties(height=alt.Step(30))
+    return layered
 
 
 def similarity(pairs: Sequence[Statistic]) -> alt.LayerChart | None:
@@ -61,7 +62,8 @@ def similarity(pairs: Sequence[Statistic]) -> alt.LayerChart | None:
     )
     dark = alt.condition(alt.datum.kappa > 0.55, alt.value("#ffffff"), alt.value("#10202c"))
     words = base.mark_text(fontSize=12).encode(text=alt.Text("kappa:Q", format=".2f"), color=dark)
-    return (tiles + words).properties(height=alt.Step(44))
+    layered: alt.LayerChart = (tiles + words).properties(height=alt.Step(44))
+    return layered
 
 
 def confusion(counts: Counter[tuple[str, str]], raters: tuple[str, str], labels: Sequence[str]) -> alt.LayerChart:
@@ -77,7 +79,9 @@ def confusion(counts: Counter[tuple[str, str]], raters: tuple[str, str], labels:
         tooltip=["first:N", "second:N", "n:Q"],
     )
     dark = alt.condition(alt.datum.n > 0.55 * most, alt.value("#ffffff"), alt.value("#10202c"))
-    return (tiles + base.mark_text(fontSize=12).encode(text="n:Q", color=dark)).properties(height=alt.Step(44))
+    words = base.mark_text(fontSize=12).encode(text="n:Q", color=dark)
+    layered: alt.LayerChart = (tiles + words).properties(height=alt.Step(44))
+    return layered
 
 
 def draw(chart: alt.LayerChart, name: str, caption: str) -> None:

@@ -264,12 +264,12 @@ export class App {
   #settle() {
     const { decisions, judgement } = this;
     if (!decisions || !judgement) return;
-    if (!decisions.touched && performance.now() - this.shownAt < BLINK) return;
     const { dispute, again, item, uid } = decisions;
     if (dispute.allowed) {
       judgement.say(WORDS.notAllowed(dispute.allowed));
       return;
     }
+    if (!decisions.touched && performance.now() - this.shownAt < BLINK) return;
     if (judgement.pointAtMissing()) return;
     const settlement = decisions.settlement();
     this.half.drop(dispute.study_item_id);

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-from functools import cache
-from pathlib import Path
-
 import streamlit as st
 
-ASSETS = Path(__file__).parent
-"""The folder whose `*.js` and `*.css`, in it and in `inputs/`, the server sends at `/assets/annotate/`."""
-
-
-def asset_files() -> list[Path]:
-    """Everything the browser loads, as paths relative to `ASSETS`, sorted."""
-    return sorted(path.relative_to(ASSETS) for pattern in ("*.js", "*.css", "inputs/*.js") for path in ASSETS.glob(pattern))
-
-
-@cache
-def version() -> str:
-    """Twelve hexadecimal digits that change when any file of the page changes."""
-    digest = hashlib.sha256()
-    for path in asset_files():
-        digest.update(path.as_posix().encode() + b"\0" + (ASSETS / path).read_bytes())
-    return digest.hexdigest()[:12]
-
+from app.assets import asset_url
 
 _annotate = st.components.v2.component(
     "assay_annotate",
     js=f"""
 export default async function (component) {{
-  const page = await import(new URL('/assets/annotate/main.js?v={version()}', location.origin));
+  const page = await import(new URL('{asset_url("annotate/main.js")}', location.origin));
   return page.mount(component);
 }}
 """,

@@ -37,7 +37,7 @@ export class App {
     this.api = new Api(options.api ?? `/api/studies/${options.study}`);
     this.outbox = Outbox.of(options.person, options.study, this.api);
     this.drafts = new Drafts(options.person, options.study, this.api, (state) => this.#draftState(state));
-    this.shell = new Shell(new URL(`annotate.css${new URL(import.meta.url).search}`, import.meta.url).href);
+    this.shell = new Shell(new URL('annotate.css', import.meta.url).href);
     this.header = new Header(options.home ?? '/', (action) => this.act(action));
     this.shell.top.append(this.header.element);
     this.screens = new Screens(this.shell, {

@@ -66,9 +66,10 @@ export function press(page, target, meanings, repeat) {
 }
 
 /** Closes what is open, or goes back to the labels. @param {Page} page */
-function escape({ judgement, guidelines, live, act }) {
+function escape(page) {
+  const { judgement, guidelines, live } = page;
   if (judgement?.dock.open) judgement.dock.close();
-  else if (guidelines?.open) act('guidelines');
+  else if (guidelines?.open) page.act('guidelines');
   else if (live) judgement?.focus();
   return true;
 }

@@ -108,6 +108,7 @@ export class Pages {
     const page = unit.pages[0];
     if (!page || this.layout.placeOf(page) < 0) return;
     const { element, layout } = this;
+    this.#resized(); // the text beneath may have come or gone
     const { width, height } = layout.view;
     const [left, top] = [element.scrollLeft, element.scrollTop];
     let rect = layout.rect(page, unit.box);

@@ -54,6 +54,7 @@ export class Viewer {
     });
     this.strip = new Strip((page) => this.goTo(page));
     this.passages = new Passages((key) => this.choose(key));
+    this.passages.element.hidden = true;
     this.tools = new Toolbar(keys, {
       act: (action) => this.act(action),
       page: (page) => this.goTo(page),

@@ -1,0 +1,557 @@
+"""The researcher's pages, My work and Help: empty, filled, with hostile text, and each thing that they do."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from html import escape
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from sqlmodel import select
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
+
+from annotators.errors import AssayError
+from annotators.submissions import GivenLabel
+from app import downloads
+from app.downloads import pack_export
+from app.pages import help as help_page
+from app.settings import Settings
+from app.web import handle_error
+from app.widgets.study_form import sample_size
+from db.annotations import StepSubmission, submit, work
+from db.assignments import return_to_annotator, skip
+from db.batches import list_batches
+from db.items import item_counts, list_items
+from db.models import Document, Item
+from db.people import set_member
+from db.permissions import Actor, Role
+from db.projects import create_project
+from db.scores import list_scorers_in, run_scorer
+from db.sign_in import session_actor
+from db.studies import StudyDesign, create_study, list_studies
+from exports.verify import verify_folder
+from tests.app.pages import Pages, words
+from tests.makers import StudyInUse, make_item, tiny_protocol
+
+RESEARCHERS_PAGES = ("studies", "study", "data", "item", "imports", "exports", "scores")
+HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:y) =1+1"
+
+
+class Filled:
+    """A project with a study that three annotators have labelled, and somebody in each role with a password."""
+
+    def __init__(self, pages: Pages) -> None:
+        self.pages = pages
+        self.study = StudyInUse(pages.db, items=4, n_evidence=2)
+        self.project_id, self.study_id = self.study.project_id, self.study.study_id
+        for name, role in (("rosa", Role.RESEARCHER), ("vera", Role.VIEWER), ("adam", Role.ADJUDICATOR)):
+            pages.person(name)
+            set_member(pages.db, pages.admin, self.project_id, name=name, role=role)
+        for who, value in enumerate(("yes", "no", "yes")):
+            self.study.label_all(who, value)
+
+    def open(self, who: str, name: str, **parameters: object) -> AppTest:
+        """A page of this project as one of its people sees it."""
+        given = {"project": str(self.project_id), **{key: str(value) for key, value in parameters.items()}}
+        return self.pages.open(self.pages.token(who), name, **given)
+
+
+@pytest.fixture
+def filled(pages: Pages) -> Filled:
+    return Filled(pages)
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    """Press the button with this label."""
+    [button] = [one for one in page.button if one.label == label]
+    return button.click().run()
+
+
+def no_problem(page: AppTest) -> str:
+    """What the page says, after checking that nothing went wrong on it."""
+    assert not page.exception, page.exception
+    assert not page.error, [one.value for one in page.error]
+    return words(page)
+
+
+# Every page -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("studies", "The project has no items"),
+        ("study", "There is no study yet"),
+        ("data", "no documents and no items"),
+        ("item", "No item is chosen"),
+        ("imports", "No file is chosen"),
+        ("exports", "Nothing has been made yet"),
+        ("scores", "no scores yet"),
+        ("my_work", "You are in no study"),
+        ("help", "The guide"),
+    ],
+)
+def test_an_empty_project_says_what_to_do_first(pages: Pages, name: str, says: str) -> None:
+    create_project(pages.db, pages.admin, "Energy")
+    assert says in no_problem(pages.open(pages.token("admin"), name))
+
+
+@pytest.mark.parametrize("name", RESEARCHERS_PAGES)
+def test_a_filled_project_shows_on_every_page_to_those_who_may_read(filled: Filled, name: str) -> None:
+    says = {"studies": "12 of 12", "study": "12 of 12", "data": "i00001", "item": "Question of i00001?"}
+    readers = ("rosa", "vera", "adam") if name in ("studies", "study", "data", "item", "scores") else ("rosa",)
+    for who in readers:
+        assert says.get(name, "") in no_problem(filled.open(who, name, study=filled.study_id, item=1)), who
+
+
+@pytest.mark.parametrize("name", RESEARCHERS_PAGES)
+def test_an_annotator_does_not_get_a_researchers_page_by_its_address(filled: Filled, name: str) -> None:
+    filled.pages.person("ana")
+    set_member(filled.pages.db, filled.pages.admin, filled.project_id, name="ana", role=Role.ANNOTATOR)
+    page = filled.open("ana", name, study=filled.study_id, item=1)
+    assert not page.exception
+    assert "i00001" not in words(page)
+    assert "12 of 12" not in words(page)
+
+
+@pytest.fixture
+def hostile(pages: Pages) -> Pages:
+    """A project in which everything that people can write is hostile."""
+    project_id = create_project(pages.db, pages.admin, HOSTILE)
+    make_item(
+        pages.db, project_id, HOSTILE, system=HOSTILE, category=HOSTILE, n_evidence=1,
+        question=HOSTILE, answer=HOSTILE, references=[HOSTILE, [HOSTILE]], extra={HOSTILE: HOSTILE},
+        hops=[{"key": "h1", "question": HOSTILE, "answer": HOSTILE}],
+    )  # fmt: skip
+    with pages.db.write() as session:
+        session.exec(select(Document)).one().title = HOSTILE
+    pages.person("ana")
+    set_member(pages.db, pages.admin, project_id, name="ana", role=Role.ANNOTATOR)
+    protocol = tiny_protocol(title=HOSTILE, summary=HOSTILE)
+    design = StudyDesign(name=HOSTILE, annotators=("ana", "admin"), overlap=2, order="given")
+    made = create_study(pages.db, pages.admin, project_id, protocol=protocol, design=design)
+    for actor in (pages.admin, _actor(pages, "ana")):
+        item = work(pages.db, actor, made.study_id)["items"][0]
+        label = GivenLabel("right", "item", "yes", comment=HOSTILE)
+        step = StepSubmission(f"u{actor.person_id}", item["assignment"], 1, 0, (label,), HOSTILE, HOSTILE, 3.0)
+        submit(pages.db, actor, made.study_id, step=step)
+    return pages
+
+
+def _actor(pages: Pages, name: str) -> Actor:
+    actor = session_actor(pages.db, pages.token(name))
+    assert actor is not None
+    return actor
+
+
+@pytest.mark.parametrize("name", [*RESEARCHERS_PAGES, "my_work"])
+def test_hostile_text_is_shown_as_text(hostile: Pages, name: str) -> None:
+    page = hostile.open(hostile.token("admin"), name, study="1", item="1")
+    for tab in ("Design", "Flags and skips") if name == "study" else ():
+        page.session_state["study-tabs-1"] = tab
+        page.run()
+        _only_text(page)
+    _only_text(page)
+    assert escape("<script>alert(1)</script>") in "".join(str(one.value) for one in page.get("html"))
+
+
+def _only_text(page: AppTest) -> None:
+    assert not page.exception, page.exception
+    raw = "".join(str(one.value) for one in page.get("html"))
+    assert "<script" not in raw
+    for kind in ("markdown", "caption", "subheader", "error", "success", "warning", "info"):
+        for one in page.get(kind):
+            assert "**bold**" not in str(one.value), (kind, one.value)
+    labels = [one.label for kind in ("expander", "tab", "button", "checkbox") for one in page.get(kind)]
+    assert not [label for label in labels if "**bold**" in label]
+
+
+# Studies --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_form_says_what_it_would_make_and_makes_it(filled: Filled) -> None:
+    page = filled.open("rosa", "studies")
+    page.text_input(key="study-name").input("Second").run()
+    page.selectbox(key="study-sample").set_value("system").run()
+    page.number_input(key="study-sample-size").set_value(1).run()
+    page.number_input(key="study-overlap-qa_verification").set_value(2).run()
+    assert "2 items × 2 = 4 slots, about 2 for each of 3 annotators." in no_problem(page)
+    press(page, "Create study")
+    made = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)[-1]
+    assert (made.name, made.protocol, made.n_items, made.overlap) == ("Second", "QA verification", 2, 2)
+    assert page.query_params["study"] == str(made.study_id)
+    assert "Second" in no_problem(page)
+
+
+def test_a_design_that_cannot_be_carried_out_is_refused_in_words(filled: Filled) -> None:
+    page = filled.open("rosa", "studies")
+    page.text_input(key="study-name").input("Third").run()
+    page.number_input(key="study-overlap-qa_verification").set_value(9).run()
+    assert "An overlap of 9 needs 9 annotators; 3 chosen." in words(page)
+    press(page, "Create study")
+    assert "An overlap of 9" in page.error[0].value
+    page.number_input(key="study-overlap-qa_verification").set_value(1).run()
+    page.text_input(key="study-name").input("study").run()
+    press(page, "Create study")
+    assert "Choose another name" in page.error[0].value
+    assert len(list_studies(filled.pages.db, filled.study.researcher, filled.project_id)) == 1
+
+
+YAML = """\
+name: tone
+title: Tone of the answer
+guidelines: Judge the tone.
+criteria:
+  - name: tone
+    title: Tone
+    labels: [{value: kind}, {value: rude, key: s}]
+steps:
+  - {name: all, title: All, shows: [question, answer], criteria: [tone]}
+overlap: 1
+"""
+
+
+def test_a_protocol_file_is_checked_with_lines_and_then_used(filled: Filled) -> None:
+    page = filled.open("rosa", "studies")
+    page.text_input(key="study-name").input("Tone").run()
+    page.segmented_control(key="study-protocol-from").set_value("From a file").run()
+    page.file_uploader(key="study-protocol-file").set_value(("tone.yaml", YAML.encode(), "application/yaml")).run()
+    [error] = page.error
+    assert "tone.yaml, line 7" in error.value.replace("\\", "")
+    good = YAML.replace(", key: s", ", key: u").encode()
+    page.file_uploader(key="study-protocol-file").set_value(("tone.yaml", good, "application/yaml")).run()
+    assert "Tone of the answer" in no_problem(page)
+    press(page, "Create study")
+    assert (
+        list_studies(filled.pages.db, filled.study.researcher, filled.project_id)[-1].protocol == "Tone of the answer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "per"), [(None, None), (3, None), (2, "system"), (1, "category"), (2, "system,category")]
+)
+def test_the_size_of_a_sample_is_what_a_study_takes(pages: Pages, n: int | None, per: str | None) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    for number in range(11):
+        category = (None, "Tables", "Text")[number % 3]
+        make_item(pages.db, project_id, system=f"s{number % 4}", category=category)
+    expected = sample_size(item_counts(pages.db, pages.admin, project_id), n, per)
+    design = StudyDesign(name="s", annotators=("admin",), overlap=1, sample=n, per=per)
+    made = create_study(pages.db, pages.admin, project_id, protocol=tiny_protocol(), design=design)
+    assert made.n_items == expected
+
+
+def test_the_studys_page_shows_progress_design_protocol_and_remarks(filled: Filled) -> None:
+    study = filled.study
+    extra = StudyInUse(filled.pages.db, items=2)
+    assignment = extra.work(0)["items"][0]["assignment"]
+    skip(extra.db, extra.annotators[0], extra.study_id, assignment_id=assignment, reason="page is blank")
+    page = filled.open("rosa", "study", study=filled.study_id)
+    shown = no_problem(page)
+    assert "12 of 12" in shown
+    assert "items disputed" in shown
+    assert all(actor.name in shown for actor in study.annotators)
+    assert "Adjudicate 4 items" in shown
+    for tab, says in (("Design", study.made.sample_hash), ("Protocol", "Say whether the answer is right.")):
+        page.session_state[f"study-tabs-{filled.study_id}"] = tab
+        assert says in no_problem(page.run())
+    page = filled.pages.open(filled.pages.token("admin"), "study", study=str(extra.study_id))
+    page.session_state[f"study-tabs-{extra.study_id}"] = "Flags and skips"
+    assert "page is blank" in no_problem(page.run())
+
+
+def test_a_viewer_sees_progress_but_is_not_led_to_adjudicate(filled: Filled) -> None:
+    shown = no_problem(filled.open("vera", "study", study=filled.study_id))
+    assert "12 of 12" in shown
+    assert "/adjudicate" not in shown
+
+
+# Data -----------------------------------------------------------------------------------------------------------------
+
+
+def test_items_are_searched_filtered_and_paged(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    for number in range(60):
+        make_item(
+            pages.db, project_id, f"n{number:03}", system=f"s{number % 2}", category="Odd" if number % 2 else None
+        )
+    page = pages.open(pages.token("admin"), "data")
+    assert "n049" in words(page)
+    assert "n050" not in words(page)
+    page.button(key="pager-next-items").click().run()
+    assert "n050" in words(page)
+    assert "n049" not in words(page)
+    page.button(key="pager-back-items").click().run()
+    assert "n000" in no_problem(page)
+    page.text_input[0].input("n01").run()
+    assert set(re.findall(r">(n\d+)<", words(page))) == {f"n{number:03}" for number in range(10, 20)}
+    page = pages.open(pages.token("admin"), "data", system="s1", category="Odd")
+    assert "n001" in words(page)
+    assert "n002" not in words(page)
+    page = pages.open(pages.token("admin"), "data", category="")
+    assert "n002" in words(page)
+    assert "n001" not in words(page)
+
+
+def test_a_document_without_bytes_is_supplied_with_them(filled: Filled) -> None:
+    page = filled.open("rosa", "data")
+    assert "not supplied" in no_problem(page)
+    page.selectbox(key="attach-document").set_value("i00001.pdf").run()
+    page.file_uploader(key="attach-file").set_value(("scan.png", b"%PDF-1.7 not one", "image/png"))
+    press(page, "Supply")
+    assert page.error
+    assert not _uploads(filled.pages)
+    page.file_uploader(key="attach-file").set_value(("scan.png", _png(), "image/png"))
+    press(page, "Supply")
+    assert "/page-images/1/1?w=160" in no_problem(page)
+    assert not _uploads(filled.pages)
+
+
+def _png() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (60, 80), "white").save(out, "PNG")
+    return out.getvalue()
+
+
+def _uploads(pages: Pages) -> list[Path]:
+    return list((pages.state.settings.home / "data" / "uploads").glob("*"))
+
+
+# Item -----------------------------------------------------------------------------------------------------------------
+
+
+def test_an_item_shows_its_labels_and_marks_the_odd_one_out(filled: Filled) -> None:
+    shown = no_problem(filled.open("rosa", "item", item=1))
+    assert "Passage 1" in shown
+    assert '<span class="assay-odd">no</span>' in shown
+    assert filled.study.annotators[0].name in shown
+
+
+def test_an_adjudicator_reads_labels_without_names(filled: Filled) -> None:
+    shown = no_problem(filled.open("adam", "item", item=1))
+    assert "R2" in shown
+    assert filled.study.annotators[0].name not in shown
+
+
+def test_an_item_of_a_project_that_one_cannot_read_is_not_there(filled: Filled) -> None:
+    other = StudyInUse(filled.pages.db, items=1)
+    with filled.pages.db.read() as session:
+        item_id = session.exec(select(Item.id).where(Item.project_id == other.project_id)).one()
+    page = filled.open("rosa", "item", item=item_id)
+    assert "There is no item with id" in page.error[0].value.replace("\\", "")
+
+
+# Import ---------------------------------------------------------------------------------------------------------------
+
+ROWS = b"""\
+{"id": "a", "question": "First?", "answer": "Yes.", "shelf": 7}
+{"id": "b", "answer": "No question."}
+{"id": "i00001", "question": "Another?"}
+"""
+
+
+def test_an_import_is_previewed_then_done_then_withdrawn(filled: Filled) -> None:
+    pages = filled.pages
+    page = filled.open("rosa", "imports")
+    page.file_uploader(key="imports-files-0").set_value([("items.jsonl", ROWS, "")]).run()
+    shown = no_problem(page)
+    assert "`question` is missing or empty" in shown
+    assert "shelf (1)" in shown
+    assert "i00001" in shown
+    assert len(list_items(pages.db, pages.admin, filled.project_id)) == 4
+    assert not _uploads(pages)
+    press(page, "Import 1 item and leave the bad rows out")
+    assert "1 item added" in no_problem(page)
+    assert [row.external_id for row in list_items(pages.db, pages.admin, filled.project_id)][0] == "a"
+    [batch] = list_batches(pages.db, pages.admin, filled.project_id)
+    assert batch.source == "items.jsonl"
+    press(page, "Withdraw")
+    assert "A withdrawal needs a reason" in page.error[0].value
+    page.text_input(key="imports-reason").input("wrong file").run()
+    press(page, "Withdraw")
+    assert list_batches(pages.db, pages.admin, filled.project_id)[0].withdrawn
+    page.text_input(key="imports-reason").input("it was right").run()
+    press(page, "Take the withdrawal back")
+    assert not list_batches(pages.db, pages.admin, filled.project_id)[0].withdrawn
+
+
+def test_files_that_no_format_recognises_are_refused_in_words(filled: Filled) -> None:
+    page = filled.open("rosa", "imports")
+    page.file_uploader(key="imports-files-0").set_value([("notes.xml", b"<a/>", "")]).run()
+    assert "no format recognises" in page.error[0].value
+    assert str(filled.pages.state.settings.home) not in page.error[0].value
+    page.file_uploader(key="imports-files-0").set_value([("a.jsonl", ROWS, ""), ("../a.jsonl", ROWS, "")]).run()
+    assert "Two uploaded files" in page.error[0].value
+
+
+def test_a_zip_brings_documents_with_it(filled: Filled) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("items.jsonl", '{"id": "z", "question": "Where?", "documents": ["map.png"]}')
+        archive.writestr("documents/map.png", _png())
+    page = filled.open("rosa", "imports")
+    page.file_uploader(key="imports-files-0").set_value([("set.zip", packed.getvalue(), "")]).run()
+    press(page, "Import 1 item")
+    assert "1 document supplied" in no_problem(page)
+    assert len(list(filled.pages.state.settings.documents_folder.glob("*/*"))) == 1
+
+
+LABELS = b"""\
+item,annotator,criterion,value
+i00001,zoe,clear,yes
+i00001,yan,clear,no
+new-1,zoe,clear,yes
+new-1,yan,clear,yes
+"""
+
+
+def test_labels_made_elsewhere_become_a_study(filled: Filled) -> None:
+    page = filled.open("rosa", "imports")
+    page.text_input(key="label-import-name").input("Published").run()
+    page.file_uploader(key="label-import-file-0").set_value(("labels.csv", LABELS + b"i00001,zoe,clear,no\n", "")).run()
+    press(page, "Import labels")
+    assert "line 6" in page.error[0].value
+    page.file_uploader(key="label-import-file-0").set_value(("labels.csv", LABELS, "")).run()
+    press(page, "Import labels")
+    assert "4 labels by 2 annotators" in no_problem(page)
+    rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
+    assert [(row.name, row.n_items) for row in rows] == [("study", 4), ("Published", 2)]
+
+
+# Export ---------------------------------------------------------------------------------------------------------------
+
+
+def _client(pages: Pages, name: str) -> TestClient:
+    """The route of downloads as the session middleware hands it to this person."""
+    actor = _actor(pages, name)
+    app = Starlette(routes=downloads.routes(pages.state), exception_handlers={AssayError: handle_error})
+
+    async def signed_in(scope, receive, send) -> None:  # type: ignore[no-untyped-def]
+        scope["state"] = {**scope.get("state", {}), "actor": actor}
+        await app(scope, receive, send)
+
+    return TestClient(signed_in)
+
+
+def test_an_export_is_made_and_only_its_maker_can_fetch_it(filled: Filled, tmp_path: Path) -> None:
+    page = filled.open("rosa", "exports", study=filled.study_id)
+    press(page, "Make the export")
+    shown = no_problem(page)
+    [address] = re.findall(r'href="(/downloads/[\w-]+)"', shown)
+    assert "labels.csv" in shown
+    assert "pseudonyms" in shown
+    answer = _client(filled.pages, "rosa").get(address)
+    assert answer.status_code == 200
+    assert "study.zip" in answer.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        archive.extractall(tmp_path)
+    [folder] = tmp_path.glob("project* study")
+    assert verify_folder(folder).ok
+    assert filled.study.annotators[0].name not in (folder / "labels.csv").read_text()
+    for other in ("admin", "vera"):
+        assert _client(filled.pages, other).get(address).status_code == 404
+    assert _client(filled.pages, "rosa").get("/downloads/..%2f..%2fassay.db").status_code == 404
+
+
+def test_an_old_export_is_removed_by_the_next(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+    state, actor = filled.pages.state, filled.study.researcher
+    what = {"name": "all", "study_id": None, "formats": ["labels"], "names": True, "documents": False}
+    first = pack_export(state, actor, filled.project_id, **what)
+    monkeypatch.setattr(downloads, "KEPT_SECONDS", -1)
+    second = pack_export(state, actor, filled.project_id, **what)
+    kept = [path.name for path in (state.settings.home / "data" / "downloads").iterdir()]
+    assert kept == [f"{actor.person_id}-{second.address.rpartition('/')[2]}"]
+    assert first.address != second.address
+
+
+def test_a_failed_export_leaves_nothing_behind(filled: Filled) -> None:
+    state = filled.pages.state
+    with pytest.raises(AssayError, match="not a format"):
+        pack_export(
+            state, filled.study.researcher, filled.project_id,
+            name="x", study_id=None, formats=["nonsense"], names=False, documents=False,
+        )  # fmt: skip
+    assert not list((state.settings.home / "data" / "downloads").iterdir())
+
+
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_scorer_runs_with_its_parameters_and_stands_beside_the_others(filled: Filled) -> None:
+    pages = filled.pages
+    for number, system in enumerate(("alpha", "beta")):
+        make_item(
+            pages.db, filled.project_id, system=system, category="Tables", references=["answer"],
+            answer="the answer" if number else "nothing",
+        )  # fmt: skip
+    run_scorer(pages.db, filled.study.researcher, filled.project_id, scorer="phrase_recall")
+    page = filled.open("rosa", "scores")
+    page.selectbox(key="scores-phrase_recall-mode").set_value("paper").run()
+    press(page, "Run")
+    shown = no_problem(page)
+    assert "6 new scores, 4 unscored" in shown.replace("\\", "")
+    assert "mode=fathoms_code" in shown
+    assert "mode=paper" in shown
+    assert f"/data?project={filled.project_id}&amp;system=beta" in shown
+    used = list_scorers_in(pages.db, pages.admin, filled.project_id)
+    assert [one.parameters["mode"] for one in used] == ["fathoms_code", "paper"]
+    press(page, "Run")
+    assert "every item had its score already" in no_problem(page)
+
+
+# My work --------------------------------------------------------------------------------------------------------------
+
+
+def test_my_work_lists_searches_and_opens_again(filled: Filled) -> None:
+    pages, study = filled.pages, filled.study
+    pages.person("ana")
+    set_member(pages.db, pages.admin, filled.project_id, name="ana", role=Role.ANNOTATOR)
+    design = StudyDesign(name="Mine", annotators=("ana",), overlap=1, order="given")
+    made = create_study(pages.db, study.researcher, filled.project_id, protocol=tiny_protocol(), design=design)
+    study.annotators[0], study.study_id = _actor(pages, "ana"), made.study_id
+    assert study.label_all(0) == 4
+    page = filled.open("ana", "my_work")
+    shown = no_problem(page)
+    assert "4 of about 4" in shown
+    [first, *_] = re.findall(r"/annotate\?study=(\d+)&amp;assignment=(\d+)", shown)
+    assert first[0] == str(made.study_id)
+    return_to_annotator(pages.db, study.researcher, int(first[1]), reason="Read table 3 again")
+    shown = no_problem(page.run())
+    assert "Read table 3 again" in shown
+    assert [one.value for one in page.warning] == [
+        "1 item returned to you: the reason stands beside each. Open it again and correct it."
+    ]
+    page.text_input(key="my-work-search").input("i00002").run()
+    assert set(re.findall(r"Question of (i\d+)", words(page))) == {"i00002"}
+
+
+# Help -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", help_page.contents())
+def test_every_page_of_the_guide_is_shown(pages: Pages, name: str) -> None:
+    shown = no_problem(pages.open(pages.token("admin"), "help", page=name))
+    assert help_page.contents()[name] in shown
+
+
+def test_the_guide_begins_with_its_index_and_names_every_page(pages: Pages) -> None:
+    contents = help_page.contents()
+    assert next(iter(contents)) == "index"
+    index = (help_page.DOCS / "index.md").read_text()
+    assert not [name for name in contents if name != "index" and f"({name}.md" not in index]
+
+
+def test_links_in_the_guide_lead_somewhere() -> None:
+    for path in help_page.DOCS.glob("*.md"):
+        for name in re.findall(r"\]\(([\w-]+)\.md", path.read_text()):
+            assert (help_page.DOCS / f"{name}.md").is_file(), (path.name, name)
+
+
+def test_every_setting_is_in_the_guide() -> None:
+    text = (help_page.DOCS / "administration.md").read_text()
+    assert not [one.name for one in Settings.load({}).describe({}) if f"| `{one.name}` |" not in text]

@@ -1,0 +1,80 @@
+"""Pictures of every page of the sample project, light and dark, for a look at them and for the README.
+
+    python -m tests.e2e.screenshots [FOLDER]
+
+The folder is tests/artefacts/pages unless another is named.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.cli.sample_project import ANNOTATOR, PROJECT, make_sample_project
+from app.navigation import ENTRIES, load_pages
+from db.people import set_password
+from db.projects import find_project
+from db.studies import list_studies
+from tests.e2e.conftest import ARTEFACTS, FLAGS, find_chromium, sign_in
+from tests.servers import PASSWORD, RunningServer, running_server
+
+STUDY_PAGES = {"study": "verification", "agreement": "verification", "adjudicate": "verification"}
+"""Pages about one study, and which study is shown on them."""
+
+
+def addresses(server: RunningServer) -> dict[str, str]:
+    """Page → its address, with the project and study that it is about."""
+    project_id = find_project(server.db, server.admin, PROJECT).project_id
+    studies = {row.name: row.study_id for row in list_studies(server.db, server.admin, project_id)}
+    found = {}
+    for entry in ENTRIES:
+        if entry.name in load_pages() and entry.name not in ("annotate", "item", "revise"):
+            study = STUDY_PAGES.get(entry.name)
+            about = f"&study={studies[study]}" if study else ""
+            path = "" if entry.name == "home" else entry.name
+            found[entry.name] = f"{server.url}/{path}?project={project_id}{about}"
+    found["annotate"] = f"{server.url}/annotate?project={project_id}&study={studies['practice']}"
+    return found
+
+
+def take(browser: Browser, server: RunningServer, folder: Path, *, dark: bool) -> None:
+    """Visit every page as the first administrator, and the annotator's as an annotator."""
+    tone = "dark" if dark else "light"
+    for name, who in (("admin", "admin"), ("annotator", ANNOTATOR)):
+        context = browser.new_context(
+            viewport={"width": 1440, "height": 900}, color_scheme="dark" if dark else "light", device_scale_factor=1
+        )
+        page = context.new_page()
+        sign_in(page, server, who)
+        for place, address in addresses(server).items():
+            if (place == "annotate") == (name == "annotator"):
+                visit(page, address)
+                page.screenshot(path=folder / f"{place}-{tone}.png", full_page=place != "annotate")
+        context.close()
+
+
+def visit(page: Page, address: str) -> None:
+    """Go there and wait until nothing moves any more."""
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1500)
+
+
+def main(folder: Path) -> None:
+    """Make the sample project, serve it, and take the pictures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home, running_server(Path(home)) as server, sync_playwright() as running:
+        make_sample_project(server.db, server.admin, Path(home) / "sample", Path(home) / "data" / "documents")
+        set_password(server.db, server.admin, ANNOTATOR, password=PASSWORD)
+        browser = running.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        for dark in (False, True):
+            take(browser, server, folder, dark=dark)
+        browser.close()
+    print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ARTEFACTS / "pages")

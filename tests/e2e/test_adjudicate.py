@@ -1,0 +1,477 @@
+"""Disputes are decided at the keyboard: what is decided, what needs a reason, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlmodel import col, select
+
+from annotators.criteria import Choice, Grade, Label, Number, Several, Text
+from annotators.protocols import Material, Protocol, Step
+from db.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
+from db.engine import Database
+from db.models import AdjudicatedLabel, Adjudication, Assignment, AssignmentState
+from db.people import actor_named, revoke_sessions, set_member
+from db.projects import create_project
+from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.disputes import (
+    ANNOTATORS,
+    Quarrel,
+    Said,
+    dispute,
+    item_on_screen,
+    make_disputes,
+    row,
+    settle_one,
+    wait_for_other_item,
+    wait_until_saved,
+)
+from tests.e2e.scene import import_sample
+from tests.servers import PASSWORD, RunningServer, running_server
+
+pytestmark = pytest.mark.e2e
+
+DOCUMENTS = ("harrow-bay-2024.pdf", "tern-sound-inquiry-7-2023.pdf")
+COMPLETE, GROUNDING = "complete", "grounding"
+QUARREL = Quarrel(
+    said={
+        (0, COMPLETE, "item"): {
+            "ada": Said("incomplete", "Does not say when the outage was.", ((0.1, 0.3, 0.9, 0.5),)),
+            "ben": Said("complete", "Dates are not asked for.", ((0.12, 0.12, 0.9, 0.19),)),
+            "chloe": Said("complete", boxes=((0.12, 0.12, 0.9, 0.19),)),
+        },
+        (0, GROUNDING, "evidence:E1"): {"ben": Said("not_required", "Another table names the stations.")},
+        (1, "answer_factual", "item"): {
+            "ada": Said("not_factual"),
+            "chloe": Said(cannot_judge="The evidence cannot be read"),
+        },
+        (2, COMPLETE, "item"): {"chloe": Said("incomplete")},
+    },
+    remarks={(0, "ben"): ("The foot of the page is hard to read.", None), (0, "chloe"): (None, "Wrong caption?")},
+)
+MANY_KINDS = Protocol(
+    name="many_kinds",
+    title="Many kinds",
+    guidelines="Say what you see.",
+    criteria=[
+        Several(name="problems", title="Problems", labels=[Label(value="wording"), Label(value="context")]),
+        Grade(name="agreement", title="Agreement", labels=[Label(value=n) for n in range(1, 6)]),
+        Number(name="quality", title="Quality"),
+        Number(name="share", title="Share supported", maximum=100, step=0.5),
+        Text(name="rewrite", title="A better question", max_words=30),
+        Choice(name="is_evidence", title="Is evidence", target="page", labels=[Label(value="yes"), Label(value="no")]),
+    ],
+    steps=[
+        Step(
+            name="all",
+            title="All",
+            shows=[Material.QUESTION, Material.ANSWER, Material.EVIDENCE, Material.DOCUMENTS],
+            criteria=["problems", "agreement", "quality", "share", "rewrite", "is_evidence"],
+        )
+    ],
+)
+
+Study = Callable[..., int]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server with three annotators and two adjudicators."""
+    with running_server(tmp_path_factory.mktemp("home")) as running:
+        for name in ANNOTATORS:
+            running.person(name, default_role="annotator")
+        for name in ("dora", "emil"):
+            running.person(name, default_role="adjudicator")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def project_id(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """A project with four items on two documents."""
+    project = create_project(server.db, server.admin, "Energy reports")
+    import_sample(server, project, tmp_path_factory.mktemp("sample"), items=4, documents=DOCUMENTS)
+    return project
+
+
+@pytest.fixture
+def study(server: RunningServer, project_id: int, request: pytest.FixtureRequest) -> Study:
+    """Makes a study in which three of the four items are disputed, unless told otherwise."""
+
+    def make(quarrel: Quarrel = QUARREL, **options: Any) -> int:
+        return make_disputes(server, project_id, request.node.name, quarrel, **options)
+
+    return make
+
+
+def open_disputes(new_page: NewPage, server: RunningServer, study_id: int, who: str = "dora", **options: Any) -> Page:
+    page = new_page(**options)
+    sign_in(page, server, who)
+    page.goto(f"{server.url}/adjudicate?study={study_id}")
+    expect(dispute(page)).to_be_visible()
+    return page
+
+
+def decided(db: Database, study_id: int) -> list[tuple[int, str, str, Any, bool, str | None]]:
+    """(round, criterion, target, value, overrules, reason) of everything decided in a study, in its order."""
+    query = (
+        select(Adjudication, AdjudicatedLabel)
+        .join(AdjudicatedLabel, col(AdjudicatedLabel.adjudication_id) == Adjudication.id)
+        .where(Adjudication.study_id == study_id)
+        .order_by(col(Adjudication.id), col(AdjudicatedLabel.criterion), col(AdjudicatedLabel.target))
+    )
+    with db.read() as session:
+        return [
+            (one.round, label.criterion, label.target, label.value, label.overrules, label.reason)
+            for one, label in session.execute(query).all()
+        ]
+
+
+def test_disputes_are_decided_by_keys_most_disputed_first(
+    new_page: NewPage, server: RunningServer, study: Study
+) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    expect(page.get_by_test_id("progress")).to_have_text("0 of 3 disputes")
+
+    # Labels side by side, the odd one out in words too, and what is said beneath.
+    complete = row(page, COMPLETE)
+    expect(complete.get_by_test_id("division")).to_have_text("2 against 1")
+    expect(complete.locator('[data-rater="R1"]')).to_contain_text("Does not say when the outage was.")
+    expect(complete.locator('[data-rater="R1"] [data-testid="odd"]')).to_contain_text("Incomplete")
+    expect(complete.get_by_test_id("odd")).to_have_count(1)
+    expect(row(page, "question_factual").locator(".decision")).to_contain_text("Factual, unanimous")
+    expect(page.get_by_test_id("remarks")).to_contain_text("Wrong caption?")
+    expect(page.get_by_test_id("mark-box")).to_have_count(2)
+    expect(page.get_by_role("radiogroup", name="Decision: Answer is complete")).to_be_visible()
+    screenshot(page, "adjudicate-light")
+    screenshot(open_disputes(new_page, server, study_id, dark=True), "adjudicate-dark")
+
+    # With the majority: one key a unit; an evidence unit is shown on its page.
+    before = item_on_screen(page)
+    expect(complete).to_have_class("unit disputed cur")
+    page.keyboard.press("1")
+    expect(row(page, GROUNDING, "evidence:E1")).to_have_attribute("aria-current", "true")
+    expect(page.locator('.ev.on[data-unit="E1"]')).to_be_visible()
+    page.keyboard.press("1")
+    # Twice in a row settles this item and leaves the next one alone.
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    expect(row(page, "answer_factual").get_by_test_id("division")).to_have_text("1 against 1, 1 cannot judge")
+    wait_until_saved(page)
+    expect(page.get_by_test_id("progress")).to_have_text("1 of 3 disputes")
+    first, second = decided(server.db, study_id)
+    assert first[:5] == (1, COMPLETE, "item", "complete", False)
+    assert (second[0], second[1], second[3], second[4]) == (1, GROUNDING, "required", False)
+
+    settle_one(page)
+    settle_one(page)
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    expect(page.get_by_test_id("progress")).to_have_text("3 of 3 disputes")
+    assert disputes(server.db, server.admin, study_id) == []
+
+    # Back to the one settled last: another round, the earlier one is kept.
+    page.keyboard.press("z")
+    expect(row(page, COMPLETE).locator('[aria-checked="true"]')).to_contain_text("Complete")
+    page.keyboard.press("2")
+    page.keyboard.type("The question asks for both.")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(page)
+    assert [(one[0], one[3]) for one in decided(server.db, study_id)[-2:]] == [(1, "complete"), (2, "incomplete")]
+
+
+def test_overruling_the_majority_needs_a_reason(new_page: NewPage, server: RunningServer, study: Study) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    before = item_on_screen(page)
+    page.keyboard.press("2")  # Incomplete, as one of three said
+    expect(row(page, COMPLETE).get_by_test_id("reason-for")).to_be_focused()
+    page.keyboard.press("Enter")  # without a reason it stays
+    expect(row(page, COMPLETE).get_by_test_id("reason-for")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("notice")).to_contain_text("a reason is needed")
+    assert item_on_screen(page) == before
+    assert decided(server.db, study_id) == []
+    screenshot(page, "adjudicate-reason")
+    page.keyboard.type("The question asks for what explains the gap.")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    wait_until_saved(page)
+    assert decided(server.db, study_id)[0] == (
+        1,
+        COMPLETE,
+        "item",
+        "incomplete",
+        True,
+        "The question asks for what explains the gap.",
+    )
+
+
+def test_a_settled_unit_can_be_decided_otherwise_with_a_reason(
+    new_page: NewPage, server: RunningServer, study: Study
+) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    page.keyboard.press("ArrowUp")
+    unanimous = row(page, "answer_factual")
+    expect(unanimous).to_have_attribute("aria-current", "true")
+    page.keyboard.press("2")  # does nothing before it is opened
+    expect(unanimous.locator("[aria-checked]")).to_have_count(0)
+    page.keyboard.press("Space")
+    page.keyboard.press("2")
+    page.keyboard.type("The sum is wrong.")
+    page.keyboard.press("Enter")
+    settle_one(page)
+    wait_until_saved(page)
+    found = {one[1]: one[3:] for one in decided(server.db, study_id)}
+    assert found["answer_factual"] == ("not_factual", True, "The sum is wrong.")
+    assert found[COMPLETE] == ("complete", False, None)
+
+
+def test_an_item_goes_back_to_the_annotator_who_is_chosen(
+    new_page: NewPage, server: RunningServer, study: Study
+) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    before = item_on_screen(page)
+    page.keyboard.press("r")
+    screenshot(page, "adjudicate-return")
+    page.keyboard.press("2")
+    page.keyboard.type("Look at the caption again.")
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    expect(page.get_by_test_id("news")).to_contain_text("Returned to R2")
+    expect(page.get_by_test_id("progress")).to_have_text("0 of 2 disputes")
+    with server.db.read() as session:
+        found = session.exec(select(Assignment).where(Assignment.study_item_id == int(before))).all()
+    returned = [one for one in found if one.state == AssignmentState.RETURNED]
+    assert [(one.person_id, one.reason) for one in returned] == [
+        (actor_named(server.db, "ben").person_id, "Look at the caption again.")
+    ]
+    assert int(before) not in [one.study_item_id for one in disputes(server.db, server.admin, study_id)]
+
+
+def test_ones_own_item_is_refused_in_words_and_put_off(
+    new_page: NewPage, server: RunningServer, project_id: int, study: Study
+) -> None:
+    study_id = study()
+    set_member(server.db, server.admin, project_id, name="chloe", role="adjudicator")
+    try:
+        page = open_disputes(new_page, server, study_id, "chloe")
+        before = item_on_screen(page)
+        expect(page.get_by_test_id("not-allowed")).to_contain_text("You annotated this item yourself")
+        expect(page.get_by_test_id("settle")).to_be_disabled()
+        for key in ("1", "1", "Enter"):
+            page.keyboard.press(key)
+        expect(page.get_by_test_id("notice")).to_contain_text("somebody else has to adjudicate it")
+        page.keyboard.press("s")
+        wait_for_other_item(page, before)
+        screenshot(page, "adjudicate-own-item")
+        page.keyboard.press("s")
+        page.keyboard.press("s")
+        expect(page.locator(f'[data-study-item="{before}"]')).to_be_visible()  # it came last, and comes again
+        assert decided(server.db, study_id) == []
+    finally:
+        set_member(server.db, server.admin, project_id, name="chloe", role="annotator")
+
+
+def test_a_half_decision_survives_a_reload(new_page: NewPage, server: RunningServer, study: Study) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    before = item_on_screen(page)
+    page.keyboard.press("2")
+    page.keyboard.type("Both parts are asked for.")
+    expect(page.get_by_test_id("saved")).to_have_attribute("data-state", "kept")
+    page.reload()
+    expect(dispute(page)).to_be_visible()
+    assert item_on_screen(page) == before
+    expect(row(page, COMPLETE).locator('[aria-checked="true"]')).to_contain_text("Incomplete")
+    expect(row(page, COMPLETE).get_by_test_id("reason-for")).to_have_value("Both parts are asked for.")
+    expect(row(page, GROUNDING, "evidence:E1")).to_have_attribute("aria-current", "true")
+    assert decided(server.db, study_id) == []
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    wait_until_saved(page)
+    assert decided(server.db, study_id)[0][3:] == ("incomplete", True, "Both parts are asked for.")
+
+
+def test_a_lost_connection_keeps_the_decision(new_page: NewPage, server: RunningServer, study: Study) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    before = item_on_screen(page)
+    page.wait_for_timeout(500)  # the next item is fetched ahead
+    page.context.set_offline(True)
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    expect(dispute(page)).to_be_visible()
+    expect(page.get_by_test_id("saved")).to_have_attribute("data-state", "offline")
+    assert decided(server.db, study_id) == []
+    page.context.set_offline(False)
+    wait_until_saved(page)
+    assert len(decided(server.db, study_id)) == 2
+
+
+def test_who_is_slower_is_told_and_goes_on(new_page: NewPage, server: RunningServer, study: Study) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    before = item_on_screen(page)
+    emil = actor_named(server.db, "emil")
+    evidence = decided_target(page)
+    decisions = [UnitDecision(COMPLETE, "item", "complete"), UnitDecision(GROUNDING, evidence, "required")]
+    adjudicate(server.db, emil, int(before), uid="emil was faster", decisions=decisions)
+    settle_one(page)
+    expect(page.get_by_test_id("news")).to_contain_text("Somebody else has adjudicated this item meanwhile")
+    expect(page.get_by_test_id("progress")).to_have_text("1 of 3 disputes")
+    expect(dispute(page)).to_be_visible()
+    assert {one[0] for one in decided(server.db, study_id)} == {1}
+    assert settlement_counts(server.db, server.admin, study_id)["disputed"] == 2
+
+
+def decided_target(page: Page) -> str:
+    """The stored target of the first evidence unit, which the page is told with the item."""
+    item = page.evaluate("id => fetch(`/api/study-items/${id}`).then(answer => answer.json())", item_on_screen(page))
+    shown: dict[str, str] = item["presentation"]["targets"]
+    return next(stored for stored, target in shown.items() if target == "evidence:E1")
+
+
+def test_who_was_signed_out_signs_in_again_and_loses_nothing(
+    new_page: NewPage, server: RunningServer, study: Study
+) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id, "emil")
+    revoke_sessions(server.db, server.admin, "emil")
+    settle_one(page)
+    expect(page.get_by_test_id("signed-out")).to_be_visible()
+    expect(page.get_by_test_id("signed-out")).to_contain_text("1 decision is kept")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("link", name="Sign in again").click()
+    page.get_by_label("Name").fill("emil")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(dispute(page)).to_be_visible()
+    wait_until_saved(page)
+    assert len(decided(server.db, study_id)) == 2
+
+
+def test_numbers_grades_sets_and_pages_are_decided_by_keys_and_texts_are_shown(
+    new_page: NewPage, server: RunningServer, study: Study
+) -> None:
+    page_target = f"page:{DOCUMENTS[0]}:2"
+    quarrel = Quarrel(
+        {
+            (0, "problems", "item"): {"ada": Said(["wording", "context"]), "ben": Said(["wording"])},
+            (0, "agreement", "item"): {"ada": Said(4), "ben": Said(2), "chloe": Said(5)},
+            (0, "quality", "item"): {"ada": Said(7), "ben": Said(7), "chloe": Said(10)},
+            (0, "share", "item"): {"ada": Said(50.5), "ben": Said(80)},
+            (0, "rewrite", "item"): {"ada": Said("Which station was out in the summer?")},
+            (0, "is_evidence", page_target): {"ada": Said("no")},
+        }
+    )
+    study_id = study(quarrel, protocol=MANY_KINDS)
+    page = open_disputes(new_page, server, study_id)
+    expect(row(page, "problems").get_by_test_id("division")).to_have_text("all differ")
+    expect(row(page, "rewrite")).to_contain_text("Which station was out in the summer?")
+    expect(row(page, "rewrite").locator(".decision")).to_contain_text("Each in their own words")
+    expect(row(page, "is_evidence", page_target)).to_be_visible()
+    expect(row(page, "is_evidence", f"page:{DOCUMENTS[0]}:4")).to_be_hidden()  # folded: nobody disputes it
+    before = item_on_screen(page)
+    page.keyboard.press("2")  # a set: context
+    page.keyboard.press("1")  # and wording
+    screenshot(page, "adjudicate-many-kinds")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("3")  # a grade
+    page.keyboard.press("t")  # ten, against the majority
+    page.keyboard.type("It says all there is.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("62.5")
+    page.keyboard.press("Enter")
+    expect(row(page, "is_evidence", page_target)).to_have_attribute("aria-current", "true")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(page)
+    assert {one[1]: one[3] for one in decided(server.db, study_id)} == {
+        "problems": ["wording", "context"],
+        "agreement": 3,
+        "quality": 10,
+        "share": 62.5,
+        "is_evidence": "yes",
+    }
+
+
+def test_names_are_shown_where_the_study_shows_them(new_page: NewPage, server: RunningServer, study: Study) -> None:
+    page = open_disputes(new_page, server, study(show_names=True))
+    expect(page.get_by_role("columnheader", name="ada")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="R1")).to_have_count(0)
+
+
+def test_guidelines_and_keys_open_beside_the_item(new_page: NewPage, server: RunningServer, study: Study) -> None:
+    page = open_disputes(new_page, server, study())
+    page.keyboard.press("g")
+    expect(page.get_by_test_id("guidelines")).to_be_visible()
+    page.keyboard.press("1")  # the keys go on deciding
+    expect(row(page, COMPLETE).locator('[aria-checked="true"]')).to_contain_text("Complete")
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("guidelines")).to_be_hidden()
+    page.keyboard.press("?")
+    expect(page.get_by_test_id("key-sheet")).to_contain_text("Return the item to an annotator")
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("key-sheet")).to_be_hidden()
+
+
+def test_without_disputes_the_page_says_so_and_with_several_studies_it_offers_them(
+    new_page: NewPage, server: RunningServer, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    project = create_project(server.db, server.admin, "Ferries")
+    import_sample(server, project, tmp_path, items=2, documents=DOCUMENTS)
+    page = new_page()
+    sign_in(page, server, "dora")
+    agreed = make_disputes(server, project, "agreed", Quarrel())
+    page.goto(f"{server.url}/adjudicate?study={agreed}")
+    expect(page.get_by_test_id("nothing")).to_contain_text("Nothing is disputed")
+    quarrel = Quarrel({(0, COMPLETE, "item"): {"ada": Said("incomplete")}})
+    first = make_disputes(server, project, "first", quarrel)
+    page.goto(f"{server.url}/adjudicate?project={project}")
+    expect(dispute(page)).to_be_visible()
+    settle_one(page)
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    assert decided(server.db, first)
+    for name in ("second", "third"):
+        make_disputes(server, project, name, quarrel)
+    page.goto(f"{server.url}/adjudicate?project={project}")
+    page.get_by_role("link", name="third (Ferries): 1 disputed item").click()
+    expect(dispute(page)).to_be_visible()
+
+
+def test_the_page_fits_a_tablet_and_a_right_to_left_question(
+    new_page: NewPage, server: RunningServer, tmp_path: Path
+) -> None:
+    project = create_project(server.db, server.admin, "Arabic")
+    import_sample(server, project, tmp_path, items=1, documents=("ain-rayhan-2024.pdf",))
+    study_id = make_disputes(
+        server, project, "rtl", Quarrel({(0, COMPLETE, "item"): {"ada": Said("incomplete", "لا يذكر السنة")}})
+    )
+    page = open_disputes(new_page, server, study_id, width=820, height=1180)
+    overflow = page.evaluate(
+        "() => { const root = document.querySelector('[data-testid=adjudicate]').shadowRoot.querySelector('.assay');"
+        " return root.scrollWidth - root.clientWidth }"
+    )
+    assert overflow <= 0
+    screenshot(page, "adjudicate-tablet")
+    settle_one(page)
+    expect(page.get_by_test_id("finished")).to_be_visible()

@@ -1,0 +1,111 @@
+"""The rules of the house: who imports whom, where Streamlit and SQL may be, which packages are shipped."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ORDER = ["app", "exports", "db", "annotators"]
+FILES = sorted(path for folder in ORDER for path in (ROOT / folder).rglob("*.py"))
+OUTSIDE_SQL = {"sqlalchemy", "sqlmodel", "sqlite3", "psycopg", "alembic"}
+MAX_LINES = {"page": 260, "module": 420}
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module that a file imports, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_a_folder_imports_only_from_those_to_its_right(path: Path) -> None:
+    own = path.relative_to(ROOT).parts[0]
+    allowed = set(ORDER[ORDER.index(own) :])
+    used = {module.split(".")[0] for module in imported(path)}
+    assert used & set(ORDER) <= allowed
+    assert "tests" not in used
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_streamlit_is_imported_only_in_app_and_sql_only_in_db_and_exports(path: Path) -> None:
+    own = path.relative_to(ROOT).parts[0]
+    used = {module.split(".")[0] for module in imported(path)}
+    if own != "app":
+        assert "streamlit" not in used
+    if own in ("app", "annotators"):
+        assert not used & OUTSIDE_SQL
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.is_relative_to(ROOT / "exports")], ids=name)
+def test_exports_only_read(path: Path) -> None:
+    source = path.read_text()
+    assert not re.search(r"\b(INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b", source)
+    assert "db.write()" not in source
+    assert "session.add(" not in source
+
+
+def test_only_settings_read_the_environment() -> None:
+    readers = [name(path) for path in FILES if re.search(r"os\.environ|os\.getenv|getenv\(", path.read_text())]
+    assert set(readers) <= {"app/settings.py", "annotators/pages/renderer.py"}, (
+        "app/settings.py reads the environment; annotators/pages/renderer.py makes the one its workers get"
+    )
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_a_module_begins_with_a_sentence_that_says_what_lives_there(path: Path) -> None:
+    words = ast.get_docstring(ast.parse(path.read_text()))
+    assert words
+    assert re.search(r"[.:]$|[.:]\n", words.split("\n\n")[0].strip() + "\n")
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_a_module_can_be_read_in_one_sitting(path: Path) -> None:
+    lines = len(path.read_text().splitlines())
+    if path.is_relative_to(ROOT / "db" / "migrations" / "versions") or name(path) == "db/models.py":
+        return  # one after the other, what a table is
+    kind = "page" if path.is_relative_to(ROOT / "app" / "pages") else "module"
+    assert lines <= MAX_LINES[kind], f"{lines} lines: it asks for a room of its own"
+
+
+def test_every_package_is_listed_for_setuptools() -> None:
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    there = {".".join(path.parent.relative_to(ROOT).parts) for path in FILES}
+    assert listed == there
+
+
+def test_every_dependency_has_its_reason_in_contributing() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    words = (ROOT / "CONTRIBUTING.md").read_text()
+    extras = [one for group in project["optional-dependencies"].values() for one in group]
+    for requirement in [*project["dependencies"], *extras]:
+        package = re.split(r"[\[<>=;, ]", requirement)[0]
+        assert f"`{package}`" in words, f"CONTRIBUTING.md does not say why {package} is used"
+
+
+def test_every_kind_of_criterion_has_its_widget() -> None:
+    from annotators.criteria import KINDS
+
+    widgets = {path.stem for path in (ROOT / "app" / "widgets" / "annotate" / "inputs").glob("*.js")}
+    assert set(KINDS) <= widgets
+
+
+def test_nothing_names_a_path_or_a_host_of_the_machine_it_was_made_on() -> None:
+    suspects = re.compile(r"/work/|/root/|/opt/pypi|file:///opt")
+    for path in [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]:
+        if path == Path(__file__):
+            continue
+        assert not suspects.search(path.read_text()), name(path)
