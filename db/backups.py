@@ -34,7 +34,11 @@ def back_up(db: Database, actor: Actor, *, target: Path) -> Path:
         raise Conflict(f"{target} is there already. Choose another name.")
     with db.write() as session:
         record(session, actor, "database backed up", "database", None, details={"file": target.name})
-    return schema.backup(db, target)
+    try:
+        return schema.backup(db, target)
+    except sqlite3.OperationalError as error:
+        target.unlink(missing_ok=True)
+        raise InvalidInput(f"{target} cannot be written ({error}). Choose another place, or free some space.") from None
 
 
 @operation(On.APP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 
@@ -14,6 +15,9 @@ from app.cli.output import emit_error
 
 TROUBLE = 1
 """Exit code of a finding (an export that is not what it says) and of a machine that does not do its part."""
+
+REFUSALS = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT})
+"""What the machine says when something may not, or cannot, be written or read."""
 
 app = typer.Typer(
     name="assay",
@@ -81,9 +85,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             show()
         emit_error(error.format_message(), "Usage", as_json=as_json, said=show is not None)
         code = error.exit_code
-    except (PermissionError, BlockingIOError) as error:
+    except OSError as error:
+        if error.errno not in REFUSALS:
+            raise
         emit_error(
-            f"{error.strerror}: {error.filename}. Check who may read and write there.", "Machine", as_json=as_json
+            f"{error.strerror}: {error.filename}. Free some space, or check who may write there.",
+            "Machine",
+            as_json=as_json,
         )
         code = TROUBLE
     except typer.Abort:

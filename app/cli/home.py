@@ -156,6 +156,8 @@ def demo(
         raise typer.BadParameter("A server prints no JSON document. Leave one of the two out.", param_hint="--json")
     with begun(context, host=host, port=port) as (here, is_new):
         settings = here.settings
+        if serve_it:
+            typer.echo("Making the sample project, unless it is there …", err=True)
         made = make_sample_project(here.db, here.actor, settings.home / "sample", settings.documents_folder)
         if not serve_it:
             new = ([here.actor.name] if is_new else []) + made.new_people

@@ -149,15 +149,14 @@ def _actor(pages: Pages, name: str) -> Actor:
     return actor
 
 
-@pytest.mark.parametrize("name", [*RESEARCHERS_PAGES, "my_work"])
-def test_hostile_text_is_shown_as_text(hostile: Pages, name: str) -> None:
-    page = hostile.open(hostile.token("admin"), name, study="1", item="1")
-    for tab in ("Design", "Flags and skips") if name == "study" else ():
-        page.session_state["study-tabs-1"] = tab
-        page.run()
+def test_hostile_text_is_shown_as_text(hostile: Pages) -> None:
+    for name in (*RESEARCHERS_PAGES, "my_work"):
+        page = hostile.open(hostile.token("admin"), name, study="1", item="1")
         _only_text(page)
-    _only_text(page)
-    assert escape("<script>alert(1)</script>") in "".join(str(one.value) for one in page.get("html"))
+        for tab in ("Design", "Flags and skips") if name == "study" else ():
+            page.session_state["study-tabs-1"] = tab
+            _only_text(page.run())
+        assert escape("<script>alert(1)</script>") in "".join(str(one.value) for one in page.get("html")), name
 
 
 def _only_text(page: AppTest) -> None:
@@ -367,7 +366,7 @@ def test_an_import_is_previewed_then_done_then_withdrawn(filled: Filled) -> None
     assert not _uploads(pages)
     press(page, "Import 1 item and leave the bad rows out")
     assert "1 item added" in no_problem(page)
-    assert [row.external_id for row in list_items(pages.db, pages.admin, filled.project_id)][0] == "a"
+    assert list_items(pages.db, pages.admin, filled.project_id)[0].external_id == "a"
     [batch] = list_batches(pages.db, pages.admin, filled.project_id)
     assert batch.source == "items.jsonl"
     press(page, "Withdraw")
@@ -523,9 +522,7 @@ def test_my_work_lists_searches_and_opens_again(filled: Filled) -> None:
     return_to_annotator(pages.db, study.researcher, int(first[1]), reason="Read table 3 again")
     shown = no_problem(page.run())
     assert "Read table 3 again" in shown
-    assert [one.value for one in page.warning] == [
-        "1 item returned to you: the reason stands beside each. Open it again and correct it."
-    ]
+    assert page.warning[0].value.startswith("1 item returned to you")
     page.text_input(key="my-work-search").input("i00002").run()
     assert set(re.findall(r"Question of (i\d+)", words(page))) == {"i00002"}
 
@@ -533,10 +530,11 @@ def test_my_work_lists_searches_and_opens_again(filled: Filled) -> None:
 # Help -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", help_page.contents())
-def test_every_page_of_the_guide_is_shown(pages: Pages, name: str) -> None:
-    shown = no_problem(pages.open(pages.token("admin"), "help", page=name))
-    assert help_page.contents()[name] in shown
+def test_every_page_of_the_guide_is_shown(pages: Pages) -> None:
+    token = pages.token("admin")
+    for name, title in help_page.contents().items():
+        assert title in no_problem(pages.open(token, "help", page=name)), name
+    assert "no page" in pages.open(token, "help", page="<b>nowhere</b>").warning[0].value
 
 
 def test_the_guide_begins_with_its_index_and_names_every_page(pages: Pages) -> None:

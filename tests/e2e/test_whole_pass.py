@@ -14,6 +14,7 @@ from sqlmodel import col, select
 from db.adjudications import disputes
 from db.models import Annotation, Submission
 from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.disputes import settle_one
 from tests.e2e.scene import (
     Scene,
     answer_first_step,
@@ -113,14 +114,10 @@ def settle_by_keyboard(new_page: NewPage, scene: Scene, n: int) -> None:
     sign_in(page, scene.server, "admin")
     page.goto(f"{scene.server.url}/adjudicate?study={scene.study_id}")
     for _ in range(n):
-        page.get_by_test_id("decision-row").first.wait_for()
+        page.get_by_test_id("dispute").wait_for()
         settle_one(page)
-    expect(page.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(page)
     assert disputes(scene.server.db, scene.server.admin, scene.study_id) == []
-
-
-def settle_one(page: Page) -> None:
-    raise NotImplementedError
 
 
 def export_and_verify(scene: Scene, tmp_path: Path) -> None:

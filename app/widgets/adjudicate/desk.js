@@ -10,6 +10,8 @@ import { WORDS } from './text.js';
 /** @typedef {import('./types.js').Protocol} Protocol */
 /** @typedef {import('./decisions.js').Decisions} Decisions */
 
+const CROWD = 3; // annotators that fit beside each other in the usual width
+
 export class Desk {
   /**
    * @param {import('../annotate/shell.js').Shell} shell
@@ -47,6 +49,7 @@ export class Desk {
     panel.setBusy(false);
     shell.fill(...(evidence ? [viewer.element] : []), panel.element, guidelines.element);
     shell.stage.classList.toggle('alone', !evidence);
+    shell.stage.classList.toggle('crowded', dispute.raters.length > CROWD);
     if (evidence) viewer.show(item, null);
     marks.show(boxes);
     panel.show(decisions, this.protocol, boxes.length > 0);

@@ -2,9 +2,9 @@
 
 import { attribute, button, h, keepFocus, keycap } from '../annotate/dom.js';
 import { kindOf } from '../annotate/inputs/index.js';
-import { cellTitle, targetName, targetTitle } from '../annotate/rows.js';
+import { cellTitle } from '../annotate/rows.js';
 import { WORDS } from './text.js';
-import { division, isOdd, outcomeWords, valueTitle } from './units.js';
+import { about, division, isOdd, outcomeWords, valueTitle } from './units.js';
 
 const NAMED = 12; // folded units that are named
 
@@ -60,7 +60,7 @@ export class Row {
       },
     },
     h('th', { scope: 'row' }, grouped
-      ? targetTitle(unit.target, decisions.item)
+      ? aboutNode(unit, decisions.item)
       : h('span', { dir: 'auto', title: unit.criterion.help || null }, unit.criterion.title),
     words ? h('p', { class: 'division', 'data-testid': 'division' }, words) : null),
     ...raters.map((rater) => votes(unit, unit.votes.find((vote) => vote.rater === rater))), this.cell);
@@ -137,6 +137,12 @@ export class Row {
   }
 }
 
+/** What a unit is about, in the first column. @param {Unit} unit @param {import('./types.js').Presentation} item */
+function aboutNode(unit, item) {
+  const { key, title, place } = about(unit.target, item);
+  return h('div', { class: 'e-title' }, h('i', {}, key), title ? h('p', { dir: 'auto', title }, title) : null, place ? h('small', { dir: 'auto', title: place }, place) : null);
+}
+
 /** One annotator's label with what they said about it. @param {Unit} unit @param {Vote | undefined} vote */
 function votes(unit, vote) {
   if (!vote) return h('td', { class: 'given soft' }, h('span', { role: 'img', 'aria-label': WORDS.notAsked, title: WORDS.notAsked }, '–'));
@@ -175,7 +181,7 @@ export class Fold {
 function foldTitle(rows) {
   const [first] = rows;
   const outcomes = new Set(rows.map((row) => outcomeWords(row.unit)));
-  const keys = rows.map((row) => targetName(row.unit.target, first.panel.decisions.item).key);
+  const keys = rows.map((row) => about(row.unit.target, first.panel.decisions.item).key);
   if (outcomes.size > 1 || keys.length > NAMED) return [h('span', { class: 'soft' }, WORDS.settledUnits(rows.length))];
-  return [h('b', {}, keys.join(', ')), ' ', h('span', { class: 'soft', dir: 'auto' }, outcomeWords(first.unit))];
+  return [h('b', {}, keys.join(keys[0].includes(',') ? '; ' : ', ')), ' ', h('span', { class: 'soft', dir: 'auto' }, outcomeWords(first.unit))];
 }

@@ -1,5 +1,6 @@
 /** What the votes on one unit say: values in words, who is the odd one out, whether a decision goes against them. */
 
+import { targetKeys, targetName } from '../annotate/rows.js';
 import { TEXT } from '../annotate/text.js';
 import { WORDS } from './text.js';
 
@@ -70,7 +71,7 @@ export function valueTitle(value, criterion) {
 /** How the annotators stand to each other: "2 against 1, 1 cannot judge". @param {Unit} unit @param {number} raters */
 export function division(unit, raters) {
   const cannot = unit.votes.filter((vote) => vote.cannot_judge).length;
-  const { sizes } = unit;
+  const sizes = unit.criterion.scale === 'text' ? [] : unit.sizes;
   const differ = sizes.length > 2 && sizes[0] === 1 ? WORDS.allDiffer : sizes.length > 1 ? WORDS.against(sizes) : '';
   return [
     differ, cannot ? WORDS.nCannot(cannot) : '',
@@ -90,4 +91,25 @@ export function outcomeWords(unit) {
   const label = valueTitle(unit.value, unit.criterion);
   if (unit.outcome === 'majority') return WORDS.byMajority(label);
   return unit.sizes.length > 1 ? WORDS.tolerated(label) : WORDS.unanimous(label);
+}
+
+/**
+ * What a unit is about: a short key, a title, and a place.
+ *
+ * @param {string} target
+ * @param {import('./types.js').Presentation} item
+ */
+export function about(target, item) {
+  const { page, document, hop, claim, evidence } = targetKeys(target);
+  if (page) {
+    const doc = (item.documents ?? []).length > 1 ? item.documents?.find((one) => one.key === document)?.title ?? document : '';
+    const step = hop ? (item.hops ?? []).findIndex((one) => one.key === hop) + 1 : 0;
+    return { key: TEXT.onPages([page]), title: [step ? TEXT.hop(step) : '', doc].filter(Boolean).join(', '), place: '' };
+  }
+  if (claim && evidence) {
+    const [one, other] = [targetName(`claim:${claim}`, item), targetName(`evidence:${evidence}`, item)];
+    return { key: `${one.key}, ${other.key}`, title: one.title, place: other.title };
+  }
+  const { key, title, place } = targetName(target, item);
+  return { key, title, place: place ?? '' };
 }
