@@ -32,13 +32,14 @@ def back_up(db: Database, actor: Actor, *, target: Path) -> Path:
     _only_sqlite(db, "Use pg_dump.")
     if target.exists():
         raise Conflict(f"{target} is there already. Choose another name.")
-    with db.write() as session:
-        record(session, actor, "database backed up", "database", None, details={"file": target.name})
     try:
-        return schema.backup(db, target)
+        made = schema.backup(db, target)
     except sqlite3.OperationalError as error:
         target.unlink(missing_ok=True)
         raise InvalidInput(f"{target} cannot be written ({error}). Choose another place, or free some space.") from None
+    with db.write() as session:
+        record(session, actor, "database backed up", "database", None, details={"file": target.name})
+    return made
 
 
 @operation(On.APP)

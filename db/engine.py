@@ -74,9 +74,9 @@ class Database:
     def read(self) -> Iterator[Session]:
         """A session for reading: one consistent view, rolled back at the end."""
         with Session(self.engine, expire_on_commit=False, autoflush=False) as session:
-            if not self.is_sqlite:
-                session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             try:
+                if not self.is_sqlite:
+                    session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
                 yield session
             except OperationalError as error:
                 raise _unavailable(error) from error

@@ -1,7 +1,7 @@
 """The normal form of an item: the one shape every format reads into, the native format writes, and hashes are taken of.
 
 It is a JSON object with its keys in a fixed order; what is empty or at its default is left out. `normal_item` makes it
-from a row as people write it (docs/formats.md), so that whatever passes can be stored and comes back byte for byte.
+from a row as people write it (docs/importing.md), so that whatever passes can be stored and comes back byte for byte.
 """
 
 from __future__ import annotations

@@ -372,6 +372,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
+            seconds = spent.seconds if spent else 0  # labels made elsewhere have none
             annotators.append(
                 {
                     "annotator": name or f"erased person {person_id}",
@@ -379,7 +380,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "open": own.get(AssignmentState.LEASED, 0) + own.get(AssignmentState.RETURNED, 0),
                     "skipped": own.get(AssignmentState.SKIPPED, 0),
                     "surplus": own.get(AssignmentState.SURPLUS, 0),
-                    "seconds_per_item": round(spent.seconds / submitted, 1) if spent and submitted else None,
+                    "seconds_per_item": round(seconds / submitted, 1) if seconds and submitted else None,
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}

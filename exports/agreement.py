@@ -127,7 +127,9 @@ def _criterion_report(column: CriterionRatings, found: StudyRatings, seed: int, 
     words = warning = None
     scale = measured_scale(criterion)
     if scale is not None:
-        labels = [label.value for label in criterion.label_list()] or None
+        # As they are stored: a nominal label that the protocol writes as a number is a word in the data.
+        stored = [criterion.check(label.value) for label in criterion.label_list()]
+        labels = [value for value in stored if isinstance(value, str | int | float)] or None
         table = Ratings.from_triples(column.units, raters, column.values, labels, scale)
         statistics = measure(table, seed=seed, resamples=resamples)
         units = "items" if criterion.target in ("item", "pair") else "units"

@@ -22,21 +22,21 @@ from db.as_of import marks
 from db.current import item_is_current, version_is_latest
 from db.documents import document_is_current
 from db.engine import Database
+from db.export_log import log_export
 from db.items import BLOCK, current_versions
 from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion, Project, Study, StudyItem
-from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.schema import current_revision
 from exports.adjudicated_table import write_adjudicated
 from exports.formats.native import ITEMS, write_documents, write_items
+from exports.garbage import seldom_collected
 from exports.label_table import write_labels
 from exports.manifest import NAME, Manifest, program_version, study_snapshot
 from exports.score_table import write_scores
 from exports.sinks import FolderSink, Out, Sink
 
 DEFAULT_FORMATS = ("native", "labels", "adjudicated")
-EVENT = "exported"
-"""The kind of event that an export leaves, with the hash of its manifest."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def export_project(
     to.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
     try:
-        with db.read() as session:
+        with seldom_collected(), db.read() as session:
             manifest = derive(db, session, selection, FolderSink(made))
         (made / NAME).write_bytes(manifest.encoded())
         made.chmod(0o755)
@@ -87,15 +87,14 @@ def export_project(
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
-    with db.write() as session:
-        details = {
-            "formats": list(selection.formats),
-            "names": names,
-            "event": manifest.event,
-            "manifest_sha256": hashlib.sha256(manifest.encoded()).hexdigest(),
-        }
-        thing, thing_id = ("study", study_id) if study_id is not None else ("project", project_id)
-        record(session, actor, EVENT, thing, thing_id, project_id=project_id, details=details)
+    log_export(
+        db,
+        actor,
+        project_id,
+        study_id=study_id,
+        manifest_sha256=hashlib.sha256(manifest.encoded()).hexdigest(),
+        details={"formats": list(selection.formats), "names": names, "event": manifest.event},
+    )
     return manifest
 
 

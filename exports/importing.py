@@ -11,6 +11,7 @@ from db.parsed import ParsedItem, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation
 from exports.formats import FORMATS, recognise
 from exports.formats.base import FileReading
+from exports.garbage import seldom_collected
 from exports.sources import open_sources
 
 Progress = Callable[[int, int], None]
@@ -39,7 +40,7 @@ def import_paths(
     every bad row; unless `skip_bad`, one bad row leaves the project as it was. Raises InvalidInput (or NotFound) for
     paths that cannot be opened at all; see `exports.sources`.
     """
-    with open_sources(paths) as sources:
+    with seldom_collected(), open_sources(paths) as sources:
         chosen = FORMATS.get(format_name) if format_name else recognise(sources)
         reading = _Watched(chosen.read(sources), progress or (lambda _done, _of: None))
         if dry_run:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,11 @@ class Manifest:
 
 
 def program_version() -> str:
-    """The version of Assay that runs."""
-    try:
-        return version("assay")
-    except PackageNotFoundError:
-        return "unknown (not installed)"
+    """The version of Assay that runs: that of the checkout, else of the installed package."""
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    if project.is_file():
+        return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
+    return version("assay")
 
 
 def study_snapshot(study: Study) -> dict[str, Any]:

@@ -18,10 +18,12 @@ from sqlmodel import Session, col
 from annotators.errors import InvalidInput, NotFound
 from db.as_of import as_of
 from db.engine import Database
-from db.models import Event, Project, Study
+from db.export_log import is_logged
+from db.models import Project, Study
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
-from exports.bundle import EVENT, FORMATS, Selection, derive
+from exports.bundle import FORMATS, Selection, derive
+from exports.garbage import seldom_collected
 from exports.manifest import NAME, Manifest, read_manifest
 from exports.sinks import ComparingSink
 
@@ -91,10 +93,10 @@ def verify_against(db: Database, actor: Actor, folder: Path) -> VerifyReport:
 
 
 @operation(On.PROJECT, READERS)
-def _verify(db: Database, _actor: Actor, project_id: int, *, folder: Path, manifest: Manifest) -> VerifyReport:
+def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manifest: Manifest) -> VerifyReport:
     report = _report(folder, manifest, "database")
     sink = ComparingSink(folder)
-    with as_of(db, manifest.marks) as session:
+    with seldom_collected(), as_of(db, manifest.marks) as session:
         selection = _selection(session, project_id, manifest)
         derived = derive(db, session, selection, sink)
     there = _names(folder)
@@ -106,7 +108,10 @@ def _verify(db: Database, _actor: Actor, project_id: int, *, folder: Path, manif
             report.changed[name] = sink.differs.get(name)
     report.extra = sorted(there - {str(file["path"]) for file in derived.files} - {NAME})
     report.notes += _compared(manifest, derived, sink)
-    report.notes += _recorded(db, project_id, folder, manifest)
+    if not is_logged(db, actor, project_id, manifest_sha256=_sha256(folder / NAME), after=manifest.event):
+        report.notes.append(
+            f"The event log has no export with this {NAME}: it was changed, or made from another copy of the database."
+        )
     return report
 
 
@@ -165,19 +170,6 @@ def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> lis
 
 def _canonical(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
-def _recorded(db: Database, project_id: int, folder: Path, manifest: Manifest) -> list[str]:
-    """Whether the event log has an export with this manifest."""
-    digest = _sha256(folder / NAME)
-    with db.read() as session:
-        query = pick(Event.details).where(
-            col(Event.project_id) == project_id, col(Event.id) > manifest.event, col(Event.kind) == EVENT
-        )
-        for (details,) in session.execute(query.order_by(col(Event.id))):
-            if details.get("manifest_sha256") == digest:
-                return []
-    return [f"The event log has no export with this {NAME}: it was changed, or made from another copy of the database."]
 
 
 def _inside(folder: Path, name: str) -> Path | None:

@@ -60,7 +60,7 @@ def options(
 ) -> None:
     """Keep what holds for every command."""
     if version:
-        from app.cli.doctor import program_version
+        from exports.manifest import program_version
 
         typer.echo(f"assay {program_version()}")
         raise typer.Exit

@@ -6,7 +6,6 @@ import importlib.metadata
 import os
 import platform
 import sqlite3
-import tomllib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from app.settings import ROOT, STREAMLIT_CONFIG, Settings
 from db import schema
 from db.engine import Database
 from db.people import local_administrator
+from exports.manifest import program_version
 
 PACKAGES = (
     "streamlit", "sqlmodel", "sqlalchemy", "alembic", "psycopg", "pymupdf", "pillow", "numpy", "scipy", "krippendorff",
@@ -25,14 +25,6 @@ PACKAGES = (
 )  # fmt: skip
 
 _COMPONENT = ROOT / "app" / "widgets" / "annotate"
-
-
-def program_version() -> str:
-    """The version of this program: that of the checkout it runs from, else of the installed package."""
-    project = ROOT / "pyproject.toml"
-    if project.is_file():
-        return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
-    return importlib.metadata.version("assay")
 
 
 def examine(settings: Settings) -> dict[str, Any]:

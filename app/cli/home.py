@@ -52,7 +52,7 @@ def init(context: typer.Context, as_json: AsJson = False) -> None:
     printed that signs the administrator in once.
     """
     with begun(context) as (here, is_new):
-        address = sign_in_address(here, here.actor.name) if is_new else None
+        address = sign_in_address(here, here.actor.name, at_once=True) if is_new else None
         document = {
             "home": str(here.settings.home),
             "database": here.db.url.render_as_string(hide_password=True),
@@ -130,7 +130,7 @@ def _administrators_address(settings: Settings, base: str) -> str:
 
     with database_of(settings) as db:
         administrator = local_administrator(db)
-        return sign_in_address(Here(settings, db, administrator), administrator.name, base)
+        return sign_in_address(Here(settings, db, administrator), administrator.name, base, at_once=True)
 
 
 def demo(

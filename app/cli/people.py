@@ -72,13 +72,17 @@ def add(
         emit(document, words, as_json=as_json)
 
 
-def sign_in_address(here: Here, name: str, base: str | None = None) -> str:
-    """An address that signs this person in once; `base` is the server's own address when it is known."""
+def sign_in_address(here: Here, name: str, base: str | None = None, *, at_once: bool = False) -> str:
+    """An address that signs this person in once; `base` is the server's own address when it is known.
+
+    One that is given to somebody asks for a click first, because the preview of a chat would use it up; `at_once` is
+    for the person who reads it off this terminal.
+    """
     from db.sign_in import one_time_sign_in
 
     minutes = here.settings.one_time_minutes
     token = one_time_sign_in(here.db, here.actor, name, lifetime=timedelta(minutes=minutes))
-    return f"{base or _address_of(here.settings)}/sign-in/{token}"
+    return f"{base or _address_of(here.settings)}/sign-in/{token}{'?now' if at_once else ''}"
 
 
 def _address_of(settings: Settings) -> str:

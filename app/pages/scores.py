@@ -177,7 +177,8 @@ def _groups(project: ProjectRow, summaries: Sequence[ScoreSummary], by: str) -> 
     titles = [f"{_name(one)}{suffix}" for one in summaries for suffix in ((", mean", ", macro") if macro else ("",))]
     rows = []
     for name in sorted(cells):
-        row: list[object] = [blocks.to(name or "(none)", "data", project=project.project_id, **{by: name})]
+        link = blocks.to(name or "(none)", "data", project=project.project_id, **{by: name})
+        row: list[object] = [blocks.short(link)]
         row.append(f"{max(group.n for group in cells[name].values()):,}")
         for place, summary in enumerate(summaries):
             found = cells[name].get(place)

@@ -1,4 +1,4 @@
-"""The native format: `items.jsonl`, with `documents.jsonl` and a folder `documents/` beside it (docs/formats.md)."""
+"""The native format: `items.jsonl`, with `documents.jsonl` and a folder `documents/` beside it (docs/importing.md)."""
 
 from __future__ import annotations
 

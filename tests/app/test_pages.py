@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from html import escape
-from pathlib import Path
 
 import pytest
-from PIL import Image
 from sqlmodel import select
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotators.errors import AssayError
 from annotators.submissions import GivenLabel
-from app import downloads
-from app.downloads import pack_export
 from app.pages import help as help_page
 from app.settings import Settings
-from app.web import handle_error
 from app.widgets.study_form import sample_size
 from db.annotations import StepSubmission, submit, work
 from db.assignments import return_to_annotator, skip
-from db.batches import list_batches
-from db.items import item_counts, list_items
+from db.items import item_counts
 from db.models import Document, Item
 from db.people import set_member
-from db.permissions import Actor, Role
+from db.permissions import Role
 from db.projects import create_project
-from db.scores import list_scorers_in, run_scorer
-from db.sign_in import session_actor
 from db.studies import StudyDesign, create_study, list_studies
-from exports.verify import verify_folder
+from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages, words
 from tests.makers import StudyInUse, make_item, tiny_protocol
 
@@ -42,41 +29,9 @@ RESEARCHERS_PAGES = ("studies", "study", "data", "item", "imports", "exports", "
 HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:y) =1+1"
 
 
-class Filled:
-    """A project with a study that three annotators have labelled, and somebody in each role with a password."""
-
-    def __init__(self, pages: Pages) -> None:
-        self.pages = pages
-        self.study = StudyInUse(pages.db, items=4, n_evidence=2)
-        self.project_id, self.study_id = self.study.project_id, self.study.study_id
-        for name, role in (("rosa", Role.RESEARCHER), ("vera", Role.VIEWER), ("adam", Role.ADJUDICATOR)):
-            pages.person(name)
-            set_member(pages.db, pages.admin, self.project_id, name=name, role=role)
-        for who, value in enumerate(("yes", "no", "yes")):
-            self.study.label_all(who, value)
-
-    def open(self, who: str, name: str, **parameters: object) -> AppTest:
-        """A page of this project as one of its people sees it."""
-        given = {"project": str(self.project_id), **{key: str(value) for key, value in parameters.items()}}
-        return self.pages.open(self.pages.token(who), name, **given)
-
-
 @pytest.fixture
 def filled(pages: Pages) -> Filled:
     return Filled(pages)
-
-
-def press(page: AppTest, label: str) -> AppTest:
-    """Press the button with this label."""
-    [button] = [one for one in page.button if one.label == label]
-    return button.click().run()
-
-
-def no_problem(page: AppTest) -> str:
-    """What the page says, after checking that nothing went wrong on it."""
-    assert not page.exception, page.exception
-    assert not page.error, [one.value for one in page.error]
-    return words(page)
 
 
 # Every page -----------------------------------------------------------------------------------------------------------
@@ -135,18 +90,12 @@ def hostile(pages: Pages) -> Pages:
     protocol = tiny_protocol(title=HOSTILE, summary=HOSTILE)
     design = StudyDesign(name=HOSTILE, annotators=("ana", "admin"), overlap=2, order="given")
     made = create_study(pages.db, pages.admin, project_id, protocol=protocol, design=design)
-    for actor in (pages.admin, _actor(pages, "ana")):
+    for actor in (pages.admin, actor_named(pages, "ana")):
         item = work(pages.db, actor, made.study_id)["items"][0]
         label = GivenLabel("right", "item", "yes", comment=HOSTILE)
         step = StepSubmission(f"u{actor.person_id}", item["assignment"], 1, 0, (label,), HOSTILE, HOSTILE, 3.0)
         submit(pages.db, actor, made.study_id, step=step)
     return pages
-
-
-def _actor(pages: Pages, name: str) -> Actor:
-    actor = session_actor(pages.db, pages.token(name))
-    assert actor is not None
-    return actor
 
 
 def test_hostile_text_is_shown_as_text(hostile: Pages) -> None:
@@ -304,21 +253,11 @@ def test_a_document_without_bytes_is_supplied_with_them(filled: Filled) -> None:
     page.file_uploader(key="attach-file").set_value(("scan.png", b"%PDF-1.7 not one", "image/png"))
     press(page, "Supply")
     assert page.error
-    assert not _uploads(filled.pages)
-    page.file_uploader(key="attach-file").set_value(("scan.png", _png(), "image/png"))
+    assert not uploads(filled.pages)
+    page.file_uploader(key="attach-file").set_value(("scan.png", picture(), "image/png"))
     press(page, "Supply")
     assert "/page-images/1/1?w=160" in no_problem(page)
-    assert not _uploads(filled.pages)
-
-
-def _png() -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", (60, 80), "white").save(out, "PNG")
-    return out.getvalue()
-
-
-def _uploads(pages: Pages) -> list[Path]:
-    return list((pages.state.settings.home / "data" / "uploads").glob("*"))
+    assert not uploads(filled.pages)
 
 
 # Item -----------------------------------------------------------------------------------------------------------------
@@ -345,164 +284,6 @@ def test_an_item_of_a_project_that_one_cannot_read_is_not_there(filled: Filled) 
     assert "There is no item with id" in page.error[0].value.replace("\\", "")
 
 
-# Import ---------------------------------------------------------------------------------------------------------------
-
-ROWS = b"""\
-{"id": "a", "question": "First?", "answer": "Yes.", "shelf": 7}
-{"id": "b", "answer": "No question."}
-{"id": "i00001", "question": "Another?"}
-"""
-
-
-def test_an_import_is_previewed_then_done_then_withdrawn(filled: Filled) -> None:
-    pages = filled.pages
-    page = filled.open("rosa", "imports")
-    page.file_uploader(key="imports-files-0").set_value([("items.jsonl", ROWS, "")]).run()
-    shown = no_problem(page)
-    assert "`question` is missing or empty" in shown
-    assert "shelf (1)" in shown
-    assert "i00001" in shown
-    assert len(list_items(pages.db, pages.admin, filled.project_id)) == 4
-    assert not _uploads(pages)
-    press(page, "Import 1 item and leave the bad rows out")
-    assert "1 item added" in no_problem(page)
-    assert list_items(pages.db, pages.admin, filled.project_id)[0].external_id == "a"
-    [batch] = list_batches(pages.db, pages.admin, filled.project_id)
-    assert batch.source == "items.jsonl"
-    press(page, "Withdraw")
-    assert "A withdrawal needs a reason" in page.error[0].value
-    page.text_input(key="imports-reason").input("wrong file").run()
-    press(page, "Withdraw")
-    assert list_batches(pages.db, pages.admin, filled.project_id)[0].withdrawn
-    page.text_input(key="imports-reason").input("it was right").run()
-    press(page, "Take the withdrawal back")
-    assert not list_batches(pages.db, pages.admin, filled.project_id)[0].withdrawn
-
-
-def test_files_that_no_format_recognises_are_refused_in_words(filled: Filled) -> None:
-    page = filled.open("rosa", "imports")
-    page.file_uploader(key="imports-files-0").set_value([("notes.xml", b"<a/>", "")]).run()
-    assert "no format recognises" in page.error[0].value
-    assert str(filled.pages.state.settings.home) not in page.error[0].value
-    page.file_uploader(key="imports-files-0").set_value([("a.jsonl", ROWS, ""), ("../a.jsonl", ROWS, "")]).run()
-    assert "Two uploaded files" in page.error[0].value
-
-
-def test_a_zip_brings_documents_with_it(filled: Filled) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("items.jsonl", '{"id": "z", "question": "Where?", "documents": ["map.png"]}')
-        archive.writestr("documents/map.png", _png())
-    page = filled.open("rosa", "imports")
-    page.file_uploader(key="imports-files-0").set_value([("set.zip", packed.getvalue(), "")]).run()
-    press(page, "Import 1 item")
-    assert "1 document supplied" in no_problem(page)
-    assert len(list(filled.pages.state.settings.documents_folder.glob("*/*"))) == 1
-
-
-LABELS = b"""\
-item,annotator,criterion,value
-i00001,zoe,clear,yes
-i00001,yan,clear,no
-new-1,zoe,clear,yes
-new-1,yan,clear,yes
-"""
-
-
-def test_labels_made_elsewhere_become_a_study(filled: Filled) -> None:
-    page = filled.open("rosa", "imports")
-    page.text_input(key="label-import-name").input("Published").run()
-    page.file_uploader(key="label-import-file-0").set_value(("labels.csv", LABELS + b"i00001,zoe,clear,no\n", "")).run()
-    press(page, "Import labels")
-    assert "line 6" in page.error[0].value
-    page.file_uploader(key="label-import-file-0").set_value(("labels.csv", LABELS, "")).run()
-    press(page, "Import labels")
-    assert "4 labels by 2 annotators" in no_problem(page)
-    rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
-    assert [(row.name, row.n_items) for row in rows] == [("study", 4), ("Published", 2)]
-
-
-# Export ---------------------------------------------------------------------------------------------------------------
-
-
-def _client(pages: Pages, name: str) -> TestClient:
-    """The route of downloads as the session middleware hands it to this person."""
-    actor = _actor(pages, name)
-    app = Starlette(routes=downloads.routes(pages.state), exception_handlers={AssayError: handle_error})
-
-    async def signed_in(scope, receive, send) -> None:  # type: ignore[no-untyped-def]
-        scope["state"] = {**scope.get("state", {}), "actor": actor}
-        await app(scope, receive, send)
-
-    return TestClient(signed_in)
-
-
-def test_an_export_is_made_and_only_its_maker_can_fetch_it(filled: Filled, tmp_path: Path) -> None:
-    page = filled.open("rosa", "exports", study=filled.study_id)
-    press(page, "Make the export")
-    shown = no_problem(page)
-    [address] = re.findall(r'href="(/downloads/[\w-]+)"', shown)
-    assert "labels.csv" in shown
-    assert "pseudonyms" in shown
-    answer = _client(filled.pages, "rosa").get(address)
-    assert answer.status_code == 200
-    assert "study.zip" in answer.headers["content-disposition"]
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
-        archive.extractall(tmp_path)
-    [folder] = tmp_path.glob("project* study")
-    assert verify_folder(folder).ok
-    assert filled.study.annotators[0].name not in (folder / "labels.csv").read_text()
-    for other in ("admin", "vera"):
-        assert _client(filled.pages, other).get(address).status_code == 404
-    assert _client(filled.pages, "rosa").get("/downloads/..%2f..%2fassay.db").status_code == 404
-
-
-def test_an_old_export_is_removed_by_the_next(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
-    state, actor = filled.pages.state, filled.study.researcher
-    what = {"name": "all", "study_id": None, "formats": ["labels"], "names": True, "documents": False}
-    first = pack_export(state, actor, filled.project_id, **what)
-    monkeypatch.setattr(downloads, "KEPT_SECONDS", -1)
-    second = pack_export(state, actor, filled.project_id, **what)
-    kept = [path.name for path in (state.settings.home / "data" / "downloads").iterdir()]
-    assert kept == [f"{actor.person_id}-{second.address.rpartition('/')[2]}"]
-    assert first.address != second.address
-
-
-def test_a_failed_export_leaves_nothing_behind(filled: Filled) -> None:
-    state = filled.pages.state
-    with pytest.raises(AssayError, match="not a format"):
-        pack_export(
-            state, filled.study.researcher, filled.project_id,
-            name="x", study_id=None, formats=["nonsense"], names=False, documents=False,
-        )  # fmt: skip
-    assert not list((state.settings.home / "data" / "downloads").iterdir())
-
-
-# Scores ---------------------------------------------------------------------------------------------------------------
-
-
-def test_a_scorer_runs_with_its_parameters_and_stands_beside_the_others(filled: Filled) -> None:
-    pages = filled.pages
-    for number, system in enumerate(("alpha", "beta")):
-        make_item(
-            pages.db, filled.project_id, system=system, category="Tables", references=["answer"],
-            answer="the answer" if number else "nothing",
-        )  # fmt: skip
-    run_scorer(pages.db, filled.study.researcher, filled.project_id, scorer="phrase_recall")
-    page = filled.open("rosa", "scores")
-    page.selectbox(key="scores-phrase_recall-mode").set_value("paper").run()
-    press(page, "Run")
-    shown = no_problem(page)
-    assert "6 new scores, 4 unscored" in shown.replace("\\", "")
-    assert "mode=fathoms_code" in shown
-    assert "mode=paper" in shown
-    assert f"/data?project={filled.project_id}&amp;system=beta" in shown
-    used = list_scorers_in(pages.db, pages.admin, filled.project_id)
-    assert [one.parameters["mode"] for one in used] == ["fathoms_code", "paper"]
-    press(page, "Run")
-    assert "every item had its score already" in no_problem(page)
-
-
 # My work --------------------------------------------------------------------------------------------------------------
 
 
@@ -512,7 +293,7 @@ def test_my_work_lists_searches_and_opens_again(filled: Filled) -> None:
     set_member(pages.db, pages.admin, filled.project_id, name="ana", role=Role.ANNOTATOR)
     design = StudyDesign(name="Mine", annotators=("ana",), overlap=1, order="given")
     made = create_study(pages.db, study.researcher, filled.project_id, protocol=tiny_protocol(), design=design)
-    study.annotators[0], study.study_id = _actor(pages, "ana"), made.study_id
+    study.annotators[0], study.study_id = actor_named(pages, "ana"), made.study_id
     assert study.label_all(0) == 4
     page = filled.open("ana", "my_work")
     shown = no_problem(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlmodel import col, select
 
-from annotators.criteria import Choice, Grade, Label, Number, Several, Text
+from annotators.criteria import Choice, Grade, Label, Number, Order, Several, Text
 from annotators.protocols import Material, Protocol, Step
 from db.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
 from db.engine import Database
 from db.models import AdjudicatedLabel, Adjudication, Assignment, AssignmentState
 from db.people import actor_named, revoke_sessions, set_member
 from db.projects import create_project
+from exports.importing import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.disputes import (
     ANNOTATORS,
@@ -412,6 +414,38 @@ def test_numbers_grades_sets_and_pages_are_decided_by_keys_and_texts_are_shown(
         "share": 62.5,
         "is_evidence": "yes",
     }
+
+
+def test_an_order_of_images_is_stored_by_the_items_own_keys(
+    new_page: NewPage, server: RunningServer, tmp_path: Path
+) -> None:
+    images = [{"key": key, "document": "a.pdf", "page": 1, "caption": f"Figure {key}"} for key in ("zz", "aa", "mm")]
+    item = {"id": "a", "question": "How?", "answer": "So <PIC>, so <PIC>, so <PIC>.", "images": images}
+    (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n")
+    (tmp_path / "documents.jsonl").write_text(json.dumps({"key": "a.pdf", "title": "A"}) + "\n")
+    project = create_project(server.db, server.admin, "Images")
+    folder = server.home / "data" / "documents"
+    import_paths(server.db, server.admin, project, paths=[tmp_path], format_name="native", data_folder=folder)
+    yes_no = [Label(value="yes"), Label(value="no")]
+    protocol = Protocol(
+        name="images",
+        title="Images",
+        guidelines="Look at each image.",
+        criteria=[
+            Choice(name="placed", title="Well placed", target="image", labels=yes_no),
+            Order(name="order", title="Right order"),
+        ],
+        steps=[Step(name="all", title="All", shows=[Material.ANSWER, Material.IMAGES], criteria=["placed", "order"])],
+    )
+    quarrel = Quarrel({(0, "order", "item"): {"ada": Said(["I2", "I1", "I3"]), "ben": Said(["I3", "I1", "I2"])}})
+    study_id = make_disputes(server, project, "images", quarrel, protocol=protocol)
+    page = open_disputes(new_page, server, study_id)
+    expect(row(page, "order").locator('[data-rater="R1"]')).to_have_text("Images 2, 1, 3")
+    for key in ("3", "2", "1", "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(page)
+    assert [one[1:5] for one in decided(server.db, study_id)] == [("order", "item", ["mm", "aa", "zz"], False)]
 
 
 def test_names_are_shown_where_the_study_shows_them(new_page: NewPage, server: RunningServer, study: Study) -> None:

@@ -1,17 +1,16 @@
 /** State and flow of the adjudicator's page: shows one dispute after the other, hands decisions to the outbox. */
 
 import { Refused, SignedOut } from '../annotate/api.js';
-import { button, h } from '../annotate/dom.js';
 import { press } from '../annotate/keyboard.js';
 import { Keys, meant } from '../annotate/keys.js';
 import { freshId, Outbox } from '../annotate/outbox.js';
 import { Screens } from '../annotate/screens.js';
 import { Shell } from '../annotate/shell.js';
-import { TEXT } from '../annotate/text.js';
 import { Ahead } from './ahead.js';
 import { Api } from './api.js';
 import { Decisions, HalfDecisions } from './decisions.js';
 import { Desk } from './desk.js';
+import { News } from './news.js';
 import { itemName } from './panel.js';
 import { Queue } from './queue.js';
 import { Status } from './status.js';
@@ -29,7 +28,6 @@ const AHEAD = 2; // items that are fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
 const RETRY = 3000; // milliseconds until what could not be fetched is asked for again
 const LEFT_FOR_GOOD = 5000; // milliseconds after which a page that was taken down is not put up again as it was
-const NEWS = 12_000; // milliseconds a message that needs no answer stays
 
 export class App {
   /** @param {Options} options */
@@ -43,8 +41,8 @@ export class App {
     this.ahead = new Ahead(this.api);
     this.shell = new Shell(new URL('adjudicate.css', import.meta.url).href, 'adjudicate');
     this.topLine = new TopLine(options, (action) => this.act(action));
-    this.news = h('div', { class: 'news', role: 'status', hidden: true, 'data-testid': 'news' });
-    this.shell.top.append(this.topLine.element, this.news);
+    this.news = new News();
+    this.shell.top.append(this.topLine.element, this.news.element);
     this.screens = new Screens(this.shell, {
       home, signIn: options.sign_in, load: () => void this.load(), act: (action) => this.act(action),
       giveBack: (entry) => void this.#openRefused(entry),
@@ -67,7 +65,6 @@ export class App {
     this.busy = false;
     this.shownAt = 0;
     this.timer = 0;
-    this.newsTimer = 0;
     this.leaving = 0;
     this.token = {};
     /** @type {AbortController | null} */
@@ -222,7 +219,7 @@ export class App {
     this.status.offline = false;
     if (dispute.state === 'disputed') this.#open(dispute, false, this.half.of(item));
     else {
-      this.#say(WORDS.gone(dispute.state), NEWS);
+      this.news.mention(WORDS.gone(dispute.state));
       this.fresh = false;
       this.#next();
     }
@@ -232,7 +229,7 @@ export class App {
   #notFetched(item, error) {
     if (error instanceof SignedOut) this.#signOut();
     else if (error instanceof Refused) {
-      this.#say(error.message);
+      this.news.say(error.message);
       this.#next();
     } else this.#wait(() => void this.#show(item));
   }
@@ -318,7 +315,7 @@ export class App {
       if (!decisions.again) this.status.disputed -= 1;
       this.fresh = false;
       this.busy = false;
-      this.#say(WORDS.returned(rater), NEWS);
+      this.news.mention(WORDS.returned(rater));
       this.#next();
     } catch (error) {
       this.#failed(error, WORDS.notReturned);
@@ -356,7 +353,7 @@ export class App {
     this.busy = false;
     if (!dispute) return false;
     if (!['disputed', 'adjudicated'].includes(dispute.state)) {
-      this.#say(WORDS.gone(dispute.state), NEWS);
+      this.news.mention(WORDS.gone(dispute.state));
       return false;
     }
     this.queue.interrupt(item);
@@ -371,7 +368,7 @@ export class App {
     this.status.acknowledged(entry.body.uid, answer.conflict === null && !entry.body.again);
     if (answer.conflict !== null) {
       this.queue.undone(entry.body.study_item);
-      this.#say(`${WORDS.notSettled(entry.title)} ${answer.conflict}`);
+      this.news.say(`${WORDS.notSettled(entry.title)} ${answer.conflict}`);
       void this.load();
       return;
     }
@@ -417,17 +414,6 @@ export class App {
     const { outbox, status } = this;
     if (outbox.state === 'signed-out' && outbox.waiting && !status.signedOut) this.#signOut();
     else status.show();
-  }
-
-  /** A message about an item that is not on the screen. @param {string} words @param {number} [stays] milliseconds; else until it is closed */
-  #say(words, stays) {
-    clearTimeout(this.newsTimer);
-    const close = () => {
-      this.news.hidden = true;
-    };
-    this.news.replaceChildren(h('span', { class: 'grow', dir: 'auto' }, words), button(TEXT.close, close, { class: 'btn small' }));
-    this.news.hidden = false;
-    if (stays) this.newsTimer = window.setTimeout(close, stays);
   }
 
   /** Every key of the page passes here first. @param {KeyboardEvent} event */

@@ -52,7 +52,7 @@ export class Desk {
     shell.stage.classList.toggle('crowded', dispute.raters.length > CROWD);
     if (evidence) viewer.show(item, null);
     marks.show(boxes);
-    panel.show(decisions, this.protocol, boxes.length > 0);
+    panel.show(decisions, boxes.length > 0);
     panel.focus();
   }
 

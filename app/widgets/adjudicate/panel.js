@@ -55,8 +55,8 @@ export class Panel {
     this.moving = false; // the focus is being moved by the page, not by the adjudicator
   }
 
-  /** @param {Decisions} decisions @param {import('./types.js').Protocol} protocol @param {boolean} coloured annotators have boxes on the pages */
-  show(decisions, protocol, coloured) {
+  /** @param {Decisions} decisions @param {boolean} coloured annotators have boxes on the pages */
+  show(decisions, coloured) {
     this.decisions = decisions;
     this.unit = null;
     this.say('');

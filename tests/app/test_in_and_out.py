@@ -1,0 +1,188 @@
+"""Import, Export and Scores: what goes in, what comes out, and what nobody else gets."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from annotators.errors import AssayError
+from app import downloads
+from app.downloads import pack_export
+from app.web import handle_error
+from db.batches import list_batches
+from db.items import list_items
+from db.scores import list_scorers_in, run_scorer
+from db.studies import list_studies
+from exports.verify import verify_folder
+from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
+from tests.app.pages import Pages
+from tests.makers import make_item
+
+
+@pytest.fixture
+def filled(pages: Pages) -> Filled:
+    return Filled(pages)
+
+
+# Import ---------------------------------------------------------------------------------------------------------------
+
+ROWS = b"""\
+{"id": "a", "question": "First?", "answer": "Yes.", "shelf": 7}
+{"id": "b", "answer": "No question."}
+{"id": "i00001", "question": "Another?"}
+"""
+
+
+def test_an_import_is_previewed_then_done_then_withdrawn(filled: Filled) -> None:
+    pages = filled.pages
+    page = filled.open("rosa", "imports")
+    page.file_uploader(key="imports-files-0").set_value([("items.jsonl", ROWS, "")]).run()
+    shown = no_problem(page)
+    assert "`question` is missing or empty" in shown
+    assert "shelf (1)" in shown
+    assert "i00001" in shown
+    assert len(list_items(pages.db, pages.admin, filled.project_id)) == 4
+    assert not uploads(pages)
+    press(page, "Import 1 item and leave the bad rows out")
+    assert "1 item added" in no_problem(page)
+    assert list_items(pages.db, pages.admin, filled.project_id)[0].external_id == "a"
+    [batch] = list_batches(pages.db, pages.admin, filled.project_id)
+    assert batch.source == "items.jsonl"
+    press(page, "Withdraw")
+    assert "A withdrawal needs a reason" in page.error[0].value
+    page.text_input(key="imports-reason").input("wrong file").run()
+    press(page, "Withdraw")
+    assert list_batches(pages.db, pages.admin, filled.project_id)[0].withdrawn
+    page.text_input(key="imports-reason").input("it was right").run()
+    press(page, "Take the withdrawal back")
+    assert not list_batches(pages.db, pages.admin, filled.project_id)[0].withdrawn
+
+
+def test_files_that_no_format_recognises_are_refused_in_words(filled: Filled) -> None:
+    page = filled.open("rosa", "imports")
+    page.file_uploader(key="imports-files-0").set_value([("notes.xml", b"<a/>", "")]).run()
+    assert "no format recognises" in page.error[0].value
+    assert str(filled.pages.state.settings.home) not in page.error[0].value
+    page.file_uploader(key="imports-files-0").set_value([("a.jsonl", ROWS, ""), ("../a.jsonl", ROWS, "")]).run()
+    assert "Two uploaded files" in page.error[0].value
+
+
+def test_a_zip_brings_documents_with_it(filled: Filled) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("items.jsonl", '{"id": "z", "question": "Where?", "documents": ["map.png"]}')
+        archive.writestr("documents/map.png", picture())
+    page = filled.open("rosa", "imports")
+    page.file_uploader(key="imports-files-0").set_value([("set.zip", packed.getvalue(), "")]).run()
+    press(page, "Import 1 item")
+    assert "1 document supplied" in no_problem(page)
+    assert len(list(filled.pages.state.settings.documents_folder.glob("*/*"))) == 1
+
+
+LABELS = b"""\
+item,annotator,criterion,value
+i00001,zoe,clear,yes
+i00001,yan,clear,no
+new-1,zoe,clear,yes
+new-1,yan,clear,yes
+"""
+
+
+def test_labels_made_elsewhere_become_a_study(filled: Filled) -> None:
+    page = filled.open("rosa", "imports")
+    page.text_input(key="label-import-name").input("Published").run()
+    page.file_uploader(key="label-import-file-0").set_value(("labels.csv", LABELS + b"i00001,zoe,clear,no\n", "")).run()
+    press(page, "Import labels")
+    assert "line 6" in page.error[0].value
+    page.file_uploader(key="label-import-file-0").set_value(("labels.csv", LABELS, "")).run()
+    press(page, "Import labels")
+    assert "4 labels by 2 annotators" in no_problem(page)
+    rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
+    assert [(row.name, row.n_items) for row in rows] == [("study", 4), ("Published", 2)]
+
+
+# Export ---------------------------------------------------------------------------------------------------------------
+
+
+def _client(pages: Pages, name: str) -> TestClient:
+    """The route of downloads as the session middleware hands it to this person."""
+    actor = actor_named(pages, name)
+    app = Starlette(routes=downloads.routes(pages.state), exception_handlers={AssayError: handle_error})
+
+    async def signed_in(scope, receive, send) -> None:  # type: ignore[no-untyped-def]
+        scope["state"] = {**scope.get("state", {}), "actor": actor}
+        await app(scope, receive, send)
+
+    return TestClient(signed_in)
+
+
+def test_an_export_is_made_and_only_its_maker_can_fetch_it(filled: Filled, tmp_path: Path) -> None:
+    page = filled.open("rosa", "exports", study=filled.study_id)
+    press(page, "Make the export")
+    shown = no_problem(page)
+    [address] = re.findall(r'href="(/downloads/[\w-]+)"', shown)
+    assert "labels.csv" in shown
+    assert "pseudonyms" in shown
+    answer = _client(filled.pages, "rosa").get(address)
+    assert answer.status_code == 200
+    assert "study.zip" in answer.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        archive.extractall(tmp_path)
+    [folder] = tmp_path.glob("project* study")
+    assert verify_folder(folder).ok
+    assert filled.study.annotators[0].name not in (folder / "labels.csv").read_text()
+    for other in ("admin", "vera"):
+        assert _client(filled.pages, other).get(address).status_code == 404
+    assert _client(filled.pages, "rosa").get("/downloads/..%2f..%2fassay.db").status_code == 404
+
+
+def test_an_old_export_is_removed_by_the_next(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+    state, actor = filled.pages.state, filled.study.researcher
+    what = {"name": "all", "study_id": None, "formats": ["labels"], "names": True, "documents": False}
+    first = pack_export(state, actor, filled.project_id, **what)
+    monkeypatch.setattr(downloads, "KEPT_SECONDS", -1)
+    second = pack_export(state, actor, filled.project_id, **what)
+    kept = [path.name for path in (state.settings.home / "data" / "downloads").iterdir()]
+    assert kept == [f"{actor.person_id}-{second.address.rpartition('/')[2]}"]
+    assert first.address != second.address
+
+
+def test_a_failed_export_leaves_nothing_behind(filled: Filled) -> None:
+    state = filled.pages.state
+    with pytest.raises(AssayError, match="not a format"):
+        pack_export(
+            state, filled.study.researcher, filled.project_id,
+            name="x", study_id=None, formats=["nonsense"], names=False, documents=False,
+        )  # fmt: skip
+    assert not list((state.settings.home / "data" / "downloads").iterdir())
+
+
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_scorer_runs_with_its_parameters_and_stands_beside_the_others(filled: Filled) -> None:
+    pages = filled.pages
+    for number, system in enumerate(("alpha", "beta")):
+        make_item(
+            pages.db, filled.project_id, system=system, category="Tables", references=["answer"],
+            answer="the answer" if number else "nothing",
+        )  # fmt: skip
+    run_scorer(pages.db, filled.study.researcher, filled.project_id, scorer="phrase_recall")
+    page = filled.open("rosa", "scores")
+    page.selectbox(key="scores-phrase_recall-mode").set_value("paper").run()
+    press(page, "Run")
+    shown = no_problem(page)
+    assert "6 new scores, 4 unscored" in shown.replace("\\", "")
+    assert "mode=fathoms_code" in shown
+    assert "mode=paper" in shown
+    assert f"/data?project={filled.project_id}&amp;system=beta" in shown
+    used = list_scorers_in(pages.db, pages.admin, filled.project_id)
+    assert [one.parameters["mode"] for one in used] == ["fathoms_code", "paper"]
+    press(page, "Run")
+    assert "every item had its score already" in no_problem(page)
