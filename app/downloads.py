@@ -12,7 +12,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -31,6 +31,10 @@ from exports.manifest import Manifest
 KEPT_SECONDS = 3600
 """How long a packed export can be fetched."""
 
+UNFINISHED_SECONDS = 24 * 3600
+"""After how long an export that has not been finished counts as interrupted."""
+
+_NEW = ".new-"
 _BLOCK = 1 << 20
 _STORED = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 """Files that do not get smaller by packing."""
@@ -106,7 +110,7 @@ def _folder(state: AppState) -> Path:
 def _made(folder: Path) -> Iterator[Path]:
     """A new folder that appears under its name only when the block has ended well."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-", ignore_cleanup_errors=True) as unfinished:
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=_NEW, ignore_cleanup_errors=True) as unfinished:
         inner = Path(unfinished) / "export"
         inner.mkdir()
         yield inner
@@ -128,5 +132,7 @@ def _remove_old(state: AppState) -> None:
     """Remove what has been kept long enough, and what an interrupted export left behind."""
     folder = _folder(state)
     for one in folder.iterdir() if folder.is_dir() else ():
-        if time.time() - one.stat().st_mtime > KEPT_SECONDS:
-            shutil.rmtree(one, ignore_errors=True)
+        longest = UNFINISHED_SECONDS if one.name.startswith(_NEW) else KEPT_SECONDS
+        with suppress(FileNotFoundError):  # another process may be removing the same
+            if time.time() - one.stat().st_mtime > longest:
+                shutil.rmtree(one, ignore_errors=True)

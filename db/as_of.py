@@ -1,8 +1,9 @@
 """The database as it was at an earlier moment, so that an old export can be derived again.
 
 Append-only rows are never changed, so an earlier state is the present one without the rows that came later. `marks`
-writes down, for each table that grows, the last id there is; `as_of` gives a session in which temporary views of the
-same names hide every later row from whatever query is run, and take back the few columns that may be filled in later.
+writes down, for each table that grows, the last id there is; `look_back` puts temporary views of the same names before
+the tables, which hide every later row from whatever query is run, and take back the few columns that may be filled in
+later.
 On PostgreSQL ids are given before transactions commit: an id below the last that is not there yet may still come, so
 `marks` writes those gaps down as well. On SQLite there is one writer, and none.
 """
@@ -10,14 +11,12 @@ On PostgreSQL ids are given before transactions commit: an id below the last tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 
 from sqlmodel import Session
 
 from annotators.errors import InvalidInput
 from db.documents import ATTACHED, DESCRIBED, TITLED
-from db.engine import Database
 from db.models import Table
 from db.query import is_sqlite
 
@@ -56,19 +55,16 @@ def marks(session: Session) -> Marks:
     return found
 
 
-@contextmanager
-def as_of(db: Database, past: Marks) -> Iterator[Session]:
-    """A reading session in which every query sees the database as it was when `past` was written down.
+def look_back(session: Session, past: Marks) -> None:
+    """Let every query of this reading session see the database as it was when `past` was written down.
 
-    Raises InvalidInput for marks that are none.
+    It lasts until the session ends, which takes the views away with it. Raises InvalidInput for marks that are none.
     """
     conditions = _conditions(past)
-    with db.read() as session:
-        connection = session.connection()
-        home = "main" if is_sqlite(session) else connection.exec_driver_sql("SELECT current_schema()").scalar_one()
-        for name, select in _views(conditions, f'"{home}"'):
-            connection.exec_driver_sql(f"CREATE TEMP VIEW {name} AS {select}")
-        yield session  # rolled back at its end, the views with it
+    connection = session.connection()
+    home = "main" if is_sqlite(session) else connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+    for name, select in _views(conditions, f'"{home}"'):
+        connection.exec_driver_sql(f"CREATE TEMP VIEW {name} AS {select}")
 
 
 def _conditions(past: Mapping[str, Any]) -> dict[str, str]:

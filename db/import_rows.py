@@ -294,9 +294,9 @@ class RowWriter:
 def missing_scores(session: Session, unchanged: Sequence[tuple[ParsedItem, int]]) -> list[tuple[int, list[Normal]]]:
     """Item version id → the scores of items that were there already which are not stored as they are given."""
     scored = [(version_id, parsed.item["scores"]) for parsed, version_id in unchanged if "scores" in parsed.item]
-    condition, values = in_clause(session, "s.item_version_id", [version_id for version_id, _ in scored])
-    if not values:
+    if not scored:
         return []
+    condition, values = in_clause(session, "s.item_version_id", [version_id for version_id, _ in scored])
     rows = session.connection().exec_driver_sql(
         "SELECT s.item_version_id, r.name, r.parameters, s.name, s.target, s.value, s.reason FROM score s "
         f"JOIN run r ON r.id = s.run_id WHERE r.kind = 'import' AND {condition} ORDER BY s.id",

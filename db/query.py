@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import orjson
 from sqlalchemy import Select, select
 from sqlmodel import Session
 
@@ -26,9 +27,9 @@ def mark(session: Session) -> str:
 
 
 def in_clause(session: Session, column: str, values: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-    """`column IN (…)` for up to some ten thousand values, as text and parameters for the driver."""
+    """`column IN (…)` for any number of values, as text and the one parameter for the driver."""
     if is_sqlite(session):
-        return f"{column} IN ({','.join('?' * len(values))})", tuple(values)
+        return f"{column} IN (SELECT value FROM json_each(?))", (orjson.dumps(list(values)).decode(),)
     return f"{column} = ANY(%s)", (list(values),)
 
 

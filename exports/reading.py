@@ -30,7 +30,9 @@ class Meter:
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def json_lines(file: SourceFile, meter: Meter | None = None) -> Iterator[tuple[int, Any] | Rejected]:
+def json_lines(
+    file: SourceFile, meter: Meter | None = None, *, may_be_empty: bool = False
+) -> Iterator[tuple[int, Any] | Rejected]:
     """(line from 1, parsed value) of every line that is not blank; a bad line is a Rejected, and reading goes on.
 
     A line longer than `LONGEST_LINE` is passed over without ever being in memory.
@@ -65,7 +67,7 @@ def json_lines(file: SourceFile, meter: Meter | None = None) -> Iterator[tuple[i
                 yield Rejected(file.name, number, _why(error, line))
                 continue
             yield number, value
-    if not found:
+    if not found and not may_be_empty:
         yield Rejected(file.name, 1, "the file is empty. Supply it again, or leave it out.")
 
 

@@ -16,7 +16,7 @@ import orjson
 from sqlmodel import Session, col
 
 from annotators.errors import InvalidInput, NotFound
-from db.as_of import as_of
+from db.as_of import look_back
 from db.engine import Database
 from db.export_log import is_logged
 from db.models import Project, Study
@@ -96,7 +96,8 @@ def verify_against(db: Database, actor: Actor, folder: Path) -> VerifyReport:
 def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manifest: Manifest) -> VerifyReport:
     report = _report(folder, manifest, "database")
     sink = ComparingSink(folder)
-    with seldom_collected(), as_of(db, manifest.marks) as session:
+    with seldom_collected(), db.read() as session:
+        look_back(session, manifest.marks)
         selection = _selection(session, project_id, manifest)
         derived = derive(db, session, selection, sink)
     there = _names(folder)

@@ -81,7 +81,7 @@ class _Reading:
         by_name = {file.name: file for file in self.sources.files}
         named: set[str] = set()
         for file in self.document_files:
-            for one in json_lines(file):
+            for one in json_lines(file, may_be_empty=True):  # a project without documents exports it so
                 if isinstance(one, Rejected):
                     yield one
                     continue

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from db.people import set_member
 from db.permissions import Actor, Role
+from db.sign_in import session_actor
 from tests.app.pages import Pages, words
 from tests.makers import StudyInUse
 

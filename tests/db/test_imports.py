@@ -88,6 +88,12 @@ def test_blocks_hang_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> 
         assert [one.key for one in parts.documents] == [f"d{number % 2}"]
 
 
+def test_an_item_may_point_at_more_documents_than_a_statement_takes_parameters(place: Place) -> None:
+    report = place.take(row(1, documents=[f"d{number}" for number in range(40_000)]))
+    assert (report.added, report.documents) == (1, 40_000)
+    assert place.take(row(1, documents=[f"d{number}" for number in range(40_000)])).unchanged == 1
+
+
 def test_a_bad_row_in_a_later_block_undoes_the_earlier_ones(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "BLOCK", 2)
     report = place.take(*(row(number) for number in range(6)), Rejected("rows", 7, "bad"), row(9))

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
-from db.as_of import as_of, marks
+from db.as_of import look_back, marks
 from db.batches import withdraw_batch
 from db.documents import attach_bytes
 from db.engine import Database
@@ -167,8 +167,8 @@ def test_a_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:
 def test_marks_that_are_no_numbers_are_refused(exported: Exported) -> None:
     past = read_manifest(exported.folder / "study").marks
     past["label" if "label" in past else "submission"] = {"last": "1); DROP TABLE label", "missing": []}
-    with pytest.raises(InvalidInput, match="no numbers"), as_of(exported.db, past):
-        pass
+    with exported.db.read() as session, pytest.raises(InvalidInput, match="no numbers"):
+        look_back(session, past)
 
 
 def test_another_database_does_not_know_the_export(exported: Exported) -> None:
@@ -224,7 +224,8 @@ def test_rows_whose_ids_were_given_but_not_committed_at_the_export_do_not_distur
 def test_the_past_is_seen_by_any_query_and_gone_with_its_session(exported: Exported) -> None:
     past = read_manifest(exported.folder / "whole").marks
     exported.take(Rows(row(7)))
-    with as_of(exported.db, past) as session:
+    with exported.db.read() as session:
+        look_back(session, past)
         assert len(list(current_versions(session, exported.study.project_id))) == 6
         assert marks(session) == past
     with exported.db.read() as session:

@@ -7,8 +7,8 @@ const STAYS = 12_000; // milliseconds a message stays that needs no answer
 
 export class News {
   constructor() {
-    this.words = h('span', { class: 'grow', dir: 'auto' });
-    this.element = h('div', { class: 'news', role: 'status', hidden: true, 'data-testid': 'news' },
+    this.words = h('div', { class: 'grow' });
+    this.element = h('div', { class: 'news', hidden: true, 'data-testid': 'news' },
       this.words, button(TEXT.close, () => this.close(), { class: 'btn small' }));
     this.timer = 0;
   }
@@ -16,8 +16,8 @@ export class News {
   /** Says something until it is closed. @param {string} words */
   say(words) {
     clearTimeout(this.timer);
-    this.words.textContent = words;
     this.element.hidden = false;
+    this.words.replaceChildren(h('span', { role: 'alert', dir: 'auto' }, words));
   }
 
   /** Says something for a while. @param {string} words */

@@ -331,5 +331,5 @@ export class Panel {
 
 /** A short name of an item, for messages about it. @param {import('./types.js').Presentation} item */
 export function itemName(item) {
-  return shorten(item.question, 80);
+  return shorten(item.question ?? item.answer ?? '', 80);
 }

@@ -399,5 +399,5 @@ export class Judgement {
 
 /** A short name of an item, for messages about it. @param {import('./types.js').Presentation} item */
 export function itemName(item) {
-  return shorten(item.question, 56);
+  return shorten(item.question ?? item.answer ?? '', 56);
 }

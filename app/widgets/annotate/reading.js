@@ -14,7 +14,10 @@ const NARROW = 520; // pixels an image of the answer is shown wide
 /** @param {Presentation} item @returns {HTMLElement[]} */
 export function reading(item) {
   const language = item.language ?? null;
-  const parts = [part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question))];
+  const parts = [];
+  if (item.question !== undefined) {
+    parts.push(part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question)));
+  }
   if (item.hops?.length) {
     parts.push(part(TEXT.hops, h('ol', { class: 'hops' }, ...item.hops.map((hop) => h('li', { dir: 'auto', lang: language },
       hop.question, hop.answer ? h('span', { class: 'soft' }, ` ${hop.answer}`) : null)))));

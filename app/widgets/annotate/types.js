@@ -68,7 +68,7 @@
  * @property {string | number} sitting
  * @property {number} step
  * @property {string[]} [shown]
- * @property {string} question
+ * @property {string} [question]
  * @property {string} [answer]
  * @property {{title: string, answer: string}[]} [answers] the answers of a pair
  * @property {(string | string[])[]} [references]

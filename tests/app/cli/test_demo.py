@@ -82,7 +82,8 @@ def test_demo_serve_prints_one_address_that_signs_the_administrator_in(demo: Com
         with httpx.Client(headers={"Origin": base}, follow_redirects=True, timeout=20) as client:
             shown = client.get(address)
             assert shown.status_code == 200
-            assert "admin" in shown.text
+            assert shown.url.path == "/"  # signed in: not sent back to the sign-in page
+            assert client.get("/api/studies/1/work".join((base, ""))).status_code != 401
     finally:
         server.send_signal(signal.SIGINT)
         rest, errors = server.communicate(timeout=30)
