@@ -6,6 +6,7 @@ one request, a lost connection is retried by the browser's outbox, and no script
 
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from starlette.routing import Route
@@ -14,22 +15,25 @@ from annotators.errors import InvalidInput
 from annotators.submissions import GivenLabel
 from app.json_routes import Handler, integer, json_route, number, text
 from db.annotations import StepSubmission, reopen, save_draft, submit, work
-from db.assignments import skip
+from db.assignments import AHEAD, skip
 from db.engine import Database
 from db.permissions import Actor
 
 
-def routes(database: Callable[[], Database]) -> list[Route]:
-    """The routes under /api/studies/{id}. The session middleware puts the actor into the request's state."""
+def routes(database: Callable[[], Database], *, ahead: int = AHEAD) -> list[Route]:
+    """The routes under /api/studies/{id}; `ahead` items after the present one are sent with it.
+
+    The session middleware puts the actor into the request's state.
+    """
 
     def route(name: str, handler: Handler, method: str = "POST") -> Route:
         return json_route(f"/api/studies/{{id:int}}/{name}", database, handler, method)
 
     return [
-        route("work", _work, "GET"),
-        route("submit", _submit),
+        route("work", partial(_work, ahead), "GET"),
+        route("submit", partial(_submit, ahead)),
         route("draft", _draft),
-        route("skip", _skip),
+        route("skip", partial(_skip, ahead)),
         route("reopen", _reopen),
     ]
 
@@ -39,11 +43,11 @@ def _have(body: dict[str, Any]) -> list[int]:
     return [one for one in value if isinstance(one, int)][:50] if isinstance(value, list) else []
 
 
-def _work(db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
-    return work(db, actor, study_id)
+def _work(ahead: int, db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
+    return work(db, actor, study_id, ahead=ahead)
 
 
-def _submit(db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
+def _submit(ahead: int, db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
     uid = text(body, "uid", 100)
     if not uid:
         raise InvalidInput("A submission needs an id of its own ('uid'). Reload the page and try again.")
@@ -60,7 +64,7 @@ def _submit(db: Database, actor: Actor | None, study_id: int, body: dict[str, An
         flag=_flag(body),
         seconds=number(body, "seconds"),
     )
-    return asdict(submit(db, actor, study_id, step=step, have=_have(body)))
+    return asdict(submit(db, actor, study_id, step=step, have=_have(body), ahead=ahead))
 
 
 def _flag(body: dict[str, Any]) -> str | None:
@@ -102,9 +106,9 @@ def _draft(db: Database, actor: Actor | None, study_id: int, body: dict[str, Any
     return {"saved_at": saved_at}
 
 
-def _skip(db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
+def _skip(ahead: int, db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
     skip(db, actor, study_id, assignment_id=integer(body, "assignment"), reason=text(body, "reason") or "")
-    following = work(db, actor, study_id, have=_have(body), about=False)
+    following = work(db, actor, study_id, have=_have(body), about=False, ahead=ahead)
     return {"status": "skipped", "item": None, "saved_at": None, **following}
 
 

@@ -58,7 +58,7 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         *page_images.routes(state),
         *downloads.routes(state),
         *assets.routes(),
-        *annotate_api.routes(lambda: state.db),
+        *annotate_api.routes(lambda: state.db, ahead=settings.look_ahead),
         *adjudicate_api.routes(lambda: state.db),
     ]
 

@@ -15,7 +15,7 @@ from annotators.keys import ACTIONS
 from annotators.protocols import Material, Protocol
 from annotators.submissions import GivenLabel, check_step
 from db import tallies
-from db.assignments import last_submitted, lease, locked, member_of, take_open_slot
+from db.assignments import AHEAD, last_submitted, lease, locked, member_of, take_open_slot
 from db.engine import Database
 from db.models import (
     Annotation,
@@ -71,7 +71,9 @@ class Submitted:
 
 
 @operation(On.STUDY, ANNOTATORS)
-def work(db: Database, actor: Actor, study_id: int, *, have: Sequence[int] = (), about: bool = True) -> dict[str, Any]:
+def work(
+    db: Database, actor: Actor, study_id: int, *, have: Sequence[int] = (), about: bool = True, ahead: int = AHEAD
+) -> dict[str, Any]:
     """The item to do now and a few ahead, leased to this person, with what their next step shows.
 
     Items whose assignment id is in `have` come as a stub, as the browser has them already. `about` adds the study, its
@@ -81,7 +83,7 @@ def work(db: Database, actor: Actor, study_id: int, *, have: Sequence[int] = (),
         member = member_of(session, study_id, actor.person_id)
         study = session.get_one(Study, study_id)
         counts = Tallies(study_id)
-        mine = lease(session, study, member, counts)
+        mine = lease(session, study, member, counts, ahead=ahead)
         counts.write(session)
     with db.read() as session:
         protocol = protocol_of(study)
@@ -193,7 +195,9 @@ def _seconds(seconds: float | None) -> float | None:
 
 
 @operation(On.STUDY, ANNOTATORS)
-def submit(db: Database, actor: Actor, study_id: int, *, step: StepSubmission, have: Sequence[int] = ()) -> Submitted:
+def submit(
+    db: Database, actor: Actor, study_id: int, *, step: StepSubmission, have: Sequence[int] = (), ahead: int = AHEAD
+) -> Submitted:
     """Commit one step. Nothing that passes validation is ever thrown away.
 
     The last step completes the annotation. It counts if the slot is still this person's, or if its lease ran out and
@@ -216,7 +220,7 @@ def submit(db: Database, actor: Actor, study_id: int, *, step: StepSubmission, h
             status, saved_at = "duplicate", known.created_at
         else:
             status, saved_at = _commit(session, study, protocol, row=row, step=step, counts=counts)
-        mine = lease(session, study, member, counts)
+        mine = lease(session, study, member, counts, ahead=ahead)
         counts.write(session)
     with db.read() as session:
         following = None

@@ -32,7 +32,7 @@ from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, recor
 from db.tallies import Tallies
 
 AHEAD = 3
-"""How many items after the present one are leased and sent ahead, while enough are left for everybody."""
+"""How many items after the present one are leased and sent ahead by default, while enough are left for everybody."""
 
 _LOOKED_AT_ONCE = 16
 _REVIVED_AT_ONCE = 8
@@ -55,18 +55,20 @@ def member_of(session: Session, study_id: int, person_id: int) -> StudyMember:
     return member
 
 
-def lease(session: Session, study: Study, member: StudyMember, counts: Tallies) -> list[Assignment]:
+def lease(
+    session: Session, study: Study, member: StudyMember, counts: Tallies, *, ahead: int = AHEAD
+) -> list[Assignment]:
     """The assignments this person works on now, first to last, with new slots leased to fill up the look-ahead.
 
-    Inside the caller's writing transaction. What the person has begun comes first, then what was returned, then new
-    items in the order of the queue.
+    Inside the caller's writing transaction. An item whose first step is committed comes first, then those leased, in
+    the order of the queue, then what was returned.
     """
     assert study.id is not None
     moment = now()
     until = moment + timedelta(minutes=study.lease_minutes)
     _expire(session, study, member.person_id, moment, counts)
     mine = _mine(session, study.id, member.person_id)
-    wanted = 1 + _look_ahead(session, study.id)
+    wanted = 1 + _look_ahead(session, study.id, ahead)
     if len(mine) < wanted:
         mine += _revive(session, study, member.person_id, until=until, counts=counts, wanted=wanted - len(mine))
     if len(mine) < wanted:
@@ -99,11 +101,11 @@ def _mine(session: Session, study_id: int, person_id: int) -> list[Assignment]:
     return sorted(rows, key=order)
 
 
-def _look_ahead(session: Session, study_id: int) -> int:
+def _look_ahead(session: Session, study_id: int, ahead: int) -> int:
     """Fewer items ahead when few slots are left, so that nobody hoards the last ones."""
     left: int = tallies.count(session, study_id, tallies.EVERYBODY, AssignmentState.OPEN)
     members: int = session.execute(select(func.count()).where(StudyMember.study_id == study_id)).scalar_one()
-    return min(AHEAD, left // max(1, members))
+    return min(ahead, left // max(1, members))
 
 
 def _expire(session: Session, study: Study, person_id: int, moment: datetime, counts: Tallies) -> None:

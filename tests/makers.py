@@ -1,4 +1,4 @@
-"""Small makers: persons, projects, items and studies for tests, through the operations where they are what is tested."""
+"""Small makers: persons, projects, items and studies for tests, through the operations where those are tested."""
 
 from __future__ import annotations
 

@@ -74,7 +74,8 @@ def start() -> Server:
     ]
     subprocess.run([*initdb, "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/")
     # The tests create and drop many databases; what they hold need not survive a power cut.
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off -c max_connections=300"
+    where_from = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
+    options = f"{where_from} -c fsync=off -c max_connections=300"
     command = [*prefix, str(where / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log"), "-o", options, "start"]
     subprocess.run(command, check=True, capture_output=True, cwd="/", stdin=subprocess.DEVNULL)
     return Server(folder, port, where, prefix)

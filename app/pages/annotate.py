@@ -8,11 +8,15 @@ from db.studies import my_studies
 
 
 def page() -> None:
-    """Mount the component for `?study=ID`; what it may show is decided by the routes it asks."""
+    """Mount the component for `?study=ID`; `&assignment=ID` opens that item first.
+
+    What it may show is decided by the routes it asks.
+    """
     actor = ui.actor()
     study_id = ui.integer_parameter("study")
     if study_id is not None:
-        annotate(study_id, str(actor.person_id), sign_in=f"/sign-in?next=/annotate%3Fstudy%3D{study_id}")
+        again = f"/sign-in?next=/annotate%3Fstudy%3D{study_id}"
+        annotate(study_id, str(actor.person_id), assignment=ui.integer_parameter("assignment"), sign_in=again)
         return
     ui.heading("Annotate")
     studies = [row for row in my_studies(ui.db(), actor) if row.is_annotator]

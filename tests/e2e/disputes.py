@@ -86,6 +86,8 @@ def _labels(
     for criterion in protocol.step_criteria(step):
         for target in item["units"][criterion.name]:
             said = quarrel.said.get((place, criterion.name, target), {}).get(annotator)
+            if said is None and criterion.when is not None:
+                continue  # what is asked only under a condition is said in so many words
             said = said or Said(_first(criterion, item))
             places = [
                 {"document": item["documents"][0]["id"], "page": _page(item), "box": list(box)} for box in said.boxes

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlmodel import col, select
 
-from annotators.criteria import Choice, Grade, Label, Number, Order, Several, Text
+from annotators.criteria import Choice, Condition, Grade, Label, Number, Order, Several, Text
 from annotators.protocols import Material, Protocol, Step
 from db.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
 from db.engine import Database
@@ -414,6 +414,42 @@ def test_numbers_grades_sets_and_pages_are_decided_by_keys_and_texts_are_shown(
         "share": 62.5,
         "is_evidence": "yes",
     }
+
+
+def test_what_a_decision_makes_asked_is_decided_too(new_page: NewPage, server: RunningServer, study: Study) -> None:
+    protocol = Protocol(
+        name="abstaining",
+        title="Abstaining",
+        guidelines="Does it answer?",
+        criteria=[
+            Choice(name="kind", title="Kind", labels=[Label(value="statement"), Label(value="abstention")]),
+            Choice(
+                name="why",
+                title="Why it abstains",
+                labels=[Label(value="not_enough"), Label(value="refused")],
+                when=Condition(criterion="kind", values=["abstention"]),
+            ),
+        ],
+        steps=[
+            Step(name="all", title="All", shows=[Material.QUESTION, Material.ANSWER], criteria=["kind", "why"]),
+        ],
+    )
+    quarrel = Quarrel({(0, "kind", "item"): {"ada": Said("abstention")}, (0, "why", "item"): {"ada": Said("refused")}})
+    study_id = study(quarrel, protocol=protocol)
+    page = open_disputes(new_page, server, study_id)
+    expect(row(page, "why").get_by_test_id("division")).to_have_text("asked of 1 of 3")
+    expect(row(page, "why").get_by_role("radio")).to_have_count(0)
+    page.keyboard.press("2")
+    page.keyboard.type("It says that it cannot say.")
+    page.keyboard.press("Enter")
+    expect(row(page, "why")).to_have_attribute("aria-current", "true")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("notice")).to_have_text("Still to decide: Why it abstains")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(page)
+    assert {one[1]: one[3] for one in decided(server.db, study_id)} == {"kind": "abstention", "why": "refused"}
 
 
 def test_an_order_of_images_is_stored_by_the_items_own_keys(

@@ -17,15 +17,16 @@ export default async function (component) {{
 )
 
 
-def annotate(study_id: int, person: str, *, home: str = "/", sign_in: str = "/") -> None:
+def annotate(study_id: int, person: str, *, assignment: int | None = None, home: str = "/", sign_in: str = "/") -> None:
     """Show the annotator's page of a study over the whole window.
 
     `person` is what the browser keeps unsent submissions and drafts under: the same for a person at every visit, and
-    nobody else's. `home` and `sign_in` are the addresses behind the project's name and "Sign in again".
+    nobody else's. `assignment` is opened first, to look at and correct. `home` and `sign_in` are the addresses behind
+    the project's name and "Sign in again".
     """
     _annotate(
-        data={"study": study_id, "person": person, "home": home, "sign_in": sign_in},
-        key=f"annotate-{study_id}",
+        data={"study": study_id, "person": person, "assignment": assignment, "home": home, "sign_in": sign_in},
+        key=f"annotate-{study_id}-{assignment or 'work'}",
         width="stretch",
         height="content",
     )

@@ -21,7 +21,7 @@ import { TEXT } from './text.js';
 /** @typedef {import('./types.js').Submitted} Submitted */
 /** @typedef {import('./types.js').Work} Work */
 /** @typedef {import('./outbox.js').Entry} Entry */
-/** @typedef {{study: number, person: string, home?: string, sign_in?: string, api?: string}} Options */
+/** @typedef {{study: number, person: string, assignment?: number | null, home?: string, sign_in?: string, api?: string}} Options */
 
 const AHEAD = 3; // items whose first page is fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
@@ -149,6 +149,11 @@ export class App {
     await this.outbox.send();
     try {
       this.#begin(await this.api.work());
+      const { assignment } = this.options;
+      if (assignment) {
+        this.options.assignment = null; // asked for once: a reload by itself goes on with the work
+        await this.#open(assignment);
+      }
     } catch (error) {
       if (error instanceof SignedOut) this.#signOut();
       else if (error instanceof Refused) this.screens.error(error.message);
@@ -356,6 +361,12 @@ export class App {
       this.#say(TEXT.nothingBack);
       return;
     }
+    await this.#open(target);
+  }
+
+  /** Opens an item that was submitted, to look at and correct. @param {number} target its assignment */
+  async #open(target) {
+    const { queue } = this;
     if (this.#underWay.includes(target)) {
       this.#say(TEXT.backWaits);
       void this.outbox.send();

@@ -14,7 +14,7 @@ const apps = new Map();
  * @returns {Promise<() => void>} takes it down again and removes every listener
  */
 export async function mount({ data, parentElement }) {
-  const place = `${data.person}/${data.study}`;
+  const place = `${data.person}/${data.study}/${data.assignment ?? ''}`;
   let app = apps.get(place);
   const fresh = !app;
   if (!app) {
