@@ -17,10 +17,13 @@ JS_KEY := $(shell cksum < package.json | tr ' ' '-')
 JS_STAMP := node_modules/setup-$(JS_KEY)
 BENCHMARKS := $(patsubst tests/bench/%.py,tests.bench.%,$(wildcard tests/bench/bench_*.py))
 
+# The browser's tests come after the others and one by one: they wait for a real clock.
 ifeq ($(CI),true)
-WHICH :=
+PLAIN := -m "not e2e"
+BROWSER := -m e2e
 else
-WHICH := -m "not slow"
+PLAIN := -m "not e2e and not slow"
+BROWSER := -m "e2e and not slow"
 endif
 
 .PHONY: help setup run test test-all lint lint-js format tests bench screenshots clean
@@ -52,7 +55,8 @@ test-all:
 	@$(MAKE) --no-print-directory test CI=true
 
 tests: setup
-	$(BIN)/python -m pytest $(WHICH) $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest $(PLAIN) -n auto --maxprocesses 4 $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest $(BROWSER) $(PYTEST_OPTIONS)
 
 lint: setup lint-js
 	$(BIN)/ruff check

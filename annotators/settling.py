@@ -60,7 +60,9 @@ def settle(criterion: Criterion, values: Sequence[Any], n_annotations: int, rule
 
 def vote(value: Any) -> str:
     """A value as the key it is counted under: sets regardless of order are stored in one order already."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return str(value) if type(value) is int else json.dumps(value, ensure_ascii=False)
 
 
 def _all_agree(criterion: Criterion, values: Sequence[Any]) -> bool:

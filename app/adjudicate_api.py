@@ -54,6 +54,7 @@ def _adjudicate(db: Database, actor: Actor | None, study_item_id: int, body: dic
         decisions=decisions,
         reason=text(body, "reason"),
         again=body.get("again") is True,
+        from_browser=True,
     )
     return {"adjudication": found}
 

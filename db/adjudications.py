@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import func
@@ -126,21 +126,20 @@ def settlement_counts(db: Database, _actor: Actor, study_id: int) -> dict[str, i
 
 @operation(On.STUDY_ITEM, ADJUDICATORS)
 def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedItem:
-    """Everything an adjudicator needs to decide one item."""
+    """Everything an adjudicator needs to decide one item, its parts under the neutral names of the annotators' page."""
     with db.read() as session:
         place = session.get_one(StudyItem, study_item_id)
         study = session.get_one(Study, place.study_id)
         protocol = protocol_of(study)
         annotations = _annotations(session, study_item_id)
         raters = _raters(session, study, annotations)
-        units = _units(session, study, protocol, annotations, raters)
         last = Assignment(id=0, study_id=place.study_id, study_item_id=study_item_id, queue=0)
         last.steps_done = len(protocol.steps) - 1
         presentation = present(session, protocol, [last])[0]
-        shown = protocol.shown_at(len(protocol.steps) - 1)
-        parts = load_parts(session, [study_item_id], shown)[study_item_id]
-        wire = Wire(parts, roles_shown=Material.ROLES in shown)
-        presentation["targets"] = {unit.target: wire.out(unit.target) for unit in units}
+        wire = _wire(session, protocol, study_item_id)
+        units = _units(session, study, protocol, annotations=annotations, raters=raters, wire=wire)
+        images = [f"image:{image['key']}" for image in presentation.get("images", [])]
+        presentation["targets"] = {target: target for target in [*(unit.target for unit in units), *images]}
         settlement = session.get(Settlement, study_item_id)
         comments, flags = _remarks(session, annotations, raters)
         return DisputedItem(
@@ -179,9 +178,23 @@ def _raters(session: Session, study: Study, annotations: Sequence[Annotation]) -
     return names
 
 
+def _wire(session: Session, protocol: Protocol, study_item_id: int) -> Wire:
+    """The names that the parts of the item have in the browser at the last step."""
+    shown = protocol.shown_at(len(protocol.steps) - 1)
+    parts = load_parts(session, [study_item_id], shown)[study_item_id]
+    return Wire(parts, roles_shown=Material.ROLES in shown)
+
+
 def _units(
-    session: Session, study: Study, protocol: Protocol, annotations: Sequence[Annotation], raters: dict[int, str]
+    session: Session,
+    study: Study,
+    protocol: Protocol,
+    *,
+    annotations: Sequence[Annotation],
+    raters: dict[int, str],
+    wire: Wire,
 ) -> list[DisputedUnit]:
+    """The units with their votes, parts of the item under their names on the wire."""
     by_sitting = {(one.assignment_id, one.sitting): one for one in annotations}
     votes: dict[tuple[str, str], list[Vote]] = defaultdict(list)
     assignments = [one.assignment_id for one in annotations]
@@ -189,7 +202,8 @@ def _units(
         annotation = by_sitting.get((row.assignment_id, row.sitting))
         if annotation is not None:
             rater = raters[annotation.person_id]
-            given = Vote(rater, row.value, row.cannot_judge, row.reason, row.comment, row.rationale)
+            value = wire.value_out(row.value, protocol.criterion(row.criterion).kind)
+            given = Vote(rater, value, row.cannot_judge, row.reason, row.comment, row.rationale)
             votes[row.criterion, row.target].append(given)
     study_item_id = annotations[0].study_item_id if annotations else 0
     decided = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
@@ -205,14 +219,14 @@ def _units(
             units.append(
                 DisputedUnit(
                     name,
-                    target,
+                    wire.out(target),
                     sorted(cast_votes, key=lambda one: one.rater),
                     settled.votes,
                     settled.outcome.value if criterion.scale != "text" else Outcome.OPEN.value,
                     settled.value,
                     settled.majority,
                     open_,
-                    decision.value if decision else None,
+                    wire.value_out(decision.value, criterion.kind) if decision else None,
                 )
             )
     return units
@@ -253,10 +267,12 @@ def adjudicate(
     decisions: Sequence[UnitDecision],
     reason: str | None = None,
     again: bool = False,
+    from_browser: bool = False,
 ) -> int:
     """Decide every disputed unit of an item; the annotations stay as they are. Returns the adjudication's id.
 
     The same `uid` twice is stored once. A decision against a majority needs a reason of its own or for the whole.
+    `from_browser`: targets and orders of images have the neutral names that `disputed_item` gave them.
     `again` makes a new round over an item that was adjudicated before; without it that is a Conflict, because somebody
     else was faster.
     """
@@ -275,6 +291,8 @@ def adjudicate(
         refusal = _refusal(study, _annotations(session, study_item_id), actor)
         if refusal:
             raise NotAllowed(refusal)
+        if from_browser:
+            decisions = _from_browser(decisions, protocol, _wire(session, protocol, study_item_id))
         final = _checked(session, study, protocol, study_item_id, decisions=decisions, reason=reason)
         rounds = session.execute(
             select(func.coalesce(func.max(Adjudication.round), 0)).where(Adjudication.study_item_id == study_item_id)
@@ -305,6 +323,14 @@ def adjudicate(
             details={"round": row.round, "overruled": sum(label.overrules for label in final)},
         )
         return row.id
+
+
+def _from_browser(decisions: Sequence[UnitDecision], protocol: Protocol, wire: Wire) -> list[UnitDecision]:
+    kinds = {criterion.name: criterion.kind for criterion in protocol.criteria}
+    return [
+        replace(one, target=wire.back(one.target), value=wire.value_back(one.value, kinds.get(one.criterion, "")))
+        for one in decisions
+    ]
 
 
 def _checked(

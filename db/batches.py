@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func
-from sqlmodel import col
+from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.current import withdrawn_batches
 from db.engine import Database
-from db.models import Batch, Withdrawal
+from db.models import Annotation, Batch, Study, Withdrawal
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
+from db.settlements import update_settlements
+from db.studies import protocol_of
 
 
 @dataclass(frozen=True)
@@ -83,4 +86,19 @@ def withdraw_batch(
         session.add(Withdrawal(batch_id=batch_id, reinstates=reinstates, reason=reason.strip(), person_id=person))
         kind = "batch reinstated" if reinstates else "batch withdrawn"
         details = {"reason": reason.strip()}
+        session.flush()
+        _settle_again(session, batch_id)
         record(session, actor, kind, "batch", batch_id, project_id=project_id, details=details)
+
+
+def _settle_again(session: Session, batch_id: int) -> None:
+    """Work out again where the items stand whose labels the batch brought."""
+    rows = session.execute(
+        pick(Annotation.study_id, Annotation.study_item_id).where(col(Annotation.batch_id) == batch_id).distinct()
+    )
+    touched: dict[int, list[int]] = defaultdict(list)
+    for study_id, study_item_id in rows:
+        touched[study_id].append(study_item_id)
+    for study_id, study_item_ids in touched.items():
+        study = session.get_one(Study, study_id)
+        update_settlements(session, study, protocol_of(study), study_item_ids)

@@ -18,6 +18,7 @@ from annotators.criteria import Criterion
 from annotators.errors import AssayError, InvalidInput
 from annotators.protocols import Protocol
 from annotators.targets import TargetKind, target_kind
+from db.current import withdrawn_batches
 from db.engine import Database, dumps, insert_many
 from db.models import (
     Account,
@@ -37,6 +38,7 @@ from db.models import (
     now,
 )
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
+from db.pseudonyms import pseudonyms, real_names
 from db.settlements import COUNTING, update_settlements
 from db.studies import protocol_of
 from db.tallies import Tallies
@@ -100,6 +102,7 @@ def ratings(
                 col(Annotation.study_id) == study_id,
                 col(Annotation.kind).in_(kinds),
                 ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+                col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
             )
             .execution_options(yield_per=20_000)
         )
@@ -114,8 +117,7 @@ def ratings(
             column.units.append(str(study_item_id) if target == "item" else f"{study_item_id}|{target}")
             column.raters.append(person_id)
             column.values.append(decoded[text])
-        people = {rater for column in columns.values() for rater in column.raters}
-        names = _names(session, people, named=named)
+        names = real_names(session, study_id) if named else pseudonyms(session, study_id)
         return StudyRatings(study, protocol, list(columns.values()), names, _items(session, study_id))
 
 
@@ -128,16 +130,6 @@ def _items(session: Session, study_id: int) -> dict[int, tuple[int, str]]:
         .where(col(StudyItem.study_id) == study_id)
     )
     return {place: (item_id, external_id) for place, item_id, external_id in rows}
-
-
-def _names(session: Session, people: Iterable[int], *, named: bool) -> dict[int, str]:
-    """Names, or A1, A2 … by person id."""
-    ordered = sorted(people)
-    pseudonyms = {person_id: f"A{n}" for n, person_id in enumerate(ordered, 1)}
-    if not named:
-        return pseudonyms
-    rows = session.execute(select(Account.person_id, Account.name).where(col(Account.person_id).in_(ordered)))
-    return pseudonyms | dict(rows.all())
 
 
 # Labels made elsewhere ------------------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlalchemy import select as sql_select
 from sqlalchemy import text
-from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.protocols import Protocol
-from annotators.settling import Outcome, Settled, is_settled_by_votes, settle
+from annotators.settling import Outcome, Settled, is_settled_by_votes, settle, vote
+from db.current import withdrawn_batches
 from db.models import (
     AdjudicatedLabel,
     Adjudication,
@@ -32,6 +32,8 @@ COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
 
 _AT_ONCE = 500
+_REMEMBERED = 10_000
+_MOST_PARAMETERS = 10_000  # of one statement; SQLite allows 32,766
 
 _ENSURE = text(
     "INSERT INTO settlement (study_item_id, study_id, state, n_annotations, n_disputed, dispute) "
@@ -67,50 +69,64 @@ class ItemLabels:
 
 def current_labels(session: Session, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
     """The labels of annotations that count and that none supersedes, for some study items."""
-    newer = aliased(Annotation)
-    current = (
-        col(Annotation.study_item_id).in_(study_item_ids),
-        col(Annotation.kind).in_(COUNTING),
-        ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
-    )
+    # Tables rather than classes, and two plain queries: exports read a million of these rows.
+    given, label = Annotation.__table__.c, GivenLabel.__table__.c  # type: ignore[attr-defined]
+    newer = Annotation.__table__.alias()  # type: ignore[attr-defined]
+    connection = session.connection()
+    annotations = connection.execute(
+        sql_select(given.study_item_id, given.assignment_id, given.sitting).where(
+            given.study_item_id.in_(study_item_ids),
+            given.kind.in_(COUNTING),
+            given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
+            ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
+        )
+    ).all()
     found: dict[int, ItemLabels] = defaultdict(ItemLabels)
-    for study_item_id in session.execute(select(Annotation.study_item_id).where(*current)).scalars():
-        found[study_item_id].n_annotations += 1
-    rows = session.execute(
-        sql_select(
-            col(Annotation.study_item_id),
-            col(GivenLabel.criterion),
-            col(GivenLabel.target),
-            col(GivenLabel.value),
-            col(GivenLabel.cannot_judge),
-        )
-        .select_from(Annotation)
-        .join(
-            GivenLabel,
-            (col(GivenLabel.assignment_id) == Annotation.assignment_id)
-            & (col(GivenLabel.sitting) == Annotation.sitting),
-        )
-        .where(*current)
-        .order_by(col(GivenLabel.id))
+    of: dict[tuple[int, int], ItemLabels] = {}
+    for study_item_id, assignment_id, sitting in annotations:
+        of[assignment_id, sitting] = labels = found[study_item_id]
+        labels.n_annotations += 1
+    columns = (label.assignment_id, label.sitting, label.criterion, label.target, label.value, label.cannot_judge)
+    assignments = sorted({assignment_id for assignment_id, _ in of})
+    blocks = (assignments[start : start + _MOST_PARAMETERS] for start in range(0, len(assignments), _MOST_PARAMETERS))
+    rows = (
+        row
+        for block in blocks
+        for row in connection.execute(sql_select(*columns).where(label.assignment_id.in_(block)).order_by(label.id))
     )
-    for study_item_id, criterion, target, value, cannot in rows:
-        labels = found[study_item_id]
+    for assignment_id, sitting, criterion, target, value, cannot in rows:
+        counted = of.get((assignment_id, sitting))
+        if counted is None:
+            continue
         if cannot:
-            labels.cannot[criterion, target] += 1
+            counted.cannot[criterion, target] += 1
         else:
-            labels.values[criterion, target].append(value)
+            counted.values[criterion, target].append(value)
     return found
 
 
-def settle_item(protocol: Protocol, labels: ItemLabels, rule: str) -> Iterator[tuple[str, str, Settled]]:
+Known = dict[tuple[object, ...], Settled]
+"""Outcomes that were worked out before, by criterion, number of annotations, and votes: most units vote alike."""
+
+
+def settle_item(
+    protocol: Protocol, labels: ItemLabels, rule: str, known: Known | None = None
+) -> Iterator[tuple[str, str, Settled]]:
     """(criterion, target, what the votes say) of every unit, in the protocol's order."""
+    known = {} if known is None else known
     for criterion in protocol.criteria:
         if not is_settled_by_votes(criterion):
             continue
         targets = {target for name, target in [*labels.values, *labels.cannot] if name == criterion.name}
         for target in sorted(targets):
             values = labels.values[criterion.name, target]
-            yield criterion.name, target, settle(criterion, values, labels.n_annotations, rule)
+            votes = (criterion.name, labels.n_annotations, *map(vote, values))
+            settled = known.get(votes)
+            if settled is None:
+                settled = settle(criterion, values, labels.n_annotations, rule)
+                if len(known) < _REMEMBERED:
+                    known[votes] = settled
+            yield criterion.name, target, settled
 
 
 def is_disputed(protocol: Protocol, criterion: str, settled: Settled, n_annotations: int) -> bool:
@@ -168,6 +184,7 @@ def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
     study = session.get_one(Study, study_id)
     protocol = Protocol.model_validate(study.protocol)
     position = -1
+    known: Known = {}
     while True:
         rows = session.execute(
             select(StudyItem.id, StudyItem.position, Item.external_id, ItemVersion.number)
@@ -180,11 +197,12 @@ def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
         if not rows:
             return
         position = rows[-1][1]
-        yield from _settled_block(session, study, protocol, [(i, external, number) for i, _, external, number in rows])
+        block = [(i, external, number) for i, _, external, number in rows]
+        yield from _settled_block(session, study, protocol, block, known)
 
 
 def _settled_block(
-    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[int, str, int]]
+    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[int, str, int]], known: Known
 ) -> Iterator[SettledUnit]:
     ids = [study_item_id for study_item_id, _, _ in rows]
     labels, adjudicated = current_labels(session, ids), adjudicated_labels(session, ids)
@@ -193,7 +211,7 @@ def _settled_block(
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
         complete = mine.n_annotations >= study.overlap
-        for criterion, target, settled in settle_item(protocol, mine, study.rule):
+        for criterion, target, settled in settle_item(protocol, mine, study.rule, known):
             decision = decided.get((criterion, target))
             if decision is not None:
                 state, value = "adjudicated", decision.value

@@ -128,3 +128,30 @@ def test_grounding_is_settled_per_evidence_unit(database: Database) -> None:
     assert units["grounding", "evidence:distractor-2"] == "unanimous"
     assert units["grounding", "evidence:gold-1"] == "open"
     assert len(units) == 7
+
+
+def test_what_an_adjudicator_is_sent_gives_no_role_away_and_decisions_find_their_units(database: Database) -> None:
+    import json
+    from dataclasses import asdict
+
+    study = StudyInUse(database, items=1, annotators=2, overlap=2, n_evidence=2, protocol="qa_verification")
+    for who, needed in ((0, "required"), (1, "not_required")):
+        item = study.submit(who, study.work(who)["items"][0], {"self_contained": "true", "human_like": "true"}).item
+        assert item is not None
+        second = {"question_factual": "factual", "answer_factual": "factual", "complete": "complete"}
+        study.submit(who, item, {**second, "grounding": needed})
+    actor = adjudicator(study)
+    place = disputes(database, actor, study.study_id)[0].study_item_id
+    seen = disputed_item(database, actor, place)
+    sent = json.dumps(asdict(seen))
+    assert "gold" not in sent
+    assert "distractor" not in sent
+    decisions = [UnitDecision(unit.criterion, unit.target, "required") for unit in seen.units if unit.needs_decision]
+    assert [one.target for one in decisions] == ["evidence:E1", "evidence:E2"]
+    adjudicate(database, actor, place, uid="a", decisions=decisions, from_browser=True)
+    with database.read() as session:
+        units = [one for one in stream_settled(session, study.study_id) if one.criterion == "grounding"]
+    assert {(one.target, one.value) for one in units} == {
+        ("evidence:gold-1", "required"),
+        ("evidence:distractor-2", "required"),
+    }

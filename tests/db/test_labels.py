@@ -117,3 +117,19 @@ def test_the_raters_of_ragchecker_agree_as_published(sqlite_database: Database, 
             assert found.value == pytest.approx(value, abs=5e-5), (name, criterion.criterion.name)
             assert found.low is not None
             assert found.low < value < (found.high or 0)
+
+
+def test_labels_of_a_withdrawn_batch_no_longer_count_until_it_is_put_back(database: Database) -> None:
+    from db.adjudications import settlement_counts
+    from db.batches import withdraw_batch
+
+    study = StudyInUse(database, items=1, annotators=2, overlap=2)
+    given = rows(("i00001", "x", "yes"), ("i00001", "y", "no"))
+    batch = import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv").batch
+    counts = settlement_counts(database, study.researcher, study.study_id)
+    assert counts["disputed"] == 1
+    withdraw_batch(database, study.researcher, study.project_id, batch, reason="wrong file")
+    assert ratings(database, study.researcher, study.study_id).criteria[0].values == []
+    assert settlement_counts(database, study.researcher, study.study_id)["pending"] == 1
+    withdraw_batch(database, study.researcher, study.project_id, batch, reason="right after all", reinstates=True)
+    assert settlement_counts(database, study.researcher, study.study_id)["disputed"] == 1

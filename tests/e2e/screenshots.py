@@ -2,11 +2,13 @@
 
     python -m tests.e2e.screenshots [FOLDER]
 
-The folder is tests/artefacts/pages unless another is named.
+The folder is tests/artefacts/pages unless another is named; the README's pictures are among them and are copied to
+docs/pictures.
 """
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -18,8 +20,17 @@ from app.navigation import ENTRIES, load_pages
 from db.people import set_password
 from db.projects import find_project
 from db.studies import list_studies
+from tests.conftest import ROOT
 from tests.e2e.conftest import ARTEFACTS, FLAGS, find_chromium, sign_in
 from tests.servers import PASSWORD, RunningServer, running_server
+
+PICTURES = ROOT / "docs" / "pictures"
+README_PICTURES = {
+    "annotate.png": "annotate-evidence-light.png",
+    "annotate-dark.png": "annotate-evidence-dark.png",
+    "agreement.png": "agreement-top-light.png",
+    "adjudicate.png": "adjudicate-light.png",
+}
 
 STUDY_PAGES = {"study": "verification", "agreement": "verification", "adjudicate": "verification"}
 """Pages about one study, and which study is shown on them."""
@@ -53,7 +64,22 @@ def take(browser: Browser, server: RunningServer, folder: Path, *, dark: bool) -
             if (place == "annotate") == (name == "annotator"):
                 visit(page, address)
                 page.screenshot(path=folder / f"{place}-{tone}.png", full_page=place != "annotate")
+                if place == "annotate":
+                    take_second_step(page, folder / f"annotate-evidence-{tone}.png")
+                if place == "agreement":
+                    page.screenshot(path=folder / f"agreement-top-{tone}.png")
         context.close()
+
+
+def take_second_step(page: Page, path: Path) -> None:
+    """The page with the answer and the evidence, one criterion labelled."""
+    page.get_by_test_id("item").wait_for()
+    for key in ("1", "1", "Enter"):
+        page.keyboard.press(key)
+    page.locator('[data-testid="page"] img').first.wait_for()
+    page.keyboard.press("1")
+    page.wait_for_timeout(2000)
+    page.screenshot(path=path)
 
 
 def visit(page: Page, address: str) -> None:
@@ -73,6 +99,9 @@ def main(folder: Path) -> None:
         for dark in (False, True):
             take(browser, server, folder, dark=dark)
         browser.close()
+    PICTURES.mkdir(exist_ok=True)
+    for name, of in README_PICTURES.items():
+        shutil.copy(folder / of, PICTURES / name)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
 
 
