@@ -137,7 +137,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         "foreign_keys=ON",
         "recursive_triggers=ON",
         "temp_store=MEMORY",
-        "cache_size=-65536",
+        "cache_size=-4096",
     ):
         connection.execute(f"PRAGMA {pragma}")
 

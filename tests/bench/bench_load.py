@@ -150,9 +150,7 @@ def main() -> None:
         stored = server.db.engine.connect().exec_driver_sql("SELECT COUNT(*) FROM annotation").scalar_one()
         print(f"errors: {len(seen.errors)} {seen.errors[:3]}; acknowledged {seen.acknowledged}, stored {stored}")
         assert stored >= seen.acknowledged
-        print(
-            "garbage collection: Streamlit's collection after each run is off, gc.freeze() after warm-up (app/server.py)"
-        )
+        print("garbage collection: none after each Streamlit run, gc.freeze() after warm-up (app/server.py)")
 
 
 if __name__ == "__main__":
