@@ -70,6 +70,12 @@ class Database:
         """Whether this is SQLite (else PostgreSQL)."""
         return self.url.get_backend_name() == "sqlite"
 
+    @property
+    def library_version(self) -> str | None:
+        """The version of SQLite; PostgreSQL's is known when somebody has connected."""
+        known = self.engine.dialect.server_version_info
+        return sqlite3.sqlite_version if self.is_sqlite else ".".join(map(str, known)) if known else None
+
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A session for reading: one consistent view, rolled back at the end."""
@@ -128,6 +134,16 @@ def unpooled(database: Database) -> Engine:
     return engine
 
 
+@contextmanager
+def connected(database: Database) -> Iterator[Connection]:
+    """A connection of its own that is closed at once; DatabaseUnavailable when there is none to be had."""
+    try:
+        with unpooled(database).connect() as connection:
+            yield connection
+    except OperationalError as error:
+        raise _unavailable(error) from error
+
+
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by hand, see _begin_sqlite
     for pragma in (
@@ -151,6 +167,6 @@ def _unavailable(error: OperationalError) -> AssayError:
     if getattr(error.orig, "sqlstate", None) in ("40P01", "40001"):
         return Deadlocked(f"Too many people write the same rows at once: {error.orig}. Nothing was changed. Try again.")
     return DatabaseUnavailable(
-        f"The database did not answer: {error.orig}. Nothing was changed. Check that it runs, that the disk is not "
-        "full and that no other program holds it locked, then try again."
+        f"The database did not answer: {error.orig}. Nothing was changed. Check that it runs and its address, that the "
+        "disk is not full, and that no other program holds it locked; then try again."
     )

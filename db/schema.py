@@ -14,7 +14,7 @@ from sqlalchemy import Connection, inspect
 
 from annotators.errors import Conflict
 from db import guards
-from db.engine import Database, unpooled
+from db.engine import Database, connected
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -29,8 +29,7 @@ def alembic_config(connection: Connection | None = None) -> Config:
 
 def current_revision(database: Database) -> str | None:
     """The revision the database is at; None when it has no tables of ours."""
-    engine = unpooled(database)
-    with engine.connect() as connection:
+    with connected(database) as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -60,8 +59,7 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
         )
     if found is not None and backups is not None and database.is_sqlite:
         backup(database, backups / f"assay-{found}-{datetime.now(UTC):%Y%m%dT%H%M%S}.db")
-    engine = unpooled(database)
-    with engine.connect() as connection:
+    with connected(database) as connection:
         connection = connection.execution_options(assay_write=True)  # noqa: PLW2901 - the same connection, marked
         with connection.begin():
             if not database.is_sqlite:
@@ -90,6 +88,6 @@ def missing_tables(database: Database) -> list[str]:
     """Tables of this version that the database lacks; for `assay doctor` and the tests."""
     from db.models import Table  # noqa: PLC0415 - keeps the module light for callers that only back up
 
-    with unpooled(database).connect() as connection:
+    with connected(database) as connection:
         there = set(inspect(connection).get_table_names())
     return sorted(set(Table.metadata.tables) - there)

@@ -76,31 +76,22 @@ def in_words(settings: Settings) -> str:
 @contextmanager
 def database_of(settings: Settings, *, create: bool = False) -> Iterator[Database]:
     """The database, brought up to date (a copy is made before); NotFound when it is not there and not to be made."""
-    from sqlalchemy.exc import OperationalError
-
     from db import schema
-    from db.engine import Database, DatabaseUnavailable
+    from db.engine import Database
 
     db = Database(settings.database)
     try:
         there = not db.is_sqlite or Path(str(db.url.database)).exists()
-        try:
-            found = schema.current_revision(db) if there else None
-            if found is None and not create:
-                place = settings.home if db.is_sqlite else db.url.render_as_string(hide_password=True)
-                raise NotFound(
-                    f"There is no Assay database in {place} yet. Make one with: {in_words(settings)} init, or name "
-                    "another folder with --home or ASSAY_HOME."
-                )
-            if schema.migrate(db, backups=settings.backups_folder) and found is not None:
-                note = f" A copy from before is in {settings.backups_folder}." if db.is_sqlite else ""
-                typer.echo(
-                    f"The database was brought from revision {found} to {schema.head_revision()}.{note}", err=True
-                )
-        except OperationalError as error:
-            raise DatabaseUnavailable(
-                f"The database does not answer: {error.orig}. Check that it runs and that ASSAY_DATABASE_URL is right."
-            ) from error
+        found = schema.current_revision(db) if there else None
+        if found is None and not create:
+            place = settings.home if db.is_sqlite else db.url.render_as_string(hide_password=True)
+            raise NotFound(
+                f"There is no Assay database in {place} yet. Make one with: {in_words(settings)} init, or name "
+                "another folder with --home or ASSAY_HOME."
+            )
+        if schema.migrate(db, backups=settings.backups_folder) and found is not None:
+            note = f" A copy from before is in {settings.backups_folder}." if db.is_sqlite else ""
+            typer.echo(f"The database was brought from revision {found} to {schema.head_revision()}.{note}", err=True)
         yield db
     finally:
         db.dispose()

@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-import sqlite3
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.exc import OperationalError
-
 from annotators.errors import AssayError
 from app.settings import ROOT, STREAMLIT_CONFIG, Settings
 from db import schema
-from db.engine import Database
+from db.engine import Database, DatabaseUnavailable
 from db.people import local_administrator
 from exports.manifest import program_version
 
@@ -57,15 +54,16 @@ def _database(settings: Settings) -> tuple[dict[str, Any], list[str]]:
     except AssayError as error:
         return facts, [str(error)]
     facts["kind"] = "SQLite" if db.is_sqlite else "PostgreSQL"
-    facts["version"] = sqlite3.sqlite_version if db.is_sqlite else None
+    facts["version"] = db.library_version
     facts["address"] = db.url.render_as_string(hide_password=True)
     try:
         if db.is_sqlite and not Path(str(db.url.database)).exists():
             return facts, [f"There is no database yet. Make one with: {call} init"]
-        facts["version"] = ".".join(map(str, db.engine.dialect.server_version_info or ())) or facts["version"]
-        return facts, _state(db, facts, call)
-    except OperationalError as error:
-        return facts, [f"The database does not answer: {error.orig}. Check that it runs and its address."]
+        problems = _state(db, facts, call)
+        facts["version"] = db.library_version
+        return facts, problems
+    except DatabaseUnavailable as error:
+        return facts, [str(error)]
     finally:
         db.dispose()
 

@@ -26,7 +26,10 @@ def redact(
     reason: Annotated[str, typer.Option(help="Why; kept in the audit log. The words are not.")],
     as_json: AsJson = False,
 ) -> None:
-    """Replace free texts of a study (comments, reasons, labels that are texts) by a note with their SHA-256."""
+    """Replace free texts of a study that contain some words.
+
+    Comments, reasons and labels that are texts give way to a note with their SHA-256; drafts are deleted.
+    """
     from db.maintenance import redact_text
 
     with opened(context) as here:
@@ -44,7 +47,10 @@ def delete(
     confirm: Annotated[str, typer.Option(help="The project's name once more: everything in it is deleted for ever.")],
     as_json: AsJson = False,
 ) -> None:
-    """Delete a project with everything in it. To take back an import, withdraw its batch instead."""
+    """Delete a project with everything in it.
+
+    To take back an import, withdraw its batch instead.
+    """
     from db.documents import document_file
     from db.maintenance import delete_project
 

@@ -225,5 +225,6 @@ class _Maker:
                 for unit in item.units
                 if unit.needs_decision
             ]
-            adjudicate(self.db, actor, dispute.study_item_id, uid=f"demo-{dispute.study_item_id}", decisions=decisions)
+            place, uid = dispute.study_item_id, f"demo-{dispute.study_item_id}"
+            adjudicate(self.db, actor, place, uid=uid, decisions=decisions, from_browser=True)
             self.made.adjudications += 1
