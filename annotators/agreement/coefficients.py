@@ -137,4 +137,5 @@ def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """above / below, NaN where below is 0. No coefficient is above 1: what rounding leaves there is 1."""
     ratio = np.full(np.shape(below), np.nan)
     np.divide(above, below, out=ratio, where=below != 0)
-    return np.minimum(ratio, 1.0, out=ratio)
+    np.minimum(ratio, 1.0, out=ratio)
+    return ratio

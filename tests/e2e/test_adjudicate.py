@@ -334,7 +334,7 @@ def test_who_is_slower_is_told_and_goes_on(new_page: NewPage, server: RunningSer
     emil = actor_named(server.db, "emil")
     evidence = decided_target(page)
     decisions = [UnitDecision(COMPLETE, "item", "complete"), UnitDecision(GROUNDING, evidence, "required")]
-    adjudicate(server.db, emil, int(before), uid="emil was faster", decisions=decisions)
+    adjudicate(server.db, emil, int(before), uid="emil was faster", decisions=decisions, from_browser=True)
     settle_one(page)
     expect(page.get_by_test_id("news")).to_contain_text("Somebody else has adjudicated this item meanwhile")
     expect(page.get_by_test_id("progress")).to_have_text("1 of 3 disputes")
