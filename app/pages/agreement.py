@@ -23,9 +23,12 @@ def page() -> None:
         ui.heading("Agreement")
         ui.empty("There is no study yet.", "Make one on the page Studies; agreement is measured on its labels.")
         return
-    study = _chosen(studies)
-    report = _report(study)
-    ui.heading("Agreement", _about(study, report))
+    top = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-choice"):
+        study = _chosen(studies)
+        report = _report(study)
+    with top:
+        ui.heading("Agreement", _about(study, report))
     if not any(one.n_ratings for one in report.criteria):
         ui.empty("Nobody has labelled anything in this study yet.", "Agreement appears with the first shared item.")
         return
@@ -93,11 +96,7 @@ def _coefficients(report: AgreementReport) -> None:
             st.html(
                 f'<p><span class="assay-tag">skewed</span> {escape(one.criterion.title)}: {escape(one.warning)}</p>'
             )
-    with st.container(border=True):
-        st.caption("To paste")
-        for one in report.criteria:
-            if one.sentence and one.n_ratings:
-                st.code(one.sentence, language=None, wrap_lines=True)
+    _to_paste(report)
     left, right = st.columns([3, 2])
     with left:
         rows = [(one.criterion.title, one.headline) for one in report.criteria if one.headline is not None]
@@ -106,6 +105,16 @@ def _coefficients(report: AgreementReport) -> None:
             plots.draw(chart, "agreement-forest", "Krippendorff's α of every criterion with its 95 % interval.")
     with right:
         _similarity(report)
+
+
+def _to_paste(report: AgreementReport) -> None:
+    """The sentence for a paper, for one criterion at a time."""
+    said = {one.criterion.title: one.sentence for one in report.criteria if one.sentence and one.n_ratings}
+    if not said:
+        return
+    with st.container(border=True):
+        picked = st.selectbox("A sentence to paste, for", list(said), key="agreement-sentence")
+        st.code(said[picked], language=None, wrap_lines=True)
 
 
 def _similarity(report: AgreementReport) -> None:
