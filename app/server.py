@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import logging
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import uvicorn
@@ -29,6 +30,8 @@ SCRIPT = ROOT / "app" / "main.py"
 # An annotator thinks for half a minute between two submits: the connection should still be there.
 KEEP_ALIVE_SECONDS = 75
 
+_M_ARENA_MAX = -8  # malloc.h
+
 
 def create_app(settings: Settings | None = None) -> ASGIApp:
     """The whole app for an ASGI server; once a process, because Streamlit allows one app.
@@ -36,6 +39,7 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
     Puts Streamlit's options in force, opens and migrates the database, and mounts our routes before Streamlit's.
     """
     settings = settings or Settings.load()
+    _share_arenas()
     apply_streamlit_options(settings)
 
     # After the options: what these modules import may read them.
@@ -77,6 +81,17 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         exception_handlers={AssayError: handle_error},
         lifespan=lifespan,
     )
+
+
+def _share_arenas() -> None:
+    """Have glibc's threads share two memory arenas, before there are threads.
+
+    By default each of some forty worker threads fills an arena of its own, whose holes are never given back: the
+    process then grows by megabytes a minute under load (tests/bench/bench_load.py). Elsewhere there is no such knob.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL("libc.so.6").mallopt(_M_ARENA_MAX, 2)
 
 
 def __getattr__(name: str) -> ASGIApp:

@@ -59,7 +59,12 @@ class Database:
         if self.is_sqlite and self.url.database in (None, "", ":memory:"):
             raise AssayError("A database in memory is lost with the process. Give a file: sqlite:////path/to/assay.db")
         self.engine: Engine = create_engine(
-            self.url, pool_size=pool_size, max_overflow=40, pool_pre_ping=not self.is_sqlite, **options
+            self.url,
+            pool_size=pool_size,
+            max_overflow=40,
+            pool_use_lifo=True,  # the connection used last is warm, and the others stay small
+            pool_pre_ping=not self.is_sqlite,
+            **options,
         )
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
@@ -153,7 +158,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         "foreign_keys=ON",
         "recursive_triggers=ON",
         "temp_store=MEMORY",
-        "cache_size=-4096",
+        "cache_size=-2000",  # KiB, for each connection; the operating system keeps the file's pages as well
     ):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -17,6 +17,7 @@ import { TEXT } from './text.js';
 const BESIDE = 1; // pages above and below the view that are loaded as well
 const AGAIN = 5000; // milliseconds until a sharper image that failed is tried again
 const SETTLED = 120; // milliseconds without zooming until a sharper image is fetched
+const MARGIN = { from: 0.12, to: 0.3 }; // shares of the page's width in which a passage begins at the left edge of the text
 
 export class Pages {
   /**
@@ -366,8 +367,10 @@ export class Pages {
     const marks = this.marks.filter((mark) => mark.document === this.doc?.id && mark.page === slot.page);
     slot.boxes.replaceChildren(...own.map((unit) => {
       const [x0, y0, x1, y1] = unit.box ? turned(unit.box, this.layout.turn) : [0, 0, 1, 1];
+      // In the page's margin the tag hides no word; over a box that begins further in it has to stand above.
+      const place = !unit.box ? 'whole' : x0 > MARGIN.from && x0 < MARGIN.to ? 'beside' : '';
       return h('div', {
-        class: `ev ${unit.box ? '' : 'whole'} ${unit.key === this.active ? 'on' : ''}`, 'data-unit': unit.key, 'data-testid': 'evidence-box',
+        class: `ev ${place} ${unit.key === this.active ? 'on' : ''}`, 'data-unit': unit.key, 'data-testid': 'evidence-box',
         style: `left:${x0 * 100}%;top:${y0 * 100}%;width:${(x1 - x0) * 100}%;height:${(y1 - y0) * 100}%`,
         onclick: () => this.on.unit(unit.key), ondblclick: () => this.enlarge(unit),
       }, h('em', { style: unit.box ? null : `left:${10 + unplaced.indexOf(unit) * 96}px` }, `${unit.key} ${TEXT.kinds[unit.kind] ?? unit.kind}`));
