@@ -138,7 +138,7 @@ def _ordered_labels(criterion: str, given: Sequence[str]) -> list[Label]:
                 "order of words is not in the table. Read it as nominal, or give a protocol file that lists the labels "
                 "in order."
             )
-        numbers[number] = f"{number:g}" if number.is_integer() and abs(number) < 1e15 else str(number)
+        numbers[number] = str(int(number)) if number.is_integer() and abs(number) < 1e15 else str(number)
     return _labels(criterion, [numbers[number] for number in sorted(numbers)])
 
 

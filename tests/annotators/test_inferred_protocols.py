@@ -160,3 +160,7 @@ def test_every_word_in_the_data_is_a_label_of_the_inferred_criterion(words: list
 def test_an_inferred_protocol_can_be_written_and_changed() -> None:
     protocol = infer_protocol("t", [LabelColumn("a", ["1", "0.5"], "ordinal"), LabelColumn("b", ["0.1"], "interval")])
     assert protocol_from_yaml(protocol_to_yaml(protocol)) == protocol
+
+
+def test_a_whole_number_above_a_million_keeps_every_digit() -> None:
+    assert inferred(["1000001.0", "2"], "ordinal").parse("1000001.0") == 1_000_001
