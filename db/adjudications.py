@@ -135,7 +135,7 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         raters = _raters(session, study, annotations)
         last = Assignment(id=0, study_id=place.study_id, study_item_id=study_item_id, queue=0)
         last.steps_done = len(protocol.steps) - 1
-        presentation = present(session, protocol, [last])[0]
+        presentation = present(session, study, [last])[0]
         wire = _wire(session, protocol, study_item_id)
         units = _units(session, study, protocol, annotations=annotations, raters=raters, wire=wire)
         images = [f"image:{image['key']}" for image in presentation.get("images", [])]

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, func
+from sqlalchemy import bindparam, delete, func
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.keys import ACTIONS
-from annotators.protocols import Material, Protocol
+from annotators.protocols import Protocol
 from annotators.submissions import GivenLabel, check_step
-from db import tallies
+from annotators.targets import Units
 from db.assignments import AHEAD, last_submitted, lease, locked, member_of, take_open_slot
 from db.engine import Database
 from db.models import (
@@ -27,14 +27,18 @@ from db.models import (
     Project,
     Study,
     StudyItem,
+    StudyMember,
     Submission,
+    Tally,
+    UtcTime,
     now,
 )
 from db.models import GivenLabel as LabelRow
 from db.permissions import ANNOTATORS, Actor, On, operation
-from db.presentations import Wire, load_parts, next_step, present, units_of
+from db.presentations import Wire, next_step, present, units_at
+from db.query import table_of
 from db.settlements import update_settlements
-from db.studies import protocol_of, share
+from db.studies import equal_part, protocol_of
 from db.tallies import Tallies
 
 MAX_SECONDS = 24 * 3600
@@ -88,7 +92,7 @@ def work(
     with db.read() as session:
         protocol = protocol_of(study)
         out: dict[str, Any] = {
-            "items": _items(session, protocol, mine, have),
+            "items": _items(session, study, mine, have),
             "progress": _progress(session, study, actor.person_id),
             "finished": not mine,
         }
@@ -125,21 +129,41 @@ def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def _items(
-    session: Session, protocol: Protocol, mine: Sequence[Assignment], have: Sequence[int]
-) -> list[dict[str, Any]]:
-    fresh = {one["assignment"]: one for one in present(session, protocol, [row for row in mine if row.id not in have])}
+def _items(session: Session, study: Study, mine: Sequence[Assignment], have: Sequence[int]) -> list[dict[str, Any]]:
+    fresh = {one["assignment"]: one for one in present(session, study, [row for row in mine if row.id not in have])}
     return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in mine]
 
 
 def _progress(session: Session, study: Study, person_id: int) -> dict[str, Any]:
-    assert study.id is not None
-    done = tallies.count(session, study.id, person_id, AssignmentState.SUBMITTED)
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = session.execute(
-        select(func.sum(Submission.seconds)).where(Submission.person_id == person_id, Submission.created_at >= midnight)
-    ).scalar_one()
-    return {"done": done, "of": share(session, study, done), "seconds_today": round(today or 0)}
+    values = {"study": study.id, "person": person_id, "midnight": midnight}
+    done, today, members = session.execute(_PROGRESS, values).one()
+    return {"done": done, "of": equal_part(study, members, done), "seconds_today": round(today)}
+
+
+_PROGRESS = select(
+    func.coalesce(
+        select(Tally.n)
+        .where(
+            col(Tally.study_id) == bindparam("study"),
+            col(Tally.person_id) == bindparam("person"),
+            col(Tally.state) == AssignmentState.SUBMITTED,
+        )
+        .scalar_subquery(),
+        0,
+    ),
+    func.coalesce(
+        select(func.sum(col(Submission.seconds)))
+        .where(
+            col(Submission.person_id) == bindparam("person"),
+            col(Submission.created_at) >= bindparam("midnight", type_=UtcTime()),
+        )
+        .scalar_subquery(),
+        0,
+    ),
+    select(func.count()).where(col(StudyMember.study_id) == bindparam("study")).scalar_subquery(),
+)
+"""Made once, like the other queries that every submission runs."""
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------
@@ -210,7 +234,7 @@ def submit(
         study = session.get_one(Study, study_id)
         protocol = protocol_of(study)
         row = _own(session, actor, study_id, step.assignment_id)
-        known = session.exec(select(Submission).where(Submission.uid == step.uid)).first()
+        known = session.execute(_KNOWN, {"uid": step.uid}).first()
         counts = Tallies(study_id)
         if known is not None:
             if (known.person_id, known.assignment_id) != (actor.person_id, step.assignment_id):
@@ -225,15 +249,26 @@ def submit(
     with db.read() as session:
         following = None
         if row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
-            following = present(session, protocol, [row])[0]
+            following = present(session, study, [row])[0]
         return Submitted(
             saved_at=saved_at,
             status=status,
             item=following,
-            items=_items(session, protocol, mine, [*have, row.id or 0] if following else have),
+            items=_items(session, study, mine, [*have, row.id or 0] if following else have),
             progress=_progress(session, study, actor.person_id),
             finished=not mine,
         )
+
+
+_KNOWN = select(Submission.person_id, Submission.assignment_id, Submission.created_at).where(
+    Submission.uid == bindparam("uid")
+)
+_SUBMISSIONS, _LABELS = table_of(Submission), table_of(LabelRow)
+_ANNOTATIONS, _DRAFTS = table_of(Annotation), table_of(Draft)
+_ADD_SUBMISSION = _SUBMISSIONS.insert().returning(_SUBMISSIONS.c.id)
+_DROP_DRAFT = delete(_DRAFTS).where(
+    _DRAFTS.c.assignment_id == bindparam("assignment"), _DRAFTS.c.step == bindparam("at")
+)
 
 
 def _commit(
@@ -249,40 +284,59 @@ def _commit(
             f"Step {step.step + 1} of sitting {step.sitting} was sent, but step {expected[1] + 1} of sitting "
             f"{expected[0]} is next. It was probably committed in another window: reload the page."
         )
-    labels = _validated(session, protocol, row, step)
+    labels = _validated(session, study, protocol, row, step)
     moment = now()
     shown = sorted(protocol.shown_at(step.step))
-    submission = Submission(
-        uid=step.uid,
-        assignment_id=row.id,
-        sitting=step.sitting,
-        step=step.step,
-        person_id=row.person_id,
-        shown=shown,
-        comment=step.comment or None,
-        flag=step.flag or None,
-        seconds=_seconds(step.seconds),
-        created_at=moment,
-    )
-    session.add(submission)
-    session.flush()
-    assert submission.id is not None
-    fields = ({**asdict(label), "submission_id": submission.id} for label in labels)
-    session.add_all(LabelRow(assignment_id=row.id, sitting=step.sitting, **one) for one in fields)
-    session.execute(delete(Draft).where(col(Draft.assignment_id) == row.id, col(Draft.step) == step.step))
+    connection = session.connection()
+    submission = {
+        "uid": step.uid,
+        "assignment_id": row.id,
+        "sitting": step.sitting,
+        "step": step.step,
+        "person_id": row.person_id,
+        "shown": shown,
+        "comment": step.comment or None,
+        "flag": step.flag or None,
+        "seconds": _seconds(step.seconds),
+        "created_at": moment,
+    }
+    submission_id = connection.execute(_ADD_SUBMISSION, submission).scalar_one()
+    where = {"submission_id": submission_id, "assignment_id": row.id, "sitting": step.sitting}
+    if labels:
+        connection.execute(_LABELS.insert(), [asdict(label) | where for label in labels])
+    connection.execute(_DROP_DRAFT, {"assignment": row.id, "at": step.step})
     row.sitting, row.steps_done = step.sitting, step.step + 1
     session.add(row)
     if row.steps_done < len(protocol.steps):
         return "step", moment
-    session.flush()
     return _complete(session, study, protocol, row, counts), moment
 
 
-def _validated(session: Session, protocol: Protocol, row: Assignment, step: StepSubmission) -> list[GivenLabel]:
+def _validated(
+    session: Session, study: Study, protocol: Protocol, row: Assignment, step: StepSubmission
+) -> list[GivenLabel]:
     """The labels with targets and values as they are stored, checked against the protocol."""
-    shown = protocol.shown_at(step.step)
-    parts = load_parts(session, [row.study_item_id], shown)[row.study_item_id]
-    wire = Wire(parts, roles_shown=Material.ROLES in shown)
+    earlier = [
+        GivenLabel(one.criterion, one.target, one.value, one.cannot_judge, one.reason)
+        for one in (session.exec(_earlier(row, step.sitting)) if step.step else ())
+    ]
+    known = units_at(session, study, row.study_item_id, step.step)
+    try:
+        return _checked(protocol, known, step, earlier)
+    except InvalidInput:
+        # A document whose pages were counted meanwhile has targets that were not kept.
+        known = units_at(session, study, row.study_item_id, step.step, fresh=True)
+        return _checked(protocol, known, step, earlier)
+
+
+def _earlier(row: Assignment, sitting: int) -> Any:
+    return select(LabelRow).where(LabelRow.assignment_id == row.id, LabelRow.sitting == sitting)
+
+
+def _checked(
+    protocol: Protocol, known: tuple[Wire, Units], step: StepSubmission, earlier: list[GivenLabel]
+) -> list[GivenLabel]:
+    wire, units = known
     kinds = {criterion.name: criterion.kind for criterion in protocol.criteria}
     given = [
         replace(
@@ -292,27 +346,28 @@ def _validated(session: Session, protocol: Protocol, row: Assignment, step: Step
         )
         for label in step.labels
     ]
-    earlier = [
-        GivenLabel(one.criterion, one.target, one.value, one.cannot_judge, one.reason)
-        for one in session.exec(
-            select(LabelRow).where(LabelRow.assignment_id == row.id, LabelRow.sitting == step.sitting)
-        )
-    ]
-    return check_step(protocol, step.step, units_of(parts, wire), given, earlier)
+    return check_step(protocol, step.step, units, given, earlier)
+
+
+_SPENT = select(func.sum(Submission.seconds)).where(
+    Submission.assignment_id == bindparam("assignment"), Submission.sitting == bindparam("of")
+)
+_LATEST = (
+    select(Annotation.id, Annotation.kind)
+    .where(Annotation.assignment_id == bindparam("assignment"))
+    .order_by(col(Annotation.id).desc())
+    .limit(1)
+)
 
 
 def _complete(session: Session, study: Study, protocol: Protocol, row: Assignment, counts: Tallies) -> str:
     """Make the annotation of the sitting that was just committed, and settle what it means for the slot."""
     assert row.id is not None
     assert row.person_id is not None
-    spent = session.execute(
-        select(func.sum(Submission.seconds)).where(
-            Submission.assignment_id == row.id, Submission.sitting == row.sitting
-        )
-    ).scalar_one()
-    earlier = session.exec(
-        select(Annotation).where(Annotation.assignment_id == row.id).order_by(col(Annotation.id).desc()).limit(1)
-    ).first()
+    connection = session.connection()
+    spent = connection.execute(_SPENT, {"assignment": row.id, "of": row.sitting}).scalar_one()
+    # Nothing was completed before in the first sitting.
+    earlier = connection.execute(_LATEST, {"assignment": row.id}).first() if row.sitting > 1 else None
     before = row.state
     if earlier is not None:
         kind = earlier.kind
@@ -329,19 +384,18 @@ def _complete(session: Session, study: Study, protocol: Protocol, row: Assignmen
     session.add(row)
     if row.state != before:
         counts.move(before, row.state, row.person_id, seconds=0 if earlier else (spent or 0))
-    session.add(
-        Annotation(
-            study_id=row.study_id,
-            study_item_id=row.study_item_id,
-            assignment_id=row.id,
-            sitting=row.sitting,
-            person_id=row.person_id,
-            kind=kind,
-            supersedes_id=earlier.id if earlier else None,
-            seconds=spent,
-        )
-    )
-    session.flush()
+    annotation = {
+        "study_id": row.study_id,
+        "study_item_id": row.study_item_id,
+        "assignment_id": row.id,
+        "sitting": row.sitting,
+        "person_id": row.person_id,
+        "kind": kind,
+        "supersedes_id": earlier.id if earlier else None,
+        "seconds": spent,
+        "created_at": row.ended_at,
+    }
+    connection.execute(_ANNOTATIONS.insert(), annotation)
     if kind == AnnotationKind.REGULAR:
         update_settlements(session, study, protocol, [row.study_item_id])
     return "surplus" if kind == AnnotationKind.SURPLUS else "done"
@@ -363,7 +417,7 @@ def reopen(db: Database, actor: Actor, study_id: int, *, assignment_id: int | No
             raise NotFound(f"There is no assignment {wanted} of yours in this study.")
         if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
             raise Conflict(f"This item is {row.state} and cannot be opened again.")
-        return present(session, protocol_of(session.get_one(Study, study_id)), [row])[0]
+        return present(session, session.get_one(Study, study_id), [row])[0]
 
 
 @dataclass(frozen=True)

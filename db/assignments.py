@@ -8,10 +8,12 @@ annotator far ahead of the others as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import delete, func, update
+from sqlalchemy import Select, bindparam, delete, func, update
+from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -26,9 +28,11 @@ from db.models import (
     SettlementState,
     Study,
     StudyMember,
+    Tally,
     now,
 )
 from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, record
+from db.query import table_of
 from db.tallies import Tallies
 
 AHEAD = 3
@@ -65,34 +69,65 @@ def lease(
     """
     assert study.id is not None
     moment = now()
-    until = moment + timedelta(minutes=study.lease_minutes)
-    _expire(session, study, member.person_id, moment, counts)
+    length = timedelta(minutes=study.lease_minutes)
     mine = _mine(session, study.id, member.person_id)
-    wanted = 1 + _look_ahead(session, study.id, ahead)
-    if len(mine) < wanted:
-        mine += _revive(session, study, member.person_id, until=until, counts=counts, wanted=wanted - len(mine))
-    if len(mine) < wanted:
-        mine += _take(session, study, member, until=until, counts=counts, wanted=wanted - len(mine))
-    session.execute(
-        update(Assignment)
-        .where(
-            col(Assignment.person_id) == member.person_id,
-            col(Assignment.state) == AssignmentState.LEASED,
-            col(Assignment.study_id) == study.id,
+    left = _left(session, study.id, member.person_id)
+    wanted = left.wanted(ahead)
+    if len(mine) < wanted and left.expired:
+        mine += _revive(
+            session, study, member.person_id, until=moment + length, counts=counts, wanted=wanted - len(mine)
         )
-        .values(lease_until=until)
-    )
+    if len(mine) < wanted:
+        mine += _take(session, study, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+    if len(mine) <= ahead and (freed := _expire(session, study, member.person_id, moment, counts)):
+        wanted = replace(left, open=left.open + freed).wanted(ahead)
+        mine += _take(session, study, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+    for row in mine:
+        # Renewed when a quarter of it has passed, so that not every submission rewrites every row at hand.
+        if row.state == AssignmentState.LEASED and (row.lease_until or moment) < moment + 0.75 * length:
+            row.lease_until = moment + length
+            session.add(row)
     return mine
 
 
+@dataclass(frozen=True)
+class Left:
+    """What is left of a study: open slots, annotators to share them, and slots that this person lost by time."""
+
+    open: int
+    members: int
+    expired: int
+
+    def wanted(self, ahead: int) -> int:
+        """How many items to have at hand: fewer ahead when few slots are left, so that nobody hoards the last ones."""
+        return 1 + min(ahead, self.open // max(1, self.members))
+
+
+def _tally(person_id: Any, state: AssignmentState) -> Any:
+    mine = (col(Tally.study_id) == bindparam("study"), col(Tally.person_id) == person_id, Tally.state == state)
+    return func.coalesce(select(Tally.n).where(*mine).scalar_subquery(), 0)
+
+
+_LEFT = select(
+    _tally(tallies.EVERYBODY, AssignmentState.OPEN),
+    select(func.count()).where(col(StudyMember.study_id) == bindparam("study")).scalar_subquery(),
+    _tally(bindparam("person"), AssignmentState.EXPIRED),
+)
+
+
+def _left(session: Session, study_id: int, person_id: int) -> Left:
+    return Left(*session.execute(_LEFT, {"study": study_id, "person": person_id}).one())
+
+
+_MINE = select(Assignment).where(
+    Assignment.person_id == bindparam("person"),
+    col(Assignment.state).in_((AssignmentState.LEASED, AssignmentState.RETURNED)),
+    Assignment.study_id == bindparam("study"),
+)
+
+
 def _mine(session: Session, study_id: int, person_id: int) -> list[Assignment]:
-    rows = session.exec(
-        select(Assignment).where(
-            Assignment.person_id == person_id,
-            col(Assignment.state).in_((AssignmentState.LEASED, AssignmentState.RETURNED)),
-            Assignment.study_id == study_id,
-        )
-    ).all()
+    rows = session.scalars(_MINE, {"study": study_id, "person": person_id}).all()
 
     def order(row: Assignment) -> tuple[bool, bool, datetime, int]:
         begun = row.state == AssignmentState.LEASED and row.steps_done > 0
@@ -101,15 +136,11 @@ def _mine(session: Session, study_id: int, person_id: int) -> list[Assignment]:
     return sorted(rows, key=order)
 
 
-def _look_ahead(session: Session, study_id: int, ahead: int) -> int:
-    """Fewer items ahead when few slots are left, so that nobody hoards the last ones."""
-    left: int = tallies.count(session, study_id, tallies.EVERYBODY, AssignmentState.OPEN)
-    members: int = session.execute(select(func.count()).where(StudyMember.study_id == study_id)).scalar_one()
-    return min(ahead, left // max(1, members))
+def _expire(session: Session, study: Study, person_id: int, moment: datetime, counts: Tallies) -> int:
+    """End the leases of others that have run out: the row stays as expired, and a new open slot joins the queue.
 
-
-def _expire(session: Session, study: Study, person_id: int, moment: datetime, counts: Tallies) -> None:
-    """End the leases of others that have run out: the row stays as expired, and a new open slot joins the queue."""
+    Nobody needs them while open slots are left; this is asked when there are not enough. How many there were.
+    """
     query = (
         select(Assignment)
         .where(
@@ -121,12 +152,15 @@ def _expire(session: Session, study: Study, person_id: int, moment: datetime, co
         .limit(100)
         .with_for_update(skip_locked=True)
     )
-    for row in session.exec(query).all():
+    rows = session.exec(query).all()
+    for row in rows:
         row.state = AssignmentState.EXPIRED
         row.ended_at = moment
         counts.move(AssignmentState.LEASED, AssignmentState.EXPIRED, row.person_id)
         reopen_slot(session, study, row.study_item_id, counts)
         session.add(row)
+    session.flush()
+    return len(rows)
 
 
 def reopen_slot(session: Session, study: Study, study_item_id: int, counts: Tallies) -> None:
@@ -220,30 +254,37 @@ def _take(
     return taken
 
 
-def _offers(session: Session, study: Study, member: StudyMember, cursor: int) -> list[Slot]:
-    """The next open slots in the queue after the cursor whose item this person has no row for, one an item."""
-    other = Assignment.__table__.alias("other")  # type: ignore[attr-defined]
-    had = select(other.c.id).where(
-        other.c.study_item_id == col(Assignment.study_item_id), other.c.person_id == member.person_id
+def _offers_query() -> Select[Any]:
+    slot = table_of(Assignment)
+    other = slot.alias("other")
+    had = sql_select(other.c.id).where(
+        other.c.study_item_id == slot.c.study_item_id, other.c.person_id == bindparam("person")
     )
-    rows = session.execute(
-        select(Assignment.id, Assignment.study_item_id, Assignment.queue)
+    return (
+        sql_select(slot.c.id, slot.c.study_item_id, slot.c.queue)
         .where(
-            Assignment.study_id == study.id,
-            Assignment.state == AssignmentState.OPEN,
-            Assignment.queue > cursor,
+            slot.c.study_id == bindparam("study"),
+            slot.c.state == AssignmentState.OPEN,
+            slot.c.queue > bindparam("cursor"),
             ~had.exists(),
         )
-        .order_by(col(Assignment.queue))
+        .order_by(slot.c.queue)
         .limit(_LOOKED_AT_ONCE)
     )
+
+
+_OFFERS = _offers_query()
+
+
+def _offers(session: Session, study: Study, member: StudyMember, cursor: int) -> list[Slot]:
+    """The next open slots in the queue after the cursor whose item this person has no row for, one an item."""
+    rows = session.connection().execute(_OFFERS, {"study": study.id, "person": member.person_id, "cursor": cursor})
     return [Slot(*row) for row in rows]
 
 
 def _claim(session: Session, slot: Slot, person_id: int, until: datetime, *, wait: bool) -> list[Assignment]:
     """Lease the slot, unless another transaction has it or was faster."""
-    query = select(Assignment).where(Assignment.id == slot.assignment_id, Assignment.state == AssignmentState.OPEN)
-    row = session.exec(query.with_for_update(skip_locked=not wait)).first()
+    row = session.scalars(_FREE_WAITING if wait else _FREE, {"id": slot.assignment_id}).first()
     if row is None:
         return []
     row.person_id = person_id
@@ -255,9 +296,14 @@ def _claim(session: Session, slot: Slot, person_id: int, until: datetime, *, wai
     return [row]
 
 
+_OPEN = select(Assignment).where(Assignment.id == bindparam("id"), Assignment.state == AssignmentState.OPEN)
+_FREE, _FREE_WAITING = _OPEN.with_for_update(skip_locked=True), _OPEN.with_for_update()
+_LOCKED = select(Assignment).where(Assignment.id == bindparam("id")).with_for_update()
+
+
 def locked(session: Session, assignment_id: int) -> Assignment:
     """The assignment's row, locked against other writers until the transaction ends."""
-    row = session.exec(select(Assignment).where(Assignment.id == assignment_id).with_for_update()).first()
+    row = session.scalars(_LOCKED, {"id": assignment_id}).first()
     if row is None:
         raise NotFound(f"There is no assignment with id {assignment_id}.")
     return row

@@ -93,6 +93,15 @@ class Database:
                 raise _unavailable(error) from error
 
     @contextmanager
+    def glance(self) -> Iterator[Connection]:
+        """A bare connection for a look-up or two that every request does; a session costs as much again as they do."""
+        try:
+            with self.engine.connect() as connection:
+                yield connection
+        except OperationalError as error:
+            raise _unavailable(error) from error
+
+    @contextmanager
     def write(self) -> Iterator[Session]:
         """A session for writing: committed when the block ends, undone whole when it raises."""
         with self._queue(), Session(self.engine, expire_on_commit=False) as session:

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlmodel import Session, select
+from sqlalchemy import Connection, Select, bindparam
+from sqlalchemy import select as sql_select
+from sqlmodel import Session
 
 from annotators.errors import NotAllowed, NotFound, NotSignedIn
 from db.engine import Database, Deadlocked
 from db.models import Account, Assignment, Event, Membership, Person, Project, Study, StudyItem
+from db.query import table_of
 
 
 class Role(StrEnum):
@@ -94,8 +97,8 @@ def operation(
             if actor is None:
                 raise NotSignedIn("Nobody is signed in. Sign in and try again.")
             thing = args[0] if args and on is not On.APP else None
-            with db.read() as session:
-                check(session, actor, on, thing, allowed, anyone_signed_in=anyone_signed_in, doing=function.__name__)
+            with db.glance() as connection:
+                check(connection, actor, on, thing, allowed, anyone_signed_in=anyone_signed_in, doing=function.__name__)
             return _again_when_deadlocked(lambda: function(db, actor, *args, **kwargs))
 
         OPERATIONS[name] = Operation(name, on, allowed, anyone_signed_in, checked)
@@ -114,8 +117,33 @@ def _again_when_deadlocked(attempt: Callable[[], R]) -> R:
     return attempt()
 
 
+_PERSON, _MEMBERSHIP, _PROJECT = table_of(Person), table_of(Membership), table_of(Project)
+_STUDY, _STUDY_ITEM, _ASSIGNMENT = table_of(Study), table_of(StudyItem), table_of(Assignment)
+
+
+def _standing(on: On) -> Select[Any]:
+    """A query for the person's row and, for the thing `on` names, its project and the person's membership there."""
+    found = sql_select(_PERSON.c.is_admin, _PERSON.c.default_role, _PERSON.c.erased_at)
+    found = found.where(_PERSON.c.id == bindparam("person"))
+    if on is On.APP:
+        return found
+    project, joined = {
+        On.PROJECT: (_PROJECT.c.id, _PROJECT),
+        On.STUDY: (_STUDY.c.project_id, _STUDY),
+        On.STUDY_ITEM: (_STUDY.c.project_id, _STUDY_ITEM.join(_STUDY)),
+        On.ASSIGNMENT: (_STUDY.c.project_id, _ASSIGNMENT.join(_STUDY)),
+    }[on]
+    things = {On.PROJECT: _PROJECT, On.STUDY: _STUDY, On.STUDY_ITEM: _STUDY_ITEM, On.ASSIGNMENT: _ASSIGNMENT}
+    member = (_MEMBERSHIP.c.project_id == project) & (_MEMBERSHIP.c.person_id == _PERSON.c.id)
+    rows = _PERSON.outerjoin(joined, things[on].c.id == bindparam("thing")).outerjoin(_MEMBERSHIP, member)
+    return found.add_columns(project, _MEMBERSHIP.c.role).select_from(rows)
+
+
+_STANDING = {on: _standing(on) for on in On}
+
+
 def check(
-    session: Session,
+    connection: Connection,
     actor: Actor,
     on: On,
     thing: object,
@@ -124,39 +152,28 @@ def check(
     anyone_signed_in: bool = False,
     doing: str = "this",
 ) -> None:
-    """Raise NotAllowed unless the actor is there, is not erased, and has one of the allowed roles."""
-    row = session.exec(
-        select(Person.is_admin, Person.default_role, Person.erased_at).where(Person.id == actor.person_id)
-    )
-    person = row.first()
-    if person is None or person[2] is not None:
+    """Raise NotAllowed unless the actor is there, is not erased, and has one of the allowed roles.
+
+    One statement, as every operation begins with it.
+    """
+    values = {"person": actor.person_id} | ({} if on is On.APP else {"thing": thing})
+    person = connection.execute(_STANDING[on], values).first()
+    if person is None or person.erased_at is not None:
         raise NotSignedIn(f"The account of {actor.name!r} no longer exists. Sign in with another.")
-    if person[0] or anyone_signed_in:
+    if person.is_admin or anyone_signed_in:
         return
     words = doing.replace("_", " ")
     if on is On.APP:
         raise NotAllowed(f"{actor.name!r} may not {words}: only an administrator may.")
-    project_id = project_of(session, on, thing)
-    role = role_in(session, actor.person_id, person[1], project_id)
+    project_id, membership = person[3:]
+    if project_id is None:
+        raise NotFound(f"There is no {on.value.replace('_', ' ')} with id {thing!r}.")
+    role = membership or person.default_role
     if role is None:
         raise NotFound(f"There is no {on.value.replace('_', ' ')} {thing!r} that {actor.name!r} can see.")
     if role not in allowed:
         may = ", ".join(sorted(allowed)) or "administrator"
         raise NotAllowed(f"{actor.name!r} is {role} here and may not {words}. Roles that may: {may}.")
-
-
-def project_of(session: Session, on: On, thing: object) -> int:
-    """The project that a project, study, study item or assignment id belongs to."""
-    query = {
-        On.PROJECT: select(Project.id).where(Project.id == thing),
-        On.STUDY: select(Study.project_id).where(Study.id == thing),
-        On.STUDY_ITEM: select(Study.project_id).join(StudyItem).where(StudyItem.id == thing),
-        On.ASSIGNMENT: select(Study.project_id).join(Assignment).where(Assignment.id == thing),
-    }[on]
-    found: int | None = session.exec(query).first()
-    if found is None:
-        raise NotFound(f"There is no {on.value.replace('_', ' ')} with id {thing!r}.")
-    return found
 
 
 def role_in(session: Session, person_id: int, default_role: str | None, project_id: int) -> Role | None:

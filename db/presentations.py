@@ -7,11 +7,15 @@ there and back.
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from sqlalchemy import Select, bindparam
 from sqlmodel import Session, col, select
 
 from annotators.errors import InvalidInput
@@ -31,9 +35,12 @@ from db.models import (
     ItemVersion,
     Run,
     Score,
+    Study,
     StudyItem,
     StudyScore,
 )
+from db.query import pick
+from db.studies import protocol_of
 
 _ON_PAGES = {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}
 
@@ -52,17 +59,46 @@ class Parts:
     scores: list[tuple[Score, Run]]
 
 
+_VERSIONS = (
+    select(StudyItem.id, Item.system, ItemVersion)
+    .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+    .join(Item, col(Item.id) == ItemVersion.item_id)
+    .where(col(StudyItem.id).in_(bindparam("ids", expanding=True)))
+)
+"""Like the other queries of this module, which every submission runs, it is made once: making it costs more than it."""
+
+
+def _of_versions(table: Any) -> Select[Any]:
+    wanted = table.item_version_id.in_(bindparam("ids", expanding=True))
+    return pick(table).where(wanted).order_by(table.position)
+
+
+_OF_VERSIONS = {table: _of_versions(table) for table in (Evidence, Claim, Image)}
+_ABOUT = select(ItemDocument.item_version_id, ItemDocument.document_id).where(
+    col(ItemDocument.item_version_id).in_(bindparam("ids", expanding=True))
+)
+_DOCUMENTS = select(Document).where(col(Document.id).in_(bindparam("ids", expanding=True)))
+_SCORES = (
+    select(StudyScore.study_item_id, Score, Run)
+    .join(Score, col(Score.id) == StudyScore.score_id)
+    .join(Run, col(Run.id) == Score.run_id)
+    .where(col(StudyScore.study_item_id).in_(bindparam("ids", expanding=True)))
+    .order_by(col(Run.name), col(Score.name))
+)
+_LABELS = (
+    select(GivenLabel)
+    .where(col(GivenLabel.assignment_id).in_(bindparam("ids", expanding=True)))
+    .order_by(col(GivenLabel.id))
+)
+_DRAFTS = select(Draft).where(col(Draft.assignment_id).in_(bindparam("ids", expanding=True)))
+
+
 def load_parts(session: Session, study_item_ids: Iterable[int], needs: set[Material]) -> dict[int, Parts]:
     """Study item → its frozen item version and the parts that `needs` calls for, in a fixed number of queries."""
     wanted = list(study_item_ids)
     if not wanted:
         return {}
-    rows = session.execute(
-        select(StudyItem.id, Item.system, ItemVersion)
-        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-        .join(Item, col(Item.id) == ItemVersion.item_id)
-        .where(col(StudyItem.id).in_(wanted))
-    ).all()
+    rows = session.execute(_VERSIONS, {"ids": wanted}).all()
     versions = [version.id for _, _, version in rows]
     evidence = _by_version(session, Evidence, versions if needs & {Material.EVIDENCE, Material.DOCUMENTS} else [])
     claims = _by_version(session, Claim, versions if Material.CLAIMS in needs else [])
@@ -89,16 +125,13 @@ def _documents_of(
 ) -> dict[int | None, list[Document]]:
     """The documents each version is about or that a part of it points at, by key."""
     cited: dict[int | None, set[int]] = defaultdict(set)
-    about = select(ItemDocument.item_version_id, ItemDocument.document_id).where(
-        col(ItemDocument.item_version_id).in_(versions)
-    )
-    for version_id, document_id in session.execute(about):
+    for version_id, document_id in session.execute(_ABOUT, {"ids": list(versions)}):
         cited[version_id].add(document_id)
     for found in parts:
         for version_id, ones in found.items():
             cited[version_id] |= {one.document_id for one in ones if one.document_id is not None}
     ids = set().union(*cited.values())
-    rows = {row.id: row for row in session.exec(select(Document).where(col(Document.id).in_(ids)))} if ids else {}
+    rows = {row.id: row for row in session.scalars(_DOCUMENTS, {"ids": list(ids)})} if ids else {}
     documents: dict[int | None, list[Document]] = defaultdict(list)
     for version_id, mine in cited.items():
         documents[version_id] = sorted((rows[one] for one in mine), key=lambda document: document.key)
@@ -108,13 +141,7 @@ def _documents_of(
 def _scores_of(session: Session, study_item_ids: Sequence[int]) -> dict[int, list[tuple[Score, Run]]]:
     """The score rows that the study was frozen with."""
     scores: dict[int, list[tuple[Score, Run]]] = defaultdict(list)
-    for study_item_id, score, run in session.execute(
-        select(StudyScore.study_item_id, Score, Run)
-        .join(Score, col(Score.id) == StudyScore.score_id)
-        .join(Run, col(Run.id) == Score.run_id)
-        .where(col(StudyScore.study_item_id).in_(study_item_ids))
-        .order_by(col(Run.name), col(Score.name))
-    ):
+    for study_item_id, score, run in session.execute(_SCORES, {"ids": list(study_item_ids)}):
         scores[study_item_id].append((score, run))
     return scores
 
@@ -123,20 +150,24 @@ def _by_version(session: Session, table: Any, versions: Sequence[int | None]) ->
     found: dict[int | None, list[Any]] = defaultdict(list)
     if not versions:
         return found
-    for row in session.exec(select(table).where(table.item_version_id.in_(versions)).order_by(table.position)):
+    for row in session.scalars(_OF_VERSIONS[table], {"ids": list(versions)}):
         found[row.item_version_id].append(row)
     return found
 
 
 class Wire:
-    """The neutral names that the parts of one item have in the browser, and the way back."""
+    """The neutral names that the parts of one item have in the browser, and the way back.
+
+    `evidence` has the keys in the order in which the browser shows them.
+    """
 
     def __init__(self, parts: Parts, *, roles_shown: bool) -> None:
         keys = {document.id: document.key for document in parts.documents}
-        self.evidence = list(parts.evidence)
+        evidence = list(parts.evidence)
         if not roles_shown:
-            self.evidence.sort(key=lambda e: (keys.get(e.document_id, "~"), (e.pages or [0])[0], e.text or "", e.key))
-        self._names = {f"evidence:{one.key}": f"evidence:E{n}" for n, one in enumerate(self.evidence, 1)}
+            evidence.sort(key=lambda e: (keys.get(e.document_id, "~"), (e.pages or [0])[0], _digest(e), e.key))
+        self.evidence = tuple(one.key for one in evidence)
+        self._names = {f"evidence:{key}": f"evidence:E{n}" for n, key in enumerate(self.evidence, 1)}
         self._names |= {f"claim:{one.key}": f"claim:C{n}" for n, one in enumerate(parts.claims, 1)}
         self._names |= {f"image:{one.key}": f"image:I{n}" for n, one in enumerate(parts.images, 1)}
         self._keys = {wire: real for real, wire in self._names.items()}
@@ -170,10 +201,15 @@ class Wire:
         return value
 
 
+def _digest(one: Evidence) -> bytes:
+    """An order that says nothing and that no redaction of a text changes."""
+    return hashlib.sha256(f"{one.item_version_id}:{one.key}".encode()).digest()
+
+
 def units_of(parts: Parts, wire: Wire) -> Units:
     """The parts of the item that labels can be about, in the order the browser shows them."""
     return Units(
-        evidence=tuple(one.key for one in wire.evidence),
+        evidence=wire.evidence,
         claims=tuple(one.key for one in parts.claims),
         pages=tuple((d.key, n) for d in parts.documents for n in range(1, (d.n_pages or 0) + 1)),
         images=tuple(one.key for one in parts.images),
@@ -181,28 +217,66 @@ def units_of(parts: Parts, wire: Wire) -> Units:
     )
 
 
-def present(session: Session, protocol: Protocol, assignments: Sequence[Assignment]) -> list[dict[str, Any]]:
+_KEPT_UNITS = 500
+_UNITS: WeakKeyDictionary[Any, dict[tuple[object, ...], tuple[Wire, Units]]] = WeakKeyDictionary()
+_KEEPING = Lock()
+
+
+def units_at(
+    session: Session, study: Study, study_item_id: int, step: int, *, fresh: bool = False
+) -> tuple[Wire, Units]:
+    """The neutral names and the units of an item at a step, kept from when it was presented.
+
+    The item version is frozen, so that only one thing can change: the number of pages of a document whose bytes come
+    later. Who finds a target missing asks again with `fresh`.
+    """
+    found = None if fresh else _UNITS.get(session.get_bind(), {}).get(_units_key(study, study_item_id, step))
+    if found is None:
+        parts = load_parts(session, [study_item_id], _all_shown(protocol_of(study)))[study_item_id]
+        found = _keep_units(session, study, parts, step)
+    return found
+
+
+def _keep_units(session: Session, study: Study, parts: Parts, step: int) -> tuple[Wire, Units]:
+    wire = Wire(parts, roles_shown=Material.ROLES in protocol_of(study).shown_at(step))
+    found = wire, units_of(parts, wire)
+    with _KEEPING:
+        kept = _UNITS.setdefault(session.get_bind(), {})
+        while len(kept) >= _KEPT_UNITS:
+            del kept[next(iter(kept))]
+        kept[_units_key(study, parts.study_item_id, step)] = found
+    return found
+
+
+def _all_shown(protocol: Protocol) -> set[Material]:
+    return protocol.shown_at(len(protocol.steps) - 1)
+
+
+def _units_key(study: Study, study_item_id: int, step: int) -> tuple[object, ...]:
+    # With its time of creation: SQLite gives the ids of a deleted project out again.
+    return study.id, study.created_at, study.sample_hash, study_item_id, step
+
+
+def present(session: Session, study: Study, assignments: Sequence[Assignment]) -> list[dict[str, Any]]:
     """What the browser gets for each of these assignments at the step that is to be answered next."""
     if not assignments:
         return []
-    loaded = load_parts(session, {one.study_item_id for one in assignments}, protocol.shown_at(len(protocol.steps) - 1))
+    protocol = protocol_of(study)
+    loaded = load_parts(session, {one.study_item_id for one in assignments}, _all_shown(protocol))
     ids = [one.id for one in assignments]
     labels: dict[tuple[int, int], list[GivenLabel]] = defaultdict(list)
-    for label in session.exec(
-        select(GivenLabel).where(col(GivenLabel.assignment_id).in_(ids)).order_by(col(GivenLabel.id))
-    ):
+    begun = [one.id for one in assignments if one.steps_done or one.sitting > 1]
+    for label in session.scalars(_LABELS, {"ids": begun}) if begun else ():
         labels[label.assignment_id, label.sitting].append(label)
-    drafts = {
-        (d.assignment_id, d.step): d for d in session.exec(select(Draft).where(col(Draft.assignment_id).in_(ids)))
-    }
+    drafts = {(draft.assignment_id, draft.step): draft for draft in session.scalars(_DRAFTS, {"ids": ids})}
     shown = []
     for assignment in assignments:
         assert assignment.id is not None
         sitting, step = next_step(assignment, len(protocol.steps))
         draft = drafts.get((assignment.id, step))
         parts = loaded[assignment.study_item_id]
-        presentation = _present_step(protocol, parts, step)
-        wire = Wire(parts, roles_shown=Material.ROLES in protocol.shown_at(step))
+        wire, units = _keep_units(session, study, parts, step)
+        presentation = _present_step(protocol, parts, step, wire, units)
         presentation |= {
             "assignment": assignment.id,
             "sitting": sitting,
@@ -239,11 +313,9 @@ def _given(protocol: Protocol, wire: Wire, label: GivenLabel) -> dict[str, Any]:
     }
 
 
-def _present_step(protocol: Protocol, parts: Parts, step: int) -> dict[str, Any]:
+def _present_step(protocol: Protocol, parts: Parts, step: int, wire: Wire, units: Units) -> dict[str, Any]:
     """The item's material that this step shows, key by key; a key that it does not show is absent."""
     shows = protocol.shown_at(step)
-    wire = Wire(parts, roles_shown=Material.ROLES in shows)
-    units = units_of(parts, wire)
     version = parts.version
     out: dict[str, Any] = {"shown": sorted(shows), "language": version.language}
     simple = {
@@ -264,7 +336,8 @@ def _present_step(protocol: Protocol, parts: Parts, step: int) -> dict[str, Any]
             for n, one in enumerate(parts.images, 1)
         ]
     if Material.EVIDENCE in shows:
-        out["evidence"] = [_evidence(one, n, shows) for n, one in enumerate(wire.evidence, 1)]
+        by_key = {one.key: one for one in parts.evidence}
+        out["evidence"] = [_evidence(by_key[key], n, shows) for n, key in enumerate(wire.evidence, 1)]
     if shows & _ON_PAGES:
         out["documents"] = _documents(parts, shows)
     if Material.SCORES in shows:

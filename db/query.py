@@ -7,13 +7,19 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Select, select
-from sqlmodel import Session
+from sqlalchemy import Select, Table, select
+from sqlmodel import Session, SQLModel
 
 
 def pick(*columns: Any) -> Select[Any]:
     """A select of some columns; SQLModel gives them types that `select` does not accept more than a few of."""
     return select(*columns)
+
+
+def table_of(model: type[SQLModel]) -> Table:
+    """The plain table behind a model, for statements that make no objects."""
+    found: Table = model.__table__  # type: ignore[attr-defined]
+    return found
 
 
 def is_sqlite(session: Session) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy import BindParameter, Select, bindparam, text
 from sqlalchemy import select as sql_select
-from sqlalchemy import text
 from sqlmodel import Session, col, select
 
 from annotators.protocols import Protocol
@@ -27,6 +27,7 @@ from db.models import (
     Study,
     StudyItem,
 )
+from db.query import table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
@@ -38,6 +39,12 @@ _MOST_PARAMETERS = 10_000  # of one statement; SQLite allows 32,766
 _ENSURE = text(
     "INSERT INTO settlement (study_item_id, study_id, state, n_annotations, n_disputed, dispute) "
     "VALUES (:item, :study, 'pending', 0, 0, 0) ON CONFLICT DO NOTHING"
+)
+_LOCKED = (
+    select(Settlement)
+    .where(col(Settlement.study_item_id).in_(bindparam("ids", expanding=True)))
+    .order_by(col(Settlement.study_item_id))
+    .with_for_update()
 )
 
 
@@ -67,33 +74,35 @@ class ItemLabels:
     cannot: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
 
 
+def _current() -> tuple[Select[Any], Select[Any]]:
+    """Two plain queries, on tables rather than classes: every submission runs them, and exports read a million rows."""
+    given, label, newer = table_of(Annotation).c, table_of(GivenLabel).c, table_of(Annotation).alias()
+    ids: BindParameter[Any] = bindparam("ids", expanding=True)
+    annotations = sql_select(given.study_item_id, given.assignment_id, given.sitting).where(
+        given.study_item_id.in_(ids),
+        given.kind.in_(COUNTING),
+        given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
+        ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
+    )
+    columns = (label.assignment_id, label.sitting, label.criterion, label.target, label.value, label.cannot_judge)
+    return annotations, sql_select(*columns).where(label.assignment_id.in_(ids)).order_by(label.id)
+
+
+_CURRENT, _LABELS = _current()
+
+
 def current_labels(session: Session, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
     """The labels of annotations that count and that none supersedes, for some study items."""
-    # Tables rather than classes, and two plain queries: exports read a million of these rows.
-    given, label = Annotation.__table__.c, GivenLabel.__table__.c  # type: ignore[attr-defined]
-    newer = Annotation.__table__.alias()  # type: ignore[attr-defined]
     connection = session.connection()
-    annotations = connection.execute(
-        sql_select(given.study_item_id, given.assignment_id, given.sitting).where(
-            given.study_item_id.in_(study_item_ids),
-            given.kind.in_(COUNTING),
-            given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
-            ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
-        )
-    ).all()
+    annotations = connection.execute(_CURRENT, {"ids": list(study_item_ids)}).all()
     found: dict[int, ItemLabels] = defaultdict(ItemLabels)
     of: dict[tuple[int, int], ItemLabels] = {}
     for study_item_id, assignment_id, sitting in annotations:
         of[assignment_id, sitting] = labels = found[study_item_id]
         labels.n_annotations += 1
-    columns = (label.assignment_id, label.sitting, label.criterion, label.target, label.value, label.cannot_judge)
     assignments = sorted({assignment_id for assignment_id, _ in of})
     blocks = (assignments[start : start + _MOST_PARAMETERS] for start in range(0, len(assignments), _MOST_PARAMETERS))
-    rows = (
-        row
-        for block in blocks
-        for row in connection.execute(sql_select(*columns).where(label.assignment_id.in_(block)).order_by(label.id))
-    )
+    rows = (row for block in blocks for row in connection.execute(_LABELS, {"ids": block}))
     for assignment_id, sitting, criterion, target, value, cannot in rows:
         counted = of.get((assignment_id, sitting))
         if counted is None:
@@ -145,12 +154,10 @@ def update_settlements(session: Session, study: Study, protocol: Protocol, study
     """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
     assert study.id is not None
     for start in range(0, len(study_item_ids), _AT_ONCE):
-        ids = study_item_ids[start : start + _AT_ONCE]
+        ids = list(study_item_ids[start : start + _AT_ONCE])
         # Two annotations of one item that are completed at once take turns here: the second sees the first.
         session.execute(_ENSURE, [{"item": one, "study": study.id} for one in sorted(ids)])
-        locked = select(Settlement).where(col(Settlement.study_item_id).in_(ids))
-        locked = locked.order_by(col(Settlement.study_item_id)).with_for_update()
-        rows = {row.study_item_id: row for row in session.exec(locked)}
+        rows = {row.study_item_id: row for row in session.scalars(_LOCKED, {"ids": ids})}
         found = current_labels(session, ids)
         for study_item_id in ids:
             _settle_row(rows[study_item_id], study, protocol, found[study_item_id])

@@ -11,7 +11,7 @@ import secrets
 import unicodedata
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, update
+from sqlalchemy import ColumnElement, bindparam, delete, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session, col, select
 
@@ -68,20 +68,24 @@ def session_actor(db: Database, token: str | None) -> Actor | None:
     """Who has this session token; None when it is unknown, revoked, expired, or its person was erased."""
     if not token:
         return None
-    with db.read() as session:
-        found = session.exec(
-            select(WebSession.person_id, Account.name, Person.is_admin, Person.default_role)
-            .join(Account, col(Account.person_id) == col(WebSession.person_id))
-            .join(Person, col(Person.id) == col(WebSession.person_id))
-            .where(
-                WebSession.token_hash == token_hash(token),
-                ~col(WebSession.one_time),
-                col(WebSession.revoked_at).is_(None),
-                col(WebSession.expires_at) > now(),
-                col(Person.erased_at).is_(None),
-            )
-        ).first()
+    with db.glance() as connection:
+        found = connection.execute(_SIGNED_IN, {"token": token_hash(token), "moment": now()}).first()
     return None if found is None else Actor(found[0], found[1], found[2], found[3], "web")
+
+
+_SIGNED_IN = (
+    select(WebSession.person_id, Account.name, Person.is_admin, Person.default_role)
+    .join(Account, col(Account.person_id) == col(WebSession.person_id))
+    .join(Person, col(Person.id) == col(WebSession.person_id))
+    .where(
+        WebSession.token_hash == bindparam("token"),
+        ~col(WebSession.one_time),
+        col(WebSession.revoked_at).is_(None),
+        col(WebSession.expires_at) > bindparam("moment"),
+        col(Person.erased_at).is_(None),
+    )
+)
+"""Asked with every request, and therefore made once."""
 
 
 def sign_out(db: Database, token: str) -> bool:

@@ -341,8 +341,13 @@ def disputed_items(session: Session, study_id: int) -> int:
 
 
 def share(session: Session, study: Study, done: int) -> int:
-    """About how many items one annotator of the study will have done at its end: an equal part of all slots."""
+    """About how many items one annotator of the study will have done at its end."""
     members: int = session.execute(select(func.count()).where(StudyMember.study_id == study.id)).scalar_one()
+    return equal_part(study, members, done)
+
+
+def equal_part(study: Study, members: int, done: int) -> int:
+    """An equal part of all slots, at least what is done."""
     return max(done, min(study.n_items, math.ceil(study.n_items * study.overlap / max(1, members))))
 
 
