@@ -14,8 +14,9 @@ from starlette.routing import Route
 from annotators.errors import InvalidInput
 from annotators.submissions import GivenLabel
 from app.json_routes import Handler, integer, json_route, number, text
-from db.annotations import StepSubmission, reopen, save_draft, submit, work
+from db.annotations import reopen, save_draft, submit, work
 from db.assignments import AHEAD, skip
+from db.committing import StepSubmission
 from db.engine import Database
 from db.permissions import Actor
 

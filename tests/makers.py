@@ -9,7 +9,8 @@ from typing import Any
 from annotators.criteria import Choice, Label
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from annotators.submissions import GivenLabel
-from db.annotations import StepSubmission, Submitted, submit, work
+from db.annotations import Submitted, submit, work
+from db.committing import StepSubmission
 from db.engine import Database
 from db.models import (
     Account,

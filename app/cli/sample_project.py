@@ -19,7 +19,8 @@ from app.cli.sample_judgements import (
     judge_of_scores,
 )
 from db.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
-from db.annotations import StepSubmission, submit, work
+from db.annotations import submit, work
+from db.committing import StepSubmission
 from db.engine import Database
 from db.people import actor_named, add_person, list_people, set_member
 from db.permissions import Actor, Role

@@ -13,8 +13,9 @@ from annotators.submissions import GivenLabel
 from app.pages import help as help_page
 from app.settings import Settings
 from app.widgets.study_form import sample_size
-from db.annotations import StepSubmission, submit, work
+from db.annotations import submit, work
 from db.assignments import return_to_annotator, skip
+from db.committing import StepSubmission
 from db.items import item_counts
 from db.models import Document, Item
 from db.people import set_member

@@ -16,7 +16,8 @@ from pathlib import Path
 from sqlalchemy import text
 
 from annotators.submissions import GivenLabel
-from db.annotations import StepSubmission, submit, work
+from db.annotations import submit, work
+from db.committing import StepSubmission
 from db.engine import Database, insert_many
 from db.permissions import Actor
 from db.schema import migrate

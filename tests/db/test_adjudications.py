@@ -117,7 +117,8 @@ def test_grounding_is_settled_per_evidence_unit(database: Database) -> None:
         assert item is not None
         values = {"question_factual": "factual", "answer_factual": "factual", "complete": "complete"}
         from annotators.submissions import GivenLabel
-        from db.annotations import StepSubmission, submit
+        from db.annotations import submit
+        from db.committing import StepSubmission
 
         labels = [GivenLabel(name, "item", value) for name, value in values.items()]
         labels += [GivenLabel("grounding", "evidence:E1", "required"), GivenLabel("grounding", "evidence:E2", second)]

@@ -56,7 +56,8 @@ def test_the_same_people_and_items_cannot_be_imported_twice(database: Database) 
 
 def test_cannot_judge_is_counted_and_left_out(database: Database) -> None:
     from annotators.submissions import GivenLabel
-    from db.annotations import StepSubmission, submit
+    from db.annotations import submit
+    from db.committing import StepSubmission
 
     study = StudyInUse(database, items=1, annotators=1, overlap=1)
     item = study.work(0)["items"][0]

@@ -11,7 +11,8 @@ from annotators.criteria import Choice, Label
 from annotators.errors import InvalidInput
 from annotators.protocols import Material, Step
 from annotators.submissions import GivenLabel
-from db.annotations import StepSubmission, submit
+from db.annotations import submit
+from db.committing import StepSubmission
 from db.engine import Database
 from tests.makers import StudyInUse, tiny_protocol
 

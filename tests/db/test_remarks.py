@@ -11,8 +11,9 @@ from sqlmodel import select
 from annotators.errors import NotFound
 from annotators.submissions import GivenLabel
 from db.adjudications import UnitDecision, adjudicate, disputes
-from db.annotations import StepSubmission, reopen, submit
+from db.annotations import reopen, submit
 from db.assignments import skip
+from db.committing import StepSubmission
 from db.engine import Database
 from db.models import Item, Membership
 from db.my_progress import my_progress

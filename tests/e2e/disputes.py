@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from annotators.criteria import Criterion, Number, Order, Several, Text
 from annotators.protocols import PROTOCOLS, Protocol
 from annotators.submissions import GivenLabel
-from db.annotations import StepSubmission, submit, work
+from db.annotations import submit, work
+from db.committing import StepSubmission
 from db.models import Assignment, StudyItem
 from db.people import actor_named
 from db.studies import StudyDesign, create_study

@@ -16,7 +16,8 @@ from annotators.criteria import Choice, Grade, Label, Several, Text
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.protocols import Material, Protocol, Step
 from annotators.submissions import GivenLabel
-from db.annotations import StepSubmission, Submitted, reopen, submit
+from db.annotations import Submitted, reopen, submit
+from db.committing import StepSubmission
 from db.documents import add_document, document_file
 from db.engine import Database
 from db.labels import ForeignLabel, import_labels
