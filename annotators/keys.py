@@ -1,6 +1,13 @@
-"""The keys that the annotator's page uses itself, in one place: a protocol's label keys may not be among them."""
+"""The keys that our full-screen pages use themselves, and which changes of them a person may make for themselves.
+
+A protocol's label keys may not be among the keys of the annotator's page.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+
+from annotators.errors import InvalidInput
 
 ACTIONS: dict[str, tuple[str, str]] = {
     "submit": ("Enter", "Submit"),
@@ -22,12 +29,120 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "fit_width": ("w", "Fit width"),
     "fit_page": ("p", "Fit page"),
     "rotate": ("r", "Rotate"),
+    "two_pages": ("D", "Double: two pages beside each other"),
+    "enlarge": ("E", "Enlarge the table or figure, and back"),
+    "search": ("/", "Search the document"),
+    "previous_hit": (",", "Hit before"),
+    "next_hit": (".", "Next hit of the search or of a phrase"),
+    "mark": ("M", "Mark what supports this label"),
     "previous_evidence": ("{", "Evidence unit before"),
     "next_evidence": ("}", "Evidence unit after"),
     "clear": ("Backspace", "Clear this label"),
     "close": ("Escape", "Close, or back to the labels"),
 }
-"""Action → (key as `KeyboardEvent.key` gives it, its name for people)."""
+"""Action of the annotator's page → (key as `KeyboardEvent.key` gives it, its name for people)."""
 
-RESERVED = {key for key, _ in ACTIONS.values()} | {"Tab", " ", "/", "=", "_"}
-"""Keys no label may have; `/` is kept for search, `=` and `_` are `+` and `-` on other keyboards."""
+_SHARED = (
+    "guidelines",
+    "keys",
+    "previous_criterion",
+    "next_criterion",
+    "previous_label",
+    "next_label",
+    "previous_page",
+    "next_page",
+    "zoom_in",
+    "zoom_out",
+    "fit_width",
+    "fit_page",
+    "two_pages",
+    "enlarge",
+    "search",
+    "previous_hit",
+    "next_hit",
+    "previous_evidence",
+    "next_evidence",
+    "close",
+)
+
+ADJUDICATION: dict[str, tuple[str, str]] = {
+    "settle": ("Enter", "Settle the item"),
+    "back": ("z", "Back to the item settled last"),
+    "later": ("s", "Later: the item moves to the end for now"),
+    "return": ("r", "Return the item to an annotator"),
+    "reason": ("c", "Reason for this decision"),
+    "clear": ("Backspace", "Take this decision back"),
+    "rotate": ("R", "Rotate the page"),
+    **{name: ACTIONS[name] for name in _SHARED},
+}
+"""The same for the adjudicator's page. The keys are among those that no label may have, but for `R`."""
+
+RESERVED = {key for key, _ in ACTIONS.values()} | {"Tab", " ", "=", "_"}
+"""Keys no label may have; `=` and `_` are `+` and `-` on other keyboards."""
+
+FIXED = frozenset({"close", "previous_criterion", "next_criterion", "previous_label", "next_label"})
+"""Actions whose key nobody can change: without them one could not find the way back to the labels."""
+
+NAMED_KEYS = frozenset({"Enter", "Backspace", "Delete", "Insert", "Home", "End", "F2", "F4", "F6", "F7", "F8", "F9"})
+"""Keys without a character that an action can have. The rest belongs to the browser, or to moving about."""
+
+_SAME = {"=": "+", "_": "-"}
+
+
+def check_action_keys(actions: Mapping[str, tuple[str, str]], changes: object) -> dict[str, str]:
+    """A person's own keys for these actions, action → key; raises InvalidInput where two actions would share one."""
+    checked = _texts(changes, "keys")
+    for action, key in checked.items():
+        if action not in actions:
+            raise InvalidInput(f"There is no action {action!r}. Actions: {', '.join(sorted(actions))}.")
+        if action in FIXED:
+            raise InvalidInput(f"The key of {actions[action][1]!r} cannot be changed.")
+        if not (is_letter(key) or key in NAMED_KEYS) or key in "0123456789":
+            raise InvalidInput(
+                f"{key!r} cannot be the key of {actions[action][1]!r}: digits are for labels, the space bar and Tab "
+                f"belong to the browser. Use a letter, a sign, or one of {', '.join(sorted(NAMED_KEYS))}."
+            )
+    holders: dict[str, str] = {}
+    for action, (key, title) in actions.items():
+        own = checked.get(action, key)
+        holder = holders.setdefault(_SAME.get(own, own), title)
+        if holder != title:
+            raise InvalidInput(
+                f"{own!r} would be the key of {holder!r} and of {title!r}. Give one of them another key."
+            )
+    return checked
+
+
+def check_label_keys(changes: object) -> dict[str, dict[str, dict[str, str]]]:
+    """A person's own keys for labels: protocol → criterion → value → key; raises InvalidInput for two alike."""
+    checked: dict[str, dict[str, dict[str, str]]] = {}
+    for protocol, criteria in _mapping(changes, "label keys").items():
+        for criterion, labels in _mapping(criteria, f"label keys of {protocol!r}").items():
+            keys = _texts(labels, f"label keys of {criterion!r}")
+            for value, key in keys.items():
+                if not is_letter(key):
+                    raise InvalidInput(
+                        f"{key!r} cannot be the key of the label {value!r}. Use a letter, digit or sign."
+                    )
+            if len(set(keys.values())) < len(keys):
+                raise InvalidInput(f"Two labels of {criterion!r} would have the same key. Give one of them another.")
+            checked.setdefault(protocol, {})[criterion] = keys
+    return checked
+
+
+def is_letter(key: str) -> bool:
+    """Whether a key types one character that shows: a letter, a digit or a sign."""
+    return len(key) == 1 and key.isprintable() and not key.isspace()
+
+
+def _mapping(given: object, what: str) -> dict[str, object]:
+    if not isinstance(given, dict) or not all(isinstance(name, str) and len(name) <= 200 for name in given):
+        raise InvalidInput(f"The {what} must be an object whose names are texts of at most 200 characters.")
+    return given
+
+
+def _texts(given: object, what: str) -> dict[str, str]:
+    checked = _mapping(given, what)
+    if len(checked) > 200 or not all(isinstance(key, str) and len(key) <= 20 for key in checked.values()):
+        raise InvalidInput(f"The {what} must be at most 200 keys as the browser names them.")
+    return {name: str(key) for name, key in checked.items()}

@@ -25,8 +25,10 @@ class Part(StrEnum):
 
     EVIDENCE = "evidence"
     CLAIMS = "claims"
+    VERDICTS = "verdicts"
     IMAGES = "images"
     DOCUMENTS = "documents"
+    METADATA = "metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +56,33 @@ class ClaimView:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictView:
+    """What one source says of one claim.
+
+    `against` is what the claim was held against, written as a target: `evidence:K` (one unit), `context` (all evidence
+    at once), `answer`, `reference`. `label` is entailment, neutral or contradiction. `source` says who judged:
+    `people`, `adjudicated`, or the name of a judge.
+    """
+
+    claim: str
+    against: str
+    label: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ImageView:
-    """One image interleaved in the answer, in its order."""
+    """One image interleaved in the answer or (`of` = reference) in the reference answer, in its order there.
+
+    `box` is [x0, y0, x1, y1] in fractions of the page; None is the whole page or a document of its own.
+    """
 
     key: str
     document: str | None = None
     page: int = 1
     caption: str = ""
+    of: str = "answer"
+    box: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +101,8 @@ class ItemView:
     claims: tuple[ClaimView, ...] = ()
     images: tuple[ImageView, ...] = ()
     documents: tuple[str, ...] = ()
+    verdicts: tuple[VerdictView, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +131,24 @@ class ValueKind:
     high: float | None = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A value of a group of items, not of one item: the group's mean of `of` less its mean of `minus`."""
+
+    name: str
+    title: str
+    of: str
+    minus: str
+
+    def value(self, means: Mapping[str, float | None]) -> ScoreValue:
+        """The difference, from the group's (macro) mean of each value by name; unscored where one is missing."""
+        of, minus = means.get(self.of), means.get(self.minus)
+        if of is None or minus is None:
+            missing = self.of if of is None else self.minus
+            return ScoreValue(self.name, None, f"the group has no score {missing}", target="group")
+        return ScoreValue(self.name, of - minus, target="group")
+
+
 class Parameters(BaseModel):
     """The parameters of a scorer: frozen, none unknown."""
 
@@ -120,6 +162,10 @@ class Scorer(ABC, Generic[P]):
     """A metric by its name and version. The version changes whenever the same item could get another score.
 
     `values` are what it gives, the main one first; `needs` are the parts it reads; `source` cites where it is from.
+    A group of items (a system, a category, everything) is summed up by the mean of each value over scored items and the
+    unweighted mean of the category means (MacroMean); `differences` are what is computed from these means beside them.
+    `uses_model` says that scoring loads an embedding model (seconds, and 480 MB): such a scorer runs in a worker
+    process, never in the web process. The model is loaded once in a process, by the first batch that needs it.
     """
 
     name: ClassVar[str]
@@ -129,14 +175,22 @@ class Scorer(ABC, Generic[P]):
     source: ClassVar[str]
     values: ClassVar[tuple[ValueKind, ...]]
     needs: ClassVar[frozenset[Part]] = frozenset()
+    differences: ClassVar[tuple[Difference, ...]] = ()
+    uses_model: ClassVar[bool] = False
     parameters: type[P]
 
     @abstractmethod
     def score(self, items: Sequence[ItemView], parameters: P) -> list[list[ScoreValue]]:
         """The scores of each item of a batch, in the order of the batch.
 
-        Every item gets at least one score, *unscored* ones included: an item without any counts as not yet scored.
+        Every item gets at least one score, *unscored* ones included: an item without any counts as not yet scored. An
+        item's scores depend on nothing but the item and the parameters: not on the other items of the batch.
         """
+
+    def resources(self, parameters: P) -> tuple[str, ...]:
+        """The SHA-256 of every resource that scoring with these parameters reads (see `annotators.resources`)."""
+        del parameters
+        return ()
 
 
 SCORERS: Registry[Scorer[Any]] = Registry("scorer", "annotators.scorers")

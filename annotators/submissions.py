@@ -15,6 +15,9 @@ MAX_COMMENT = 10_000
 """Characters of a comment, of a reason, and of a text that is a label."""
 
 MAX_RATIONALES = 100
+MAX_BOXES = 200
+"""Boxes of one place: one a line of the text that was selected."""
+
 MAX_KEY = 1_000
 
 
@@ -23,7 +26,8 @@ class GivenLabel:
     """One label as an annotator gave it: a value, or `cannot_judge` with the reason.
 
     `target` is a written target (annotators/targets.py) with the item's own keys. `rationale` is a list of places that
-    support the label: {"document", "page", "box"} or {"text"} with or without document and page.
+    support the label: {"document", "page", "box"}, {"document", "page", "text", "boxes"} for text selected on a page (a
+    box a line), or {"text"} with or without document and page.
     """
 
     criterion: str
@@ -221,7 +225,7 @@ def _rationale(given: object, place: str) -> list[dict[str, Any]] | None:
 
 
 def _rationale_place(given: object, what: str) -> dict[str, Any]:
-    known = {"document", "page", "box", "text"}
+    known = {"document", "page", "box", "boxes", "text"}
     if not isinstance(given, dict) or not set(given) <= known:
         raise InvalidInput(f"{what} is {_shown(given)}. It has document and page with a box or a text, nothing else.")
     place = {name: value for name, value in given.items() if value is not None}
@@ -232,14 +236,19 @@ def _rationale_place(given: object, what: str) -> dict[str, Any]:
         raise InvalidInput(f"{what} names document {_shown(given.get('document'))}. Give its key or its id.")
     if "page" in place and not _is_count(page):
         raise InvalidInput(f"{what} names page {_shown(page)}. Pages are whole numbers from 1.")
+    if ("box" in place or "boxes" in place) and (document is None or page is None):
+        raise InvalidInput(f"{what} has a box but not its document and page. Give both.")
     if "box" in place:
-        if document is None or page is None:
-            raise InvalidInput(f"{what} has a box but not its document and page. Give both.")
         place["box"] = _box(place["box"], what)
+    if "boxes" in place:
+        boxes = place["boxes"]
+        if not isinstance(boxes, list) or not 1 <= len(boxes) <= MAX_BOXES:
+            raise InvalidInput(f"{what} has the boxes {_shown(boxes)}. Give a list of 1 to {MAX_BOXES}.")
+        place["boxes"] = [_box(one, what) for one in boxes]
     text = stored_text(place.pop("text", None), f"{what}: its text")
     if text is not None:
         place["text"] = text
-    if "box" not in place and text is None:
+    if "box" not in place and "boxes" not in place and text is None:
         raise InvalidInput(f"{what} has neither a box nor a text. Give one.")
     return place
 

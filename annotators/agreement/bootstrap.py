@@ -1,4 +1,4 @@
-"""One bootstrap over units for every coefficient: draws over patterns, the jackknife, percentile and BCa intervals."""
+"""One bootstrap over units for every coefficient: draws over patterns, clusters, the jackknife, and the intervals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy import sparse
+from scipy.special import ndtr, ndtri, stdtrit
 
 from annotators.agreement.result import Interval, IntervalKind
 from annotators.agreement.table import FloatArray, IntArray
@@ -22,7 +23,8 @@ class Resampled:
     """S statistics of the data (`values`, S), of B resamples (`replicates`, B × S) and with units left out.
 
     `jackknife` (J × S) has the statistics without one unit, or one group of units, and `repeats` (J) how many units or
-    groups give that same row. NaN is undefined.
+    groups give that same row. NaN is undefined. `over` says what was drawn: units, or clusters of them by their name.
+    Intervals are cut at `ceiling`.
     """
 
     values: FloatArray
@@ -31,9 +33,11 @@ class Resampled:
     repeats: FloatArray
     seed: int
     n_units: int
+    over: str = "units"
+    ceiling: float = 1.0
 
     def interval(self, statistic: int = 0, level: float = 0.95, kind: IntervalKind = "BCa") -> Interval:
-        """The bootstrap interval of one of the statistics, cut at 1.
+        """The bootstrap interval of one of the statistics, cut at 1 ("jackknife": that of the jackknife).
 
         BCa: Efron (1987), Journal of the American Statistical Association 82, 171-185, with the jackknife's
         acceleration; ties with the value count by half in the bias correction. In simulations of α, κ and raw agreement
@@ -42,15 +46,17 @@ class Resampled:
         cover less. Where BCa is not defined the interval is the percentile one and its note says so. Undefined
         resamples are left out; when they are more than half, there is no interval.
         """
+        if kind == "jackknife":
+            return self.jackknife_interval(statistic, level)
         drawn = self.replicates[:, statistic]
         value, defined = float(self.values[statistic]), drawn[~np.isnan(drawn)]
         undefined = len(drawn) - len(defined)
 
         def made(low: float | None, high: float | None, kind: IntervalKind, note: str = "") -> Interval:
-            return Interval(low, high, kind, level, len(drawn), undefined, self.seed, note)
+            return Interval(low, high, kind, level, len(drawn), undefined, self.seed, note, self.over)
 
         if not len(drawn):
-            why = "no resamples were asked for" if self.n_units > 1 else "one unit cannot be resampled"
+            why = "no resamples were asked for" if self.n_units > 1 else f"one {self.over[:-1]} cannot be resampled"
             return made(None, None, kind, why)
         if 2 * undefined > len(drawn):
             return made(None, None, kind, f"{undefined:,} of {len(drawn):,} resamples undefined")
@@ -62,11 +68,83 @@ class Resampled:
             else:
                 ends = corrected
         low, high = np.quantile(defined, ends).tolist()
-        return made(min(low, 1.0), min(high, 1.0), kind, note)
+        return made(min(low, self.ceiling), min(high, self.ceiling), kind, note)
+
+    def jackknife_interval(self, statistic: int = 0, level: float = 0.95) -> Interval:
+        """The value ± t times the jackknife's standard error, cut at 1; t has one degree less than units left out.
+
+        se² = (n - 1) / n Σ (θ_(i) - θ_(.))²: Efron & Tibshirani (1993), An Introduction to the Bootstrap, eq. 11.5.
+        """
+        value, without = float(self.values[statistic]), self.jackknife[:, statistic]
+        n = float(self.repeats.sum())
+        if n < 2 or np.isnan(without).any():
+            why = "one unit alone makes the coefficient defined" if n >= 2 else "no units were left out"
+            return Interval(None, None, "jackknife", level, note=why, over=self.over)
+        spread = (self.repeats * (without - np.average(without, weights=self.repeats)) ** 2).sum()
+        return t_interval(value, float(np.sqrt((n - 1) / n * spread)), n - 1, level, "jackknife", over=self.over)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """How intervals are made: how many resamples, from which seed, at which level, of which kind, over what.
+
+    `clusters` (U) is the cluster (from 0) of each unit of the table of ratings, when clusters of units are resampled
+    together; `over` is what they are called. `drawn_from`, when it is not 0, is how many clusters there are, those
+    without any unit that counts included, so that tables with the same clusters see the same resamples.
+    """
+
+    resamples: int = 1000
+    seed: int = 0
+    level: float = 0.95
+    kind: IntervalKind = "BCa"
+    clusters: IntArray | None = None
+    over: str = "units"
+    drawn_from: int = 0
+
+    def run(self, evaluate: Evaluate, multiplicity: IntArray, of_unit: IntArray, width: int = 1) -> Resampled:
+        """Resample units or clusters; arguments as of `resample`, with the pattern of each unit (-1: none)."""
+        if self.clusters is None:
+            return resample(evaluate, multiplicity, resamples=self.resamples, seed=self.seed, width=width)
+        counting = of_unit >= 0
+        cluster = self.clusters[counting]
+        drawn_from = self.drawn_from
+        if not drawn_from:
+            there, cluster = np.unique(cluster, return_inverse=True)
+            drawn_from = len(there)
+        content = sparse.csr_array(
+            (np.ones(len(cluster)), (cluster, of_unit[counting])), shape=(drawn_from, len(multiplicity))
+        )
+        return resample(
+            lambda draws: evaluate(np.asarray(draws @ content)),
+            np.ones(drawn_from, dtype=np.int64),
+            resamples=self.resamples,
+            seed=self.seed,
+            width=max(width, len(multiplicity)),
+            over=self.over,
+        )
+
+
+def t_interval(
+    value: float, error: float, freedom: float, level: float, kind: str, *, over: str = "units", note: str = ""
+) -> Interval:
+    """The value ± t times its standard error, cut at 1."""
+    if freedom < 1 or not np.isfinite(error):
+        return Interval(None, None, kind, level, note="one unit gives no standard error", over=over)
+    if error <= ROUNDING:
+        note = note or "the standard error is 0, which understates the uncertainty"
+    reach = float(stdtrit(freedom, (1 + level) / 2)) * error
+    low, high = min(value - reach, 1.0), min(value + reach, 1.0)
+    return Interval(low, high, kind, level, note=note, over=over, error=error, freedom=freedom)
 
 
 def resample(
-    evaluate: Evaluate, multiplicity: IntArray, *, resamples: int = 1000, seed: int = 0, width: int = 1
+    evaluate: Evaluate,
+    multiplicity: IntArray,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    width: int = 1,
+    over: str = "units",
 ) -> Resampled:
     """Evaluate statistics on the data, on resamples of units with replacement, and with units left out.
 
@@ -95,7 +173,7 @@ def resample(
         jackknife = np.concatenate(
             [evaluated(multiplicity - left_out(start, start + at_once)) for start in range(0, len(repeats), at_once)]
         )
-    return Resampled(values[0], np.concatenate(replicates), jackknife, repeats, seed, n)
+    return Resampled(values[0], np.concatenate(replicates), jackknife, repeats, seed, n, over)
 
 
 def _draws(rng: np.random.Generator, multiplicity: IntArray) -> Callable[[int], FloatArray]:

@@ -7,8 +7,12 @@ pairs of raters), NaN where the coefficient is not defined for a sample. All are
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 
+from annotators.agreement.distances import Distance
 from annotators.agreement.pairs import PairSums
 from annotators.agreement.patterns import Counts
 from annotators.agreement.table import FloatArray
@@ -21,7 +25,7 @@ def percent_agreement(table: Counts, weights: FloatArray) -> FloatArray:
     (`Counts.of(ratings, 2)`). (1/n) Σ_u Σ_k n_uk (n_uk - 1) / (n_u (n_u - 1)): Fleiss (1971), Psychological Bulletin
     76, 378-382; with gaps Gwet (2014), Handbook of Inter-Rater Reliability, chapter 2.
     """
-    return _ratio(weights @ (table.agreeing / table.pairs), weights.sum(axis=1))
+    return ratio(weights @ (table.agreeing / table.pairs), weights.sum(axis=1))
 
 
 def specific_agreement(table: Counts, weights: FloatArray) -> FloatArray:
@@ -35,7 +39,7 @@ def specific_agreement(table: Counts, weights: FloatArray) -> FloatArray:
     """
     others = table.sizes - 1
     same = (table.counts.power(2) - table.counts).tocsr()
-    return _ratio(weights @ same, (weights * others) @ table.counts)
+    return ratio(weights @ same, (weights * others) @ table.counts)
 
 
 def cohen_kappa(sums: PairSums, weights: FloatArray) -> FloatArray:
@@ -49,17 +53,27 @@ def cohen_kappa(sums: PairSums, weights: FloatArray) -> FloatArray:
     if len(sums.starts):
         products = (weights @ sums.left) * (weights @ sums.right)
         chance[:, sums.owner] = np.add.reduceat(products, sums.starts, axis=1)
-    return _ratio(n * (weights @ sums.agreed) - chance, n * n - chance)
+    return ratio(n * (weights @ sums.agreed) - chance, n * n - chance)
+
+
+def weighted_kappa(sums: PairSums, weights: FloatArray) -> FloatArray:
+    """Cohen's weighted κ of each pair of raters (B × J), with the distance of `sums`; see `cross.weighted_cohen`."""
+    assert sums.distance is not None
+    shape = (len(weights), -1, sums.distance.n_labels)
+    sides = [np.asarray(weights @ side).reshape(shape) for side in (sums.left, sums.right)]
+    expected = sums.distance.cross(sides[0], sides[1])
+    return ratio(expected - (weights @ sums.shared) * (weights @ sums.agreed), expected)
 
 
 def light_kappa(sums: PairSums, weights: FloatArray) -> FloatArray:
     """Light's κ: the plain mean of Cohen's κ over those pairs of raters for which it is defined in the sample.
 
-    Light (1971), Psychological Bulletin 76, 365-377; with gaps each pair is measured on the units that it shares.
+    Of weighted κ when `sums` has a distance. Light (1971), Psychological Bulletin 76, 365-377; with gaps each pair is
+    measured on the units that it shares.
     """
-    kappa = cohen_kappa(sums, weights)
+    kappa = cohen_kappa(sums, weights) if sums.distance is None else weighted_kappa(sums, weights)
     defined = ~np.isnan(kappa)
-    return _ratio(np.where(defined, kappa, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
+    return ratio(np.where(defined, kappa, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
 
 
 def fleiss_kappa(table: Counts, weights: FloatArray) -> FloatArray:
@@ -71,11 +85,11 @@ def fleiss_kappa(table: Counts, weights: FloatArray) -> FloatArray:
     Bulletin 76, 378-382; with gaps Gwet (2014), Handbook of Inter-Rater Reliability, chapter 2.
     """
     pairable = (table.pairs > 0).astype(np.float64)
-    observed = _ratio(weights @ (table.agreeing / np.maximum(table.pairs, 1.0)), weights @ pairable)
-    shares = ((weights / table.sizes) @ table.counts) / weights.sum(axis=1, keepdims=True)
+    observed = ratio(weights @ (table.agreeing / np.maximum(table.pairs, 1.0)), weights @ pairable)
+    shares = mean_shares(table, weights)
     constant = (shares > 0).sum(axis=1) == 1
     chance = np.where(constant, 1.0, (shares**2).sum(axis=1))
-    return _ratio(observed - chance, 1 - chance)
+    return ratio(observed - chance, 1 - chance)
 
 
 def krippendorff_alpha_nominal(table: Counts, weights: FloatArray) -> FloatArray:
@@ -128,14 +142,96 @@ def krippendorff_alpha_interval(table: Counts, weights: FloatArray) -> FloatArra
     return _alpha(observed, np.where(constant, 0.0, expected), n)
 
 
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A table of patterns with a distance of labels: what every weighted coefficient of counts reads.
+
+    `apart` (P) is the sum of the distances over the ordered pairs of ratings of such a unit.
+    """
+
+    table: Counts
+    distance: Distance
+
+    @cached_property
+    def apart(self) -> FloatArray:
+        """Σ over ordered pairs of ratings of their distance, for each pattern (P)."""
+        return self.distance.within(self.table.counts)
+
+    @cached_property
+    def agreement(self) -> FloatArray:
+        """The mean agreement weight 1 - δ / δ_max of the pairs of ratings of a pattern (P); 0 for a single rating."""
+        pairs = self.table.pairs
+        return np.where(pairs > 0, 1 - self.apart / (self.distance.greatest * np.maximum(pairs, 1.0)), 0.0)
+
+    @property
+    def sum_of_weights(self) -> float:
+        """The sum of the agreement weights over all ordered pairs of declared labels: K for plain agreement."""
+        return self.distance.n_labels**2 - self.distance.total / self.distance.greatest
+
+
+def gwet_ac(spread: Spread, weights: FloatArray) -> FloatArray:
+    """Gwet's AC1 (nominal distance) and AC2; declared labels count used or not, and single ratings count in chance.
+
+    p_e = T_w / (K (K - 1)) Σ_k π_k (1 - π_k), T_w the sum of the weights, π_k as in `fleiss_kappa`. Needs two declared
+    labels; where one of them was used throughout it is 1, unlike κ. NaN where no unit of a sample has two ratings.
+    Gwet (2008), British Journal of Mathematical and Statistical Psychology 61, 29-48; with gaps and weights Gwet
+    (2014), Handbook of Inter-Rater Reliability, chapters 4 and 5.
+    """
+    table, k = spread.table, spread.distance.n_labels
+    shares = mean_shares(table, weights)
+    chance = spread.sum_of_weights / (k * (k - 1)) * (shares * (1 - shares)).sum(axis=1)
+    observed = _observed(spread, weights)
+    return ratio(observed - chance, 1 - chance)
+
+
+def brennan_prediger(spread: Spread, weights: FloatArray) -> FloatArray:
+    """Brennan & Prediger's coefficient: chance agreement is that of K declared labels given blindly, T_w / K².
+
+    Brennan & Prediger (1981), Educational and Psychological Measurement 41, 687-699; weighted: Gwet (2014).
+    """
+    chance = spread.sum_of_weights / spread.distance.n_labels**2
+    return np.asarray((_observed(spread, weights) - chance) / (1 - chance))
+
+
+def krippendorff_alpha(spread: Spread, weights: FloatArray) -> FloatArray:
+    """Krippendorff's α for any distance (ratio, MASI); table and NaN as in `krippendorff_alpha_nominal`.
+
+    For ratio: Krippendorff (2011), section E. For sets with the MASI distance: Passonneau (2006), LREC, 831-836.
+    """
+    table = spread.table
+    n, marginals = weights @ table.sizes, weights @ table.counts
+    return _alpha(weights @ (spread.apart / (table.sizes - 1)), spread.distance.cross(marginals, marginals), n)
+
+
+def mean_agreement(spread: Spread, weights: FloatArray) -> FloatArray:
+    """The mean over units of the mean of 1 - δ over their pairs of ratings: mean Jaccard similarity, for one."""
+    similarity = 1 - spread.apart / np.maximum(spread.table.pairs, 1.0)
+    return ratio(weights @ similarity, weights.sum(axis=1))
+
+
+def mean_shares(table: Counts, weights: FloatArray) -> FloatArray:
+    """π_k (B × K): the mean over units of the share of their ratings that carry label k."""
+    shares = (weights / table.sizes) @ table.counts
+    return np.asarray(shares / np.maximum(weights.sum(axis=1, keepdims=True), 1.0))
+
+
+def _observed(spread: Spread, weights: FloatArray) -> FloatArray:
+    pairable = (spread.table.pairs > 0).astype(np.float64)
+    return ratio(weights @ spread.agreement, weights @ pairable)
+
+
 def _alpha(observed: FloatArray, expected: FloatArray, n: FloatArray) -> FloatArray:
     """1 - D_o / D_e from n D_o, n (n - 1) D_e and n."""
-    return _ratio(expected - (n - 1) * observed, expected)
+    return ratio(expected - (n - 1) * observed, expected)
 
 
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """above / below, NaN where below is 0. No coefficient is above 1: what rounding leaves there is 1."""
-    ratio = np.full(np.shape(below), np.nan)
-    np.divide(above, below, out=ratio, where=below != 0)
-    np.minimum(ratio, 1.0, out=ratio)
-    return ratio
+def ratio(above: FloatArray, below: FloatArray, *, cut: bool = True) -> FloatArray:
+    """above / below, elementwise, NaN where below is 0 (or either is NaN).
+
+    No coefficient is above 1: what rounding leaves there is cut to 1, unless `cut` is false.
+    """
+    found = np.full(np.shape(below), np.nan)
+    np.divide(above, below, out=found, where=below != 0)
+    if cut:
+        np.minimum(found, 1.0, out=found)
+    return found

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from annotators.agreement.distances import Distance, Matrix
 from annotators.agreement.patterns import Cells, Rows
 from annotators.agreement.table import FloatArray, IntArray, Ratings
 
-Matrix = FloatArray | sparse.csr_array
 Incidences = Iterable[tuple[IntArray, IntArray, IntArray, IntArray]]
 DENSE_CELLS = 16_000_000  # a matrix of up to 128 MB is kept dense when it is not mostly empty
 INCIDENCES = 200_000  # so many pairs of ratings are quick to sum as a sparse matrix, too
@@ -25,7 +25,9 @@ class PairSums:
     `multiplicity` (P) is how many units show the pattern. `shared` and `agreed` (P × J) count the units that both
     raters of a pair rated, and rated alike. `left` and `right` (P × C) count, for each pair and label, the use of the
     label by the one and by the other, on shared units; the columns of a pair stand together, from `starts` on, and
-    `owner` says whose they are. `blocked` says that a pattern is a block of units instead of one kind of unit.
+    `owner` says whose they are. With a `distance`, `agreed` sums the distances of the two labels instead, and the
+    columns are complete: J × K. `of_unit` (U) is the pattern of each unit of the table of ratings (-1: none), and
+    `blocked` says that a pattern is a block of units, or of clusters of them, instead of one kind of unit.
     """
 
     multiplicity: IntArray
@@ -35,7 +37,9 @@ class PairSums:
     right: Matrix
     starts: IntArray
     owner: IntArray
+    of_unit: IntArray
     blocked: bool = False
+    distance: Distance | None = None
 
     @property
     def width(self) -> int:
@@ -48,60 +52,96 @@ class PairSums:
         labels, codes = np.unique(np.concatenate([cells.a, cells.b]), return_inverse=True)
         a, b = codes[: len(cells.a)], codes[len(cells.a) :]
         row = np.arange(len(a))
-        return _summed(cells.multiplicity, [(row, np.zeros_like(row), a, b)], 1, len(labels), len(a))
+        of_unit = np.repeat(row, cells.multiplicity)
+        incidences = [(row, np.zeros_like(row), a, b)]
+        return _summed(cells.multiplicity, incidences, (1, len(labels)), n_entries=len(a), of_unit=of_unit)
 
     @classmethod
-    def of_ratings(cls, ratings: Ratings, pairs: IntArray, seed: int) -> PairSums:
+    def of_ratings(
+        cls,
+        ratings: Ratings,
+        pairs: IntArray,
+        seed: int,
+        *,
+        distance: Distance | None = None,
+        clusters: IntArray | None = None,
+        blocks: bool = True,
+    ) -> PairSums:
         """Many pairs of raters at once: a pattern is a kind of unit or, with many raters and units, a block of units.
 
         The 1,000 blocks are formed at random. Units being a random sample, so are blocks of units, and resampling
         blocks gives the same interval but for the error of estimating a spread from 1,000 values (2 %).
-        `pairs` are the wanted pairs as a * n_raters + b with a < b, sorted.
+        `pairs` are the wanted pairs as a * n_raters + b with a < b, sorted. `clusters` (U) keeps the units of a cluster
+        in one block; without `blocks` there are none, whatever the size.
         """
         rows = Rows.of(ratings)
         small = len(rows.lengths) * len(pairs) * rows.n_labels <= DENSE_CELLS or rows.n_pairs <= INCIDENCES
-        blocked = not small and len(rows.lengths) > BLOCKS
-        multiplicity = rows.multiplicity
+        blocked = blocks and not small and len(rows.lengths) > BLOCKS
+        multiplicity, of_unit = rows.multiplicity, rows.of_unit
         block = np.arange(len(multiplicity))
         if blocked:
             rows = Rows.of(ratings, grouped=False)
-            block = np.random.default_rng([seed, 2]).permutation(len(rows.lengths)) % BLOCKS
-            multiplicity = np.ones(BLOCKS, dtype=np.int64)
+            random = np.random.default_rng([seed, 2])
+            counting = rows.of_unit >= 0
+            if clusters is None:
+                block = random.permutation(len(rows.lengths)) % BLOCKS
+            else:
+                block = random.permutation(int(clusters.max()) + 1)[clusters[counting]] % BLOCKS
+                block = np.unique(block, return_inverse=True)[1]
+            multiplicity = np.ones(int(block.max()) + 1, dtype=np.int64)
+            of_unit = np.full(len(rows.of_unit), -1, dtype=np.int64)
+            of_unit[counting] = block
         wanted = (
             (block[pattern[use]], np.searchsorted(pairs, pair[use]), a[use], b[use])
             for pattern, pair, a, b in rows.incidences()
             for use in [np.flatnonzero(np.isin(pair, pairs))]
         )
-        return _summed(multiplicity, wanted, len(pairs), rows.n_labels, rows.n_pairs, blocked=blocked)
+        return _summed(
+            multiplicity,
+            wanted,
+            (len(pairs), rows.n_labels),
+            n_entries=rows.n_pairs,
+            of_unit=of_unit,
+            blocked=blocked,
+            distance=distance,
+        )
 
 
 def _summed(
     multiplicity: IntArray,
     incidences: Incidences,
-    n_pairs: int,
-    n_labels: int,
-    n_entries: int,
+    size: tuple[int, int],
     *,
+    n_entries: int,
+    of_unit: IntArray,
     blocked: bool = False,
+    distance: Distance | None = None,
 ) -> PairSums:
-    """Add the incidences (pattern, pair, code, code) up into dense or sparse matrices, whichever is smaller."""
+    """Add the incidences (pattern, pair, code, code) up into dense or sparse matrices, whichever is smaller.
+
+    `size` is how many pairs and labels there are.
+    """
+    n_pairs, n_labels = size
     p, columns = len(multiplicity), n_pairs * n_labels
     if p * columns <= DENSE_CELLS and 20 * n_entries >= p * n_pairs:
         shared, agreed, left, right = (np.zeros((p, width)) for width in (n_pairs, n_pairs, columns, columns))
         for row, pair, a, b in incidences:
-            alike = a == b
-            for matrix, at in (
-                (shared, row * n_pairs + pair),
-                (agreed, (row * n_pairs + pair)[alike]),
-                (left, row * columns + pair * n_labels + a),
-                (right, row * columns + pair * n_labels + b),
+            alike = (a == b).astype(np.float64) if distance is None else distance.between(a, b)
+            for matrix, at, amount in (
+                (shared, row * n_pairs + pair, 1.0),
+                (agreed, row * n_pairs + pair, alike),
+                (left, row * columns + pair * n_labels + a, 1.0),
+                (right, row * columns + pair * n_labels + b, 1.0),
             ):
-                np.add.at(matrix.reshape(-1), at, 1.0)
+                np.add.at(matrix.reshape(-1), at, amount)
         owner = np.arange(n_pairs)
-        return PairSums(multiplicity, shared, agreed, left, right, owner * n_labels, owner, blocked)
+        starts = owner * n_labels
+        return PairSums(multiplicity, shared, agreed, left, right, starts, owner, of_unit, blocked, distance)
     row, pair, a, b = (np.concatenate(parts) for parts in zip(*incidences, strict=True))
     used_left, used_right = pair * n_labels + a, pair * n_labels + b
-    used = np.intersect1d(used_left, used_right)  # a label that only one of the two used adds nothing to chance
+    alike = (a == b).astype(np.float64) if distance is None else distance.between(a, b)
+    # A label that only one of the two used adds nothing to chance, unless it is near one that the other used.
+    used = np.intersect1d(used_left, used_right) if distance is None else np.arange(columns)
     owner, starts = np.unique(used // n_labels, return_index=True)
 
     def use_of_labels(at: IntArray) -> sparse.csr_array:
@@ -111,15 +151,19 @@ def _summed(
     return PairSums(
         multiplicity,
         _sparse(row, pair, (p, n_pairs)),
-        _sparse(row[a == b], pair[a == b], (p, n_pairs)),
+        _sparse(row, pair, (p, n_pairs), alike),
         use_of_labels(used_left),
         use_of_labels(used_right),
         starts,
         owner,
+        of_unit,
         blocked,
+        distance,
     )
 
 
-def _sparse(row: IntArray, column: IntArray, shape: tuple[int, int]) -> sparse.csr_array:
-    """The matrix that counts how often (row, column) occurs."""
-    return sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
+def _sparse(
+    row: IntArray, column: IntArray, shape: tuple[int, int], amount: FloatArray | None = None
+) -> sparse.csr_array:
+    """The matrix that counts how often (row, column) occurs, or sums the amounts that are given for it."""
+    return sparse.csr_array((np.ones(len(row)) if amount is None else amount, (row, column)), shape=shape)

@@ -1,4 +1,4 @@
-"""What a coefficient comes back as: its value or the reason why there is none, its interval, and its numbers."""
+"""What a coefficient comes back as: its value or the reason why there is none, its intervals, and its numbers."""
 
 from __future__ import annotations
 
@@ -8,36 +8,52 @@ from typing import Any, Literal
 
 from annotators.agreement.table import Label
 
-IntervalKind = Literal["BCa", "percentile"]
+IntervalKind = Literal["BCa", "percentile", "jackknife", "analytic"]
+BOOTSTRAPS = ("BCa", "percentile")
 
 
 @dataclass(frozen=True)
 class Interval:
-    """How an interval was made: by which bootstrap, at which level (0..1), from how many resamples and which seed.
+    """How an interval was made: by which method, at which level (0..1), from how many resamples and which seed.
 
-    `undefined` is how many of the resamples left the coefficient undefined and were left out; `low` and `high` are None
-    when no interval could be made, and `note` says why, or what else is to be known.
+    `kind` is "BCa" or "percentile" (bootstrap), "jackknife", or the name of an analytic method; `over` says what was
+    resampled or left out ("units", "questions"). `undefined` is how many of the resamples left the coefficient
+    undefined and were left out; `low` and `high` are None when no interval could be made, and `note` says why, or what
+    else is to be known. `error` is the standard error and `freedom` the degrees of freedom of t, where the method has
+    them.
     """
 
     low: float | None
     high: float | None
-    kind: IntervalKind
+    kind: str
     level: float
-    resamples: int
-    undefined: int
-    seed: int
+    resamples: int = 0
+    undefined: int = 0
+    seed: int = 0
     note: str = ""
+    over: str = "units"
+    error: float | None = None
+    freedom: float | None = None
 
     def in_words(self) -> str:
         """One line for tables and files, such as "BCa bootstrap over units, 95 %, 1,000 resamples, seed 7"."""
         if self.low is None:
             return f"no interval: {self.note}"
-        words = (
-            f"{self.kind} bootstrap over units, {100 * self.level:g} %, {self.resamples:,} resamples, seed {self.seed}"
-        )
-        if self.undefined:
-            words += f"; {self.undefined:,} of {self.resamples:,} resamples undefined"
+        level = f"{100 * self.level:g} %"
+        if self.kind in BOOTSTRAPS:
+            words = f"{self.kind} bootstrap over {self.over}, {level}, {self.resamples:,} resamples, seed {self.seed}"
+            if self.undefined:
+                words += f"; {self.undefined:,} of {self.resamples:,} resamples undefined"
+        else:
+            words = f"jackknife over {self.over}" if self.kind == "jackknife" else self.kind
+            if self.freedom is not None:
+                words += f", t with {self.freedom:,.0f} degrees of freedom"
+            words += f", {level}"
         return f"{words}; {self.note}" if self.note else words
+
+    def to_json(self) -> dict[str, Any]:
+        """The interval as an entry of a statistic's "intervals"."""
+        return {"kind": self.kind, "low": self.low, "high": self.high, "method": self.in_words()}
 
 
 @dataclass(frozen=True)
@@ -46,8 +62,8 @@ class Statistic:
 
     `low`, `high` are the ends of the interval on the scale of the value; `method` says in words how it was made and
     what was left out. `n_units`, `n_raters`, `n_ratings` are those that the statistic used. `raters` names the pair and
-    `label` the label that it is about, when it is about one. `interval` holds the method's parts and `left_out` the
-    number of units that do not count because they have a single rating; neither goes into JSON.
+    `label` the label that it is about, when it is about one. `interval` holds the method's parts, `beside` the other
+    intervals, and `left_out` the number of units that do not count because they have a single rating.
     """
 
     name: str
@@ -63,9 +79,14 @@ class Statistic:
     label: Label | None = None
     interval: Interval | None = None
     left_out: int = 0
+    beside: tuple[Interval, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The statistic as `agreement` JSON has it: `raters` and `label` only when it is about a pair or a label."""
+        """The statistic as `agreement` JSON has it.
+
+        `raters` and `label` are there only when it is about a pair or a label, `intervals` (the other intervals) only
+        when there are any.
+        """
         found: dict[str, Any] = {
             "name": self.name,
             "value": self.value,
@@ -81,4 +102,6 @@ class Statistic:
             found["raters"] = list(self.raters)
         if self.label is not None:
             found["label"] = self.label
+        if self.beside:
+            found["intervals"] = [interval.to_json() for interval in self.beside]
         return found

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,20 @@ from annotators.errors import InvalidInput
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-Label = str | int | float | bool
-Scale = Literal["nominal", "ordinal", "interval"]
-SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
+Label = str | int | float | bool | frozenset[Hashable]
+Scale = Literal["nominal", "ordinal", "interval", "ratio", "set", "text"]
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio", "set", "text")
+
+
+class Box(NamedTuple):
+    """A rectangle on a page, corners as fractions (0..1) of the page: an element of a set that was drawn."""
+
+    document: str
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +65,19 @@ class Ratings:
         the figures do not depend on the order of the triples. `labels` are the declared labels in their order, used or
         not; without them the labels are the distinct values, sorted. Labels are numbers when all of them are finite
         numbers, or texts that read as such ("0.5"); an ordinal scale whose labels are not numbers needs `labels`, for
-        the order, and an interval scale needs numbers.
+        the order; an interval scale needs numbers, and a ratio scale numbers from 0 on. On the scale "set" a value is a
+        list, tuple or set of elements (an empty one is a rating, None is not); an element that is a mapping with a
+        "box" of four fractions becomes a `Box`. Sets and texts have no declared labels.
 
         Raises InvalidInput when the sequences differ in length, a rater rated a unit twice (also when one of the two is
         missing), a value is not among `labels`, or the labels do not fit the scale.
         """
         if scale not in SCALES:
             raise InvalidInput(f"scale {scale!r} is unknown: use one of {', '.join(SCALES)}")
+        if scale == "set":
+            values, labels = [None if _missing(value) else as_set(value) for value in values], None
+        if scale == "text":
+            values, labels = [None if _missing(value) else str(value) for value in values], None
         unit_keys, unit = _factorise(units)
         rater_keys, rater = _factorise(raters)
         value_keys, value = _factorise(values)
@@ -115,6 +132,35 @@ class Ratings:
             scale,
         )
 
+    @classmethod
+    def from_matrix(
+        cls, matrix: npt.NDArray[np.generic], labels: Sequence[Label] | None = None, scale: Scale = "nominal"
+    ) -> Ratings:
+        """Make the table from an array of numbers, raters × units, NaN for a gap: `from_rows` for large studies.
+
+        Whole numbers become labels without a fraction. Raises InvalidInput as `from_triples` does.
+        """
+        values = np.asarray(matrix, dtype=np.float64)
+        if values.ndim != 2:
+            raise InvalidInput(f"an array of {values.ndim} dimensions is no table: give raters × units")
+        unit, rater = np.nonzero(~np.isnan(values.T))
+        found, place = _distinct(values[rater, unit])
+        whole = bool(np.isfinite(found).all() and (found == np.round(found)).all())
+        keys: list[Hashable] = [int(value) if whole else value for value in found.tolist()]
+        declared, code_of_value = _label_codes(keys, labels, scale)
+        numbers, numeric = _numbers(declared, scale, ordered=labels is not None)
+        return cls(
+            units=tuple(range(values.shape[1])),
+            raters=tuple(range(values.shape[0])),
+            labels=declared,
+            scale=scale,
+            unit=unit,
+            rater=rater,
+            code=code_of_value[place] if keys else place,
+            numbers=numbers,
+            numeric=numeric,
+        )
+
     @property
     def n_ratings(self) -> int:
         """How many ratings there are, gaps not counted."""
@@ -129,6 +175,30 @@ class Ratings:
         """Which ratings belong to a unit that has at least `smallest` of them: one truth value a rating."""
         return (self.sizes >= smallest)[self.unit]
 
+    def numbers_at(self, smallest: int) -> tuple[int, int, int]:
+        """How many units have at least `smallest` ratings, and how many raters and ratings those units have."""
+        known = self._known_numbers
+        if smallest not in known:
+            counting = self.counting(smallest)
+            raters = np.count_nonzero(np.bincount(self.rater[counting]))
+            known[smallest] = (int((self.sizes >= smallest).sum()), int(raters), int(counting.sum()))
+        return known[smallest]
+
+    @cached_property
+    def _known_numbers(self) -> dict[int, tuple[int, int, int]]:
+        return {}
+
+    @cached_property
+    def _rater_order(self) -> tuple[IntArray, IntArray]:
+        """The places of the ratings sorted by rater, then unit, and where each rater's begin."""
+        order = np.argsort(self.rater, kind="stable")
+        return order, np.searchsorted(self.rater[order], np.arange(len(self.raters) + 1))
+
+    def by_rater(self, rater: int) -> IntArray:
+        """The places of one rater's ratings (by its code), sorted by unit."""
+        order, starts = self._rater_order
+        return order[starts[rater] : starts[rater + 1]]
+
     def matrix(self) -> IntArray:
         """The codes as raters × units, -1 where there is no rating. Large for many raters who share few units."""
         table = np.full((len(self.raters), len(self.units)), -1, dtype=np.int64)
@@ -141,6 +211,47 @@ class Ratings:
             return {}
         shares = np.bincount(self.code, minlength=len(self.labels)) / self.n_ratings
         return dict(zip(self.labels, shares.tolist(), strict=True))
+
+
+def as_set(value: object) -> frozenset[Hashable]:
+    """The elements of a list, tuple or set. Raises InvalidInput for anything else, and for a box that is not one."""
+    if isinstance(value, frozenset):
+        return value
+    if not isinstance(value, list | tuple | set):
+        raise InvalidInput(f"value {value!r} is not a set: write its elements as a list, such as [1, 4]")
+    return frozenset(_element(one) for one in value)
+
+
+def _element(one: object) -> Hashable:
+    """An element of a set: itself, or the box that a mapping describes."""
+    if isinstance(one, Mapping):
+        corners = one.get("box")
+        if not isinstance(corners, list | tuple) or len(corners) != 4:
+            raise InvalidInput(f"element {dict(one)!r} has no box: give one as [x0, y0, x1, y1]")
+        x0, y0, x1, y1 = (float(corner) for corner in corners)
+        return Box(str(one.get("document") or ""), int(one.get("page") or 1), x0, y0, x1, y1)
+    if isinstance(one, list):
+        return tuple(_element(part) for part in one)
+    if not isinstance(one, Hashable):
+        raise InvalidInput(f"element {one!r} cannot be compared: use words, numbers or boxes")
+    return one.item() if isinstance(one, np.generic) else one
+
+
+def _missing(value: object) -> bool:
+    """Whether a value says that there is no rating."""
+    return value is None or value != value  # noqa: PLR0124 - NaN is not itself
+
+
+def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The distinct numbers, sorted, and the place of each number among them."""
+    lowest, highest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    if len(values) and np.isfinite([lowest, highest]).all() and highest - lowest < len(values):
+        whole = values.astype(np.int64)
+        if (whole == values).all():
+            used = np.bincount(whole - int(lowest)) > 0
+            return np.asarray(np.flatnonzero(used) + lowest), (np.cumsum(used) - 1)[whole - int(lowest)]
+    found, place = np.unique(values, return_inverse=True)
+    return found, place.astype(np.int64)
 
 
 def _factorise(keys: Iterable[object]) -> tuple[list[Hashable], IntArray]:
@@ -170,7 +281,7 @@ def _label_codes(
     values: list[Hashable], labels: Sequence[Label] | None, scale: Scale
 ) -> tuple[tuple[Label, ...], IntArray]:
     """The labels in their order, and the code of each distinct value (-1 for a missing one)."""
-    missing = [value is None or value != value for value in values]  # noqa: PLR0124 - NaN is not itself
+    missing = [_missing(value) for value in values]
     if labels is None:
         found = [_plain(value) for value, gone in zip(values, missing, strict=True) if not gone]
         as_numbers = [_number(label) for label in found]
@@ -203,7 +314,7 @@ def _plain(value: object) -> Label:
 
 def _number(label: Label) -> float | None:
     """The finite number that a label is or reads as, or None."""
-    if isinstance(label, bool):
+    if isinstance(label, bool | frozenset):
         return None
     try:
         number = float(label)
@@ -214,15 +325,21 @@ def _number(label: Label) -> float | None:
 
 def _numbers(labels: tuple[Label, ...], scale: Scale, *, ordered: bool) -> tuple[FloatArray, bool]:
     """The number or the rank of each label, and whether they are numbers."""
+    if scale in ("set", "text"):
+        return np.arange(len(labels), dtype=np.float64), False
     found = [_number(label) for label in labels]
     numbers = [number for number in found if number is not None]
     if len(numbers) < len(labels):
         worst = labels[found.index(None)]
-        if scale == "interval":
-            raise InvalidInput(f"label {worst!r} is not a number: an interval scale needs numbers")
+        if scale in ("interval", "ratio"):
+            raise InvalidInput(
+                f"label {worst!r} is not a number: {'an' if scale == 'interval' else 'a'} {scale} scale needs numbers"
+            )
         if scale == "ordinal" and not ordered:
             raise InvalidInput(f"label {worst!r} is not a number: declare the labels of the ordinal scale in order")
         return np.arange(len(labels), dtype=np.float64), False
+    if scale == "ratio" and min(numbers, default=0.0) < 0:
+        raise InvalidInput(f"label {labels[int(np.argmin(numbers))]!r} is negative: a ratio scale starts at 0")
     if scale != "nominal" and len(set(numbers)) < len(numbers):
         raise InvalidInput(f"labels {_listed(labels)} write one number in two ways: write it in one way")
     return np.array(numbers, dtype=np.float64), bool(labels)

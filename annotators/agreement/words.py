@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotators.agreement.result import Statistic
+from annotators.agreement.catalogue import TITLES, headline
+from annotators.agreement.result import BOOTSTRAPS, Statistic
 from annotators.agreement.table import Ratings, Scale
 from annotators.errors import InvalidInput
 
-TITLES = {
-    "percent_agreement": "raw agreement",
-    "specific_agreement": "specific agreement",
-    "cohen_kappa": "Cohen's κ",
-    "light_kappa": "Light's κ (mean of Cohen's κ over pairs)",
-    "fleiss_kappa": "Fleiss' κ",
-    "krippendorff_alpha_nominal": "Krippendorff's α",
-    "krippendorff_alpha_ordinal": "Krippendorff's α (ordinal)",
-    "krippendorff_alpha_interval": "Krippendorff's α (interval)",
-}
 NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
 HIGH_AGREEMENT = 0.8
 LOW_COEFFICIENT = 0.667  # below this even tentative conclusions are unsafe: Krippendorff (2004), Content Analysis
 DOMINANT_SHARE = 0.75
-
-
-def headline(scale: Scale) -> str:
-    """The name of the coefficient that stands for agreement on this scale: Krippendorff's α for it."""
-    return f"krippendorff_alpha_{scale}"
 
 
 def sentence(
@@ -61,7 +47,7 @@ def sentence(
     parts.append(about + _in_words(chosen, units))
     raw = next((statistic for statistic in statistics if statistic.name == "percent_agreement"), None)
     if raw is not None and raw.value is not None and raw is not chosen:
-        parts.append(f"raw agreement {_percent(raw.value)}")
+        parts.append(f"raw agreement {percent(raw.value)}")
     return "; ".join(parts) + "."
 
 
@@ -83,14 +69,14 @@ def prevalence_warning(ratings: Ratings, statistics: Sequence[Statistic]) -> str
     if value is None or raw < HIGH_AGREEMENT or value >= LOW_COEFFICIENT or shares[label] < DOMINANT_SHARE:
         return None
     others = [
-        f'on "{statistic.label}" ({_percent(statistic.value, 0)})'
+        f'on "{statistic.label}" ({percent(statistic.value, 0)})'
         for statistic in statistics
         if statistic.name == "specific_agreement" and statistic.label != label and statistic.value is not None
     ]
     beside = f" Read it beside the specific agreement {', '.join(others)}." if others else ""
     return (
-        f'{_percent(shares[label], 0)} of the labels are "{label}", so chance agreement is high and '
-        f"{TITLES[name]} is low ({_number(value)}) although raw agreement is {_percent(raw)}.{beside}"
+        f'{percent(shares[label], 0)} of the labels are "{label}", so chance agreement is high and '
+        f"{TITLES[name]} is low ({_number(value)}) although raw agreement is {percent(raw)}.{beside}"
     )
 
 
@@ -105,11 +91,15 @@ def _in_words(statistic: Statistic, units: str) -> str:
     made = statistic.interval
     if made is None or made.low is None or made.high is None:
         return f"{words} ({statistic.method})" if statistic.method else words
-    how = f"{made.kind}, {made.resamples:,} bootstrap resamples over {units}, seed {made.seed}"
-    if made.undefined:
-        how += f"; {made.undefined:,} of them undefined"
-    if made.note:
-        how += f"; {made.note}"
+    if made.kind in BOOTSTRAPS:
+        over = units if made.over == "units" else made.over
+        how = f"{made.kind}, {made.resamples:,} bootstrap resamples over {over}, seed {made.seed}"
+        if made.undefined:
+            how += f"; {made.undefined:,} of them undefined"
+        if made.note:
+            how += f"; {made.note}"
+    else:
+        how = made.in_words()
     return f"{words}, {100 * made.level:g} % CI [{_number(made.low)}, {_number(made.high)}] ({how})"
 
 
@@ -123,5 +113,6 @@ def _number(value: float) -> str:
     return "0.00" if rounded == "-0.00" else rounded.replace("-", "−")
 
 
-def _percent(share: float | None, decimals: int = 1) -> str:
+def percent(share: float | None, decimals: int = 1) -> str:
+    """A share as a percentage, such as "81.8 %"."""
     return f"{100 * (share or 0.0):.{decimals}f} %"

@@ -8,11 +8,22 @@ from annotators.pages.cache import WIDTHS, PageCache, snap_width
 from annotators.pages.failure import draw_failure
 from annotators.pages.kinds import MEDIA_TYPES, sniff
 from annotators.pages.renderer import Renderer
-from annotators.pages.results import DocumentFacts, Limits, PageNotDrawn, RenderedPage, Why
+from annotators.pages.results import (
+    WHOLE,
+    Crop,
+    DocumentFacts,
+    Limits,
+    PageNotDrawn,
+    RenderedPage,
+    Why,
+    check_crop,
+)
 
 __all__ = [
     "MEDIA_TYPES",
+    "WHOLE",
     "WIDTHS",
+    "Crop",
     "DocumentFacts",
     "Limits",
     "PageCache",
@@ -20,6 +31,7 @@ __all__ = [
     "RenderedPage",
     "Renderer",
     "Why",
+    "check_crop",
     "draw_failure",
     "snap_width",
     "sniff",

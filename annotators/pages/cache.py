@@ -23,7 +23,7 @@ from pathlib import Path
 from annotators.errors import InvalidInput
 from annotators.pages.kinds import MEDIA_TYPES
 from annotators.pages.renderer import Renderer
-from annotators.pages.results import PAGE_MEDIA_TYPES, PageNotDrawn, RenderedPage, Why
+from annotators.pages.results import PAGE_MEDIA_TYPES, WHOLE, Crop, PageNotDrawn, RenderedPage, Why
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 WIDTHS = (160, 480, 800, 1200, 1600, 2400, 3600)
 
 # Goes up when the same page would be drawn differently; MuPDF's own version is part of the folder's name as well.
-_DRAWING = 1
+DRAWING = 1
 # Magic, media type, length of the note, width, height, length and CRC of the picture; then the note, then the picture.
 _HEAD = struct.Struct(">4sBBIIII")
 _MAGIC = b"ASP1"
@@ -64,11 +64,13 @@ class _Key:
     media_type: str
     page: int
     width: int
+    crop: Crop = WHOLE
 
     @property
     def name(self) -> str:
         ending = MEDIA_TYPES[self.media_type]
-        return f"{self.sha256[:2]}/{self.sha256}-{ending}-{self.page}-{self.width}"
+        part = "" if self.crop == WHOLE else "-" + "-".join(str(round(edge * 10_000)) for edge in self.crop)
+        return f"{self.sha256[:2]}/{self.sha256}-{ending}-{self.page}-{self.width}{part}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class PageCache:
         if max_bytes < 1:
             raise InvalidInput(f"The page cache cannot be bounded to {max_bytes} bytes: give at least 1.")
         self._top = folder
-        self._folder = folder / f"{_DRAWING}-{version('pymupdf')}"
+        self._folder = folder / f"{DRAWING}-{version('pymupdf')}"
         self._renderer = renderer
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
@@ -101,13 +103,22 @@ class PageCache:
         self._written_since = 0
         self._sweeper: threading.Thread | None = None
 
-    def get(self, sha256: str, path: Path, media_type: str, page: int, width: int) -> RenderedPage:
-        """The picture of a page at least `width` pixels wide (see `snap_width`), drawn at most once at a time.
+    def etag(self, sha256: str, media_type: str, page: int, width: int, *, crop: Crop = WHOLE) -> str:
+        """What tells this picture from every other one: document, kind, page, width, part, and how it is drawn."""
+        return f'"{self._key(sha256, media_type, page, width, crop).name[3:]}-{self._folder.name}"'
+
+    def get(
+        self, sha256: str, path: Path, media_type: str, page: int, width: int, *, crop: Crop = WHOLE
+    ) -> RenderedPage:
+        """The picture of a page, or of a part of it, at least `width` pixels wide (see `snap_width`).
+
+        Several that ask for the same at a time wait for one drawing.
 
         sha256: of the document, 64 lower-case hexadecimal digits. path: its bytes, read only when it has to be drawn.
-        page: from 1. Raises PageNotDrawn (remembered for some minutes where drawing again would fail again).
+        page: from 1. crop: the part, from `check_crop`. Raises PageNotDrawn (remembered for some minutes where drawing
+        again would fail again).
         """
-        key = self._key(sha256, media_type, page, width)
+        key = self._key(sha256, media_type, page, width, crop)
         kept = self._read(key)
         if kept is not None:
             return kept
@@ -155,14 +166,14 @@ class PageCache:
         if sweeper is not None:
             sweeper.join()
 
-    def _key(self, sha256: str, media_type: str, page: int, width: int) -> _Key:
+    def _key(self, sha256: str, media_type: str, page: int, width: int, crop: Crop = WHOLE) -> _Key:
         if not _SHA256.fullmatch(sha256):
             raise InvalidInput(f"{sha256!r} is not a SHA-256: give 64 lower-case hexadecimal digits.")
         if media_type not in MEDIA_TYPES:
             raise InvalidInput(f"{media_type!r} is not shown as pages: use one of {', '.join(MEDIA_TYPES)}.")
         if page < 1 or width < 1:
             raise InvalidInput(f"There is no page {page} at {width} pixels: both begin at 1.")
-        return _Key(sha256, media_type, page, snap_width(width))
+        return _Key(sha256, media_type, page, snap_width(width), crop)
 
     def _raise_if_failed(self, key: _Key) -> None:
         known = self._failures.get((key.sha256, key.media_type, key.page))
@@ -172,7 +183,7 @@ class PageCache:
 
     def _draw(self, key: _Key, path: Path) -> RenderedPage:
         try:
-            drawn = self._renderer.render(path, key.media_type, key.page, key.width)
+            drawn = self._renderer.render(path, key.media_type, key.page, key.width, key.crop)
         except PageNotDrawn as failure:
             seconds = _REMEMBERED.get(failure.why)
             if seconds is not None:

@@ -15,12 +15,17 @@ from PIL import Image
 from annotators.errors import InvalidInput
 from annotators.pages import kinds, typeset
 from annotators.pages.encoding import encode, is_blank
-from annotators.pages.results import DocumentFacts, PageNotDrawn, RenderedPage, Why
+from annotators.pages.extract import words_on
+from annotators.pages.results import WHOLE, Crop, DocumentFacts, PageNotDrawn, RenderedPage, Why
+from annotators.pages.words import pack_words
 
 MAX_PAGES = 10_000
 # A4 at the widest step is 18.3 million pixels; a taller page is drawn smaller.
 MAX_DRAWN_PIXELS = 20_000_000
 MAX_DRAWN_SIDE = 16_000
+# How large the whole page may become when a part of it is drawn: letters of 1 point are then 30 pixels high.
+MAX_ENLARGED_WIDTH = 20_000
+MAX_ENLARGED_SIDE = 40_000
 # A1 at 400 dots an inch. Pillow keeps 4 bytes a pixel, so decoding one takes 600 MB.
 MAX_PICTURE_PIXELS = 150_000_000
 _LOOKED_AT_FOR_TEXT = 64
@@ -72,8 +77,11 @@ class Opened(Protocol):
     def text(self, page_number: int) -> str:
         """The page's text in reading order as far as the document gives one; empty for a picture."""
 
-    def draw(self, page_number: int, width_px: int) -> RenderedPage:
-        """The page as displayed, width_px wide unless its area or its own resolution asks for less."""
+    def words(self, page_number: int) -> bytes:
+        """The page's words with their places, packed (`words.PageWords`); without any for a picture."""
+
+    def draw(self, page_number: int, width_px: int, crop: Crop = WHOLE) -> RenderedPage:
+        """The part of the page as displayed, width_px wide unless its area or its own resolution asks for less."""
 
     def close(self) -> None:
         """Release what is held."""
@@ -118,6 +126,8 @@ class MupdfDocument:
     def __init__(self, document: Any) -> None:
         self._document = document
         self.n_pages = _check_page_count(document.page_count)
+        # The page of which a part was drawn last, and what it draws.
+        self._listed: tuple[int, Any] = (-1, None)
 
     def facts(self) -> DocumentFacts:
         """See `Opened`."""
@@ -145,13 +155,20 @@ class MupdfDocument:
         """See `Opened`."""
         return typeset.without_breaks(self._document[page_number - 1].get_text())
 
-    def draw(self, page_number: int, width_px: int) -> RenderedPage:
+    def words(self, page_number: int) -> bytes:
+        """See `Opened`."""
+        page = self._document[page_number - 1]
+        return pack_words(words_on(page), aspect=page.rect.width / page.rect.height)
+
+    def draw(self, page_number: int, width_px: int, crop: Crop = WHOLE) -> RenderedPage:
         """See `Opened`."""
         page = self._document[page_number - 1]
         mupdf.TOOLS.reset_mupdf_warnings()
-        width, height = page.rect.width, page.rect.height
-        scale = min(width_px / width, math.sqrt(MAX_DRAWN_PIXELS / (width * height)), MAX_DRAWN_SIDE / height)
-        pixels = page.get_pixmap(matrix=mupdf.Matrix(scale, scale), colorspace=mupdf.csRGB, alpha=False)
+        if crop == WHOLE:
+            scale = _scale(page.rect.width, page.rect.height, width_px)
+            pixels = page.get_pixmap(matrix=mupdf.Matrix(scale, scale), colorspace=mupdf.csRGB, alpha=False)
+        else:
+            pixels = self._draw_part(page, width_px, crop)
         picture = Image.frombuffer(
             "RGB", (pixels.width, pixels.height), pixels.samples_mv, "raw", "RGB", pixels.stride, 1
         )
@@ -160,11 +177,20 @@ class MupdfDocument:
         if any(sign in said for sign in _MISSING_PARTS):
             if is_blank(picture) and any(sign in said for sign in _NO_MEMORY):
                 raise MemoryError
-            if is_blank(picture):
+            if is_blank(picture) and crop == WHOLE:
                 raise PageNotDrawn(Why.BROKEN, "the page is damaged: nothing of it can be read")
             note = _PART_MISSING
         data, media_type = encode(picture, photographic=self._picture_share(page) > _MOSTLY_PICTURES)
         return RenderedPage(data, media_type, pixels.width, pixels.height, note)
+
+    def _draw_part(self, page: Any, width_px: int, crop: Crop) -> Any:
+        """The pixels of a part, from what the page draws, which is kept for the next part of the same page."""
+        width, height = float(page.rect.width), float(page.rect.height)
+        part = mupdf.Rect(crop[0] * width, crop[1] * height, crop[2] * width, crop[3] * height)
+        scale = min(_scale(part.width, part.height, width_px), MAX_ENLARGED_WIDTH / width, MAX_ENLARGED_SIDE / height)
+        if self._listed[0] != page.number:
+            self._listed = (page.number, page.get_displaylist())
+        return self._listed[1].get_pixmap(matrix=mupdf.Matrix(scale, scale), colorspace=mupdf.csRGB, alpha=0, clip=part)
 
     def _picture_share(self, page: Any) -> float:
         """How much of the page pictures cover, counting overlaps twice (0 without looking when it has none)."""
@@ -228,22 +254,44 @@ class PictureDocument:
         """See `Opened`."""
         return ""
 
-    def draw(self, page_number: int, width_px: int) -> RenderedPage:
+    def words(self, page_number: int) -> bytes:
+        """See `Opened`."""
+        return pack_words([])
+
+    def draw(self, page_number: int, width_px: int, crop: Crop = WHOLE) -> RenderedPage:
         """See `Opened`."""
         with self._frame(page_number) as picture:
             width, height = self._size_as_displayed(picture)
-            scale = min(1.0, width_px / width, math.sqrt(MAX_DRAWN_PIXELS / (width * height)), MAX_DRAWN_SIDE / height)
-            drawn = (max(1, round(width * scale)), max(1, round(height * scale)))
+            part = _pixels_of(crop, width, height)
+            across, down = part[2] - part[0], part[3] - part[1]
+            share = min(1.0, _scale(across, down, width_px))
+            drawn = (max(1, round(across * share)), max(1, round(down * share)))
             orientation = self._orientation(picture)
             lossless = picture.format == "PNG"
-            shown = _flat(picture, drawn[::-1] if orientation in _SIDEWAYS else drawn)
+            if crop == WHOLE:
+                shown = _flat(picture, drawn[::-1] if orientation in _SIDEWAYS else drawn)
+            else:
+                shown = _flat(picture, picture.size)
         if orientation in _UPRIGHT:
             shown = shown.transpose(_UPRIGHT[orientation])
+        if crop != WHOLE:
+            shown = shown.resize(drawn, Image.Resampling.LANCZOS, box=part, reducing_gap=2.0)
         data, media_type = encode(shown, photographic=not lossless)
         return RenderedPage(data, media_type, shown.width, shown.height)
 
     def close(self) -> None:
         """See `Opened`: nothing stays open between two pages."""
+
+
+def _scale(width: float, height: float, width_px: int) -> float:
+    """How much to enlarge what is so wide and high, for width_px pixels across or the most that may be drawn."""
+    return min(width_px / width, math.sqrt(MAX_DRAWN_PIXELS / (width * height)), MAX_DRAWN_SIDE / height)
+
+
+def _pixels_of(crop: Crop, width: int, height: int) -> tuple[int, int, int, int]:
+    """The pixels that the part covers, at least one."""
+    left, top = min(int(crop[0] * width), width - 1), min(int(crop[1] * height), height - 1)
+    return left, top, max(left + 1, math.ceil(crop[2] * width)), max(top + 1, math.ceil(crop[3] * height))
 
 
 def _resolution(picture: Image.Image) -> tuple[float, float]:

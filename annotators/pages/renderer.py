@@ -12,18 +12,34 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from annotators.errors import InvalidInput
-from annotators.pages.results import PAGE_MEDIA_TYPES, DocumentFacts, Limits, PageNotDrawn, RenderedPage, Why
+from annotators.pages.results import (
+    PAGE_MEDIA_TYPES,
+    WHOLE,
+    Crop,
+    DocumentFacts,
+    Limits,
+    PageNotDrawn,
+    RenderedPage,
+    Why,
+)
 from annotators.pages.wire import Garbled, Message, pack, unpack
+
+if TYPE_CHECKING:
+    from annotators.pages.words import PageWords
 
 log = logging.getLogger(__name__)
 
 _ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 30.0
+# Reading the words of a page that can be drawn takes milliseconds.
+_WORDS_SECONDS = 8.0
+_NOT_WORDS = "the program that reads pages gave an answer that is not words"
 _REMEDIES = {
     Why.PASSWORD: "save a copy without a password and supply that",
     Why.TIME: "save it again with another program (print it to PDF) and supply that",
@@ -162,15 +178,15 @@ class Renderer:
         sizes = [(float(width), float(height)) for width, height in answer["sizes"]]
         return DocumentFacts(int(answer["n_pages"]), sizes, bool(answer["has_text"]), str(answer["note"]))
 
-    def render(self, path: Path, media_type: str, page_number: int, width_px: int) -> RenderedPage:
-        """The picture of a page as displayed (rotation and EXIF orientation applied).
+    def render(self, path: Path, media_type: str, page_number: int, width_px: int, crop: Crop = WHOLE) -> RenderedPage:
+        """The picture of a page, or of a part of it, as displayed (rotation and EXIF orientation applied).
 
         page_number: from 1. width_px: the width wanted, in pixels; a picture is never enlarged beyond its own pixels,
-        and a page of more than 20 million pixels is drawn smaller. Raises PageNotDrawn.
+        and a page or part of more than 20 million pixels is drawn smaller. Raises PageNotDrawn.
         """
         if width_px < 1:
             raise InvalidInput(f"A page cannot be drawn {width_px} pixels wide: ask for at least 1.")
-        answer, data = self._ask("render", path, media_type, page=page_number, width=width_px)
+        answer, data = self._ask("render", path, media_type, page=page_number, width=width_px, crop=crop)
         if answer["media_type"] not in PAGE_MEDIA_TYPES:
             # The type is sent to browsers; a worker that a document took over does not get to choose it.
             raise PageNotDrawn(Why.CRASH, "the program that draws pages gave an answer that is not a picture")
@@ -181,6 +197,33 @@ class Renderer:
     def page_text(self, path: Path, media_type: str, page_number: int) -> str:
         """The text of a page as the document gives it (empty for a picture or a scan). Raises PageNotDrawn."""
         return self._ask("text", path, media_type, page=page_number)[1].decode("utf-8", "replace")
+
+    def words(
+        self, path: Path, media_type: str, pages: Sequence[int], seconds: float
+    ) -> dict[int, PageWords | PageNotDrawn]:
+        """The words of the first of these pages (from 1), as many as are read within `seconds`, at least one.
+
+        A page that cannot be read has the reason in place of its words. Raises PageNotDrawn when the document cannot be
+        opened, or when the worker was late or died over one of the pages.
+        """
+        limit = min(self.limits.seconds, _WORDS_SECONDS)
+        answer, blob = self._ask("words", path, media_type, limit, pages=list(pages), seconds=seconds)
+        found: dict[int, PageWords | PageNotDrawn] = {}
+        at = 0
+        for one in answer["done"]:
+            number = int(one["page"])
+            if "why" in one:
+                found[number] = PageNotDrawn(Why(one["why"]), str(one["reason"]))
+                continue
+            size = int(one["size"])
+            found[number] = _as_words(blob[at : at + size])
+            at += size
+        return found
+
+    def recognise(self, path: Path, media_type: str, page_number: int) -> PageWords:
+        """The words that a program reads off the picture of a page; needs the extra `ocr`. Raises PageNotDrawn."""
+        _, blob = self._ask("recognise", path, media_type, page=page_number)
+        return _as_words(blob)
 
     def warm(self) -> None:
         """Start all workers without waiting for them, so that the first page does not."""
@@ -211,12 +254,14 @@ class Renderer:
     ) -> None:
         self.close()
 
-    def _ask(self, operation: str, path: Path, media_type: str, **more: int) -> tuple[Message, bytes]:
+    def _ask(
+        self, operation: str, path: Path, media_type: str, limit: float | None = None, **more: Any
+    ) -> tuple[Message, bytes]:
         request: Message = {"operation": operation, "path": str(path.resolve()), "media_type": media_type, **more}
         worker = self._take(request["path"])
         usable = False
         try:
-            answer, blob = self._start_and_ask(worker, request)
+            answer, blob = self._start_and_ask(worker, request, limit or self.limits.seconds)
             usable = True
         finally:
             self._give_back(worker, usable=usable)
@@ -226,7 +271,7 @@ class Renderer:
             log.debug("%s of %s failed in the worker:\n%s", operation, path, answer["detail"])
         raise PageNotDrawn(Why(answer["why"]), str(answer["reason"]))
 
-    def _start_and_ask(self, worker: _Worker, request: Message) -> tuple[Message, bytes]:
+    def _start_and_ask(self, worker: _Worker, request: Message, seconds: float) -> tuple[Message, bytes]:
         try:
             worker.start()
         except (_Late, _Gone) as error:
@@ -234,10 +279,10 @@ class Renderer:
                 Why.BUSY, "the program that draws pages does not start; the server's log says why"
             ) from error
         try:
-            return worker.ask(request, self.limits.seconds)
+            return worker.ask(request, seconds)
         except _Late as error:
             raise PageNotDrawn(
-                Why.TIME, f"drawing it took longer than the {self.limits.seconds:g} s that one page may take"
+                Why.TIME, f"drawing it took longer than the {seconds:g} s that one page may take"
             ) from error
         except _Gone as error:
             if self._closed:
@@ -284,6 +329,15 @@ class Renderer:
         self._free_slots += 1
         self._all.discard(worker)
         worker.end()
+
+
+def _as_words(data: bytes) -> PageWords:
+    from annotators.pages.words import PageWords, Unreadable  # noqa: PLC0415 - who only draws pages needs no numpy
+
+    try:
+        return PageWords(data)
+    except Unreadable as error:
+        raise PageNotDrawn(Why.CRASH, _NOT_WORDS) from error
 
 
 def _kill_all(workers: set[_Worker]) -> None:

@@ -5,9 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from annotators.errors import AssayError
+from annotators.errors import AssayError, InvalidInput
 
 PAGE_MEDIA_TYPES = ("image/jpeg", "image/png")
+
+Crop = tuple[float, float, float, float]
+"""A part of a page: left, top, right and bottom as fractions of the page as displayed."""
+
+WHOLE: Crop = (0.0, 0.0, 1.0, 1.0)
+SMALLEST_CROP = 0.002
+"""The least width and height of a part."""
+
+
+def check_crop(x0: float, y0: float, x1: float, y1: float) -> Crop:
+    """The part, rounded to 4 decimals; InvalidInput unless it lies on the page and is not too small (SMALLEST_CROP)."""
+    crop = (round(x0, 4), round(y0, 4), round(x1, 4), round(y1, 4))
+    if not (0 <= crop[0] < crop[2] <= 1 and 0 <= crop[1] < crop[3] <= 1):
+        raise InvalidInput(f"{crop} is no part of a page: give fractions with 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1.")
+    if min(crop[2] - crop[0], crop[3] - crop[1]) < SMALLEST_CROP:
+        raise InvalidInput(f"{crop} is too small a part of a page: give at least {SMALLEST_CROP} in each direction.")
+    return crop
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,16 @@ import os
 import resource
 import signal
 import sys
+import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from annotators.pages.opened import Opened, open_document
-from annotators.pages.results import PageNotDrawn, Why
+from annotators.pages.results import WHOLE, PageNotDrawn, Why, check_crop
 from annotators.pages.wire import Message, pack, unpack
 
 # A document stays open while its pages are turned: opening costs more than drawing a page.
@@ -55,7 +57,8 @@ def _inspect(document: Opened, request: Message) -> Answer:
 
 
 def _render(document: Opened, request: Message) -> Answer:
-    page = document.draw(_page_number(document, request), int(request["width"]))
+    crop = check_crop(*map(float, request.get("crop", WHOLE)))
+    page = document.draw(_page_number(document, request), int(request["width"]), crop)
     return {"media_type": page.media_type, "width": page.width, "height": page.height, "note": page.note}, page.data
 
 
@@ -63,8 +66,39 @@ def _text(document: Opened, request: Message) -> Answer:
     return {}, document.text(_page_number(document, request)).encode("utf-8", "replace")
 
 
+def _words(document: Opened, request: Message) -> Answer:
+    """The words of the pages asked for, one after the other, until `seconds` have passed."""
+    until = time.monotonic() + float(request["seconds"])
+    done: list[dict[str, Any]] = []
+    blobs: list[bytes] = []
+    for number in map(int, request["pages"]):
+        try:
+            blob = document.words(_page_number(document, {"page": number}))
+            done.append({"page": number, "size": len(blob)})
+            blobs.append(blob)
+        except Exception as error:
+            failure = as_failure(error)
+            done.append({"page": number, "why": failure["why"], "reason": failure["reason"]})
+        if time.monotonic() >= until:
+            break
+    return {"done": done}, b"".join(blobs)
+
+
+def _recognise(document: Opened, request: Message) -> Answer:
+    """The words of one page, read off its picture."""
+    from annotators.pages.reading import read_page  # noqa: PLC0415 - 4 s and 300 MB that only this worker needs
+
+    return {}, read_page(document, _page_number(document, request))
+
+
 # What a renderer can ask of a document; another question is another entry.
-OPERATIONS: dict[str, Callable[[Opened, Message], Answer]] = {"inspect": _inspect, "render": _render, "text": _text}
+OPERATIONS: dict[str, Callable[[Opened, Message], Answer]] = {
+    "inspect": _inspect,
+    "render": _render,
+    "text": _text,
+    "words": _words,
+    "recognise": _recognise,
+}
 
 
 def _page_number(document: Opened, request: Message) -> int:
@@ -80,17 +114,20 @@ def answer(documents: OpenDocuments, request: Message) -> Answer:
     try:
         document = documents.get(Path(request["path"]), request["media_type"])
         message, blob = OPERATIONS[request["operation"]](document, request)
-    except PageNotDrawn as failure:
-        return _failure(failure.why, failure.reason), b""
-    except MemoryError:
-        return _failure(Why.MEMORY, "drawing it takes more memory than one page may use"), b""
     except Exception as error:
-        said = " ".join(str(error).split())[:160]
-        if "malloc" in said or ("alloc" in said and "failed" in said):
-            return _failure(Why.MEMORY, "drawing it takes more memory than one page may use"), b""
-        detail = traceback.format_exc()
-        return _failure(Why.BROKEN, f"it is damaged and cannot be read ({said or type(error).__name__})", detail), b""
+        return as_failure(error), b""
     return {"ok": True, **message}, blob
+
+
+def as_failure(error: Exception) -> Message:
+    """What went wrong, as an answer."""
+    if isinstance(error, PageNotDrawn):
+        return _failure(error.why, error.reason)
+    said = " ".join(str(error).split())[:160]
+    if isinstance(error, MemoryError) or "malloc" in said or ("alloc" in said and "failed" in said):
+        return _failure(Why.MEMORY, "drawing it takes more memory than one page may use")
+    detail = "".join(traceback.format_exception(error))
+    return _failure(Why.BROKEN, f"it is damaged and cannot be read ({said or type(error).__name__})", detail)
 
 
 def _failure(why: Why, reason: str, detail: str = "") -> Message:

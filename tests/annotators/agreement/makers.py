@@ -20,6 +20,35 @@ KRIPPENDORFF: list[list[int | None]] = [
     [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
 ]
 
+# Gwet (2014), Handbook of Inter-Rater Reliability, p. 120: the same ratings, but the last unit's only one is the third
+# rater's. Scores 0-3 of five observers for fifteen units; letters of four raters for fourteen and for fifteen units.
+GWET_4_RATERS: list[list[int | None]] = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, None],
+    [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 3],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
+]
+GWET_5_OBSERVERS: list[list[int | None]] = [
+    [1, 1, 2, None, 0, 0, 1, 1, 2, 2, None, 0, 1, 3, 1],
+    [1, 1, 3, 0, 0, 0, 0, None, 2, 1, 1, 0, 2, 3, 1],
+    [2, 0, 3, 0, 0, 0, 2, 2, 2, 1, 0, 0, 2, 2, 1],
+    [None, 1, 3, None, None, None, None, 0, None, 1, 0, 0, 2, 2, None],
+    [2, None, None, 0, 0, 0, 1, None, 2, None, None, None, None, 3, 1],
+]
+
+
+def letters(*words: str) -> list[list[str | None]]:
+    """One row a word, one unit a letter; a dot is a gap."""
+    return [[None if letter == "." else letter for letter in word] for word in words]
+
+
+GWET_TWO_GROUPS = letters("abccbadab...bb", "abccbbdabe..ba", ".cccbcdbbeaccc", "abccbddabea.bb")
+GWET_GENDER = letters("aaaaabbbcaaaaab", "aaaababccaaaaba", "abbcaabbcabbcaa", "ccccaabbcccccaa")
+GWET_BEN_AND_GERRY = letters("aabbdcccedda", "babbbccce.dd")
+
+# Shrout & Fleiss (1979), table 2: four judges (rows) rate six targets.
+SHROUT_FLEISS = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+
 # Fleiss (1971), table 1: how many of six psychiatrists gave each of 30 patients each of five diagnoses.
 FLEISS = """
 00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031

@@ -11,20 +11,21 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss_kappa
 
-from annotators.agreement import SCALES, Scale, coefficients, measure
+from annotators.agreement import Scale, coefficients, measure
 from annotators.agreement.patterns import Counts
 from tests.annotators.agreement.makers import plain_agreement, random_matrix, rated, value
 
 SEEDS = range(8)
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", [*SCALES, "ratio"])
 @pytest.mark.parametrize("missing", [0.0, 0.2, 0.4])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_alpha_is_that_of_the_krippendorff_package(seed: int, missing: float, scale: Scale) -> None:
     matrix = random_matrix(seed, raters=2 + seed % 4, labels=2 + seed % 5, missing=missing)
     expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement=scale)
-    assert value(rated(matrix), f"krippendorff_alpha_{scale}") == pytest.approx(expected, abs=1e-12)
+    assert value(rated(matrix, scale="ratio"), f"krippendorff_alpha_{scale}") == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -22,8 +22,8 @@ def test_the_raters_of_ragchecker(shared_data: Path, criterion: str) -> None:
     rows = json.loads((shared_data / "ragchecker" / "human_labeled_data.json").read_text(encoding="utf-8"))
     given = [row[f"{criterion}_label"] for row in rows]
     ratings = Ratings.from_rows([given[0::2], given[1::2]], labels=[-2, -1, 0, 1, 2], scale="interval")
-    found = {one.name: one for one in measure(ratings, seed=7)}
     names = ("cohen_kappa", *(f"krippendorff_alpha_{scale}" for scale in ("nominal", "ordinal", "interval")))
+    found = {one.name: one for one in measure(ratings, names, seed=7)}
     assert tuple(round(found[name].value or 0, 4) for name in names) == KNOWN[criterion]
     for name in names:
         one = found[name]

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from annotators.agreement import Ratings, measure
+from annotators.agreement import Ratings, Scale, measure
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated
 
@@ -26,6 +26,7 @@ def test_a_nominal_scale_reports_raw_agreement_alpha_kappas_and_each_label() -> 
         "cohen_kappa",
         "light_kappa",
         "fleiss_kappa",
+        "gwet_ac1",
         "specific_agreement",
     ]
     assert [one.raters for one in found if one.name == "cohen_kappa"] == list(combinations(range(4), 2))
@@ -36,13 +37,54 @@ def test_two_raters_have_one_kappa_and_no_mean_of_it() -> None:
     assert "light_kappa" not in names(Ratings.from_rows([[0, 1, 0], [0, 1, 1]]))
 
 
-@pytest.mark.parametrize("scale", ["ordinal", "interval"])
-def test_numbers_have_all_three_alphas(scale: str) -> None:
-    found = names(Ratings.from_rows(KRIPPENDORFF, scale=scale))  # type: ignore[arg-type]
-    assert found[1:4] == [
-        "krippendorff_alpha_nominal",
+def test_an_ordinal_scale_reports_what_weighs_how_far_labels_are_apart() -> None:
+    assert names(Ratings.from_rows(KRIPPENDORFF, scale="ordinal")) == [
+        "percent_agreement",
         "krippendorff_alpha_ordinal",
-        "krippendorff_alpha_interval",
+        "cohen_kappa_linear",
+        "cohen_kappa_quadratic",
+        "light_kappa_linear",
+        "light_kappa_quadratic",
+        "gwet_ac2_ordinal",
+        "specific_agreement",
+    ]
+
+
+@pytest.mark.parametrize("scale", ["interval", "ratio"])
+def test_numbers_report_their_alpha_and_intraclass_correlations(scale: Scale) -> None:
+    found = names(Ratings.from_rows(KRIPPENDORFF, scale=scale))
+    assert found[:5] == ["percent_agreement", f"krippendorff_alpha_{scale}", "icc_1_1", "icc_a_1", "icc_a_k"]
+
+
+ISSUE = """percent_agreement cohen_kappa cohen_kappa_linear cohen_kappa_quadratic light_kappa scott_pi fleiss_kappa
+    conger_kappa krippendorff_alpha_nominal krippendorff_alpha_ordinal krippendorff_alpha_interval
+    krippendorff_alpha_ratio gwet_ac1 gwet_ac2_linear gwet_ac2_quadratic gwet_ac2_ordinal brennan_prediger
+    icc_1_1 icc_a_1 icc_c_1 icc_1_k icc_a_k icc_c_k specific_agreement"""
+
+
+@pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
+def test_all_is_every_coefficient_whatever_the_scale(scale: Scale) -> None:
+    found = {one.name: one for one in measure(Ratings.from_rows(KRIPPENDORFF, scale=scale), "all", resamples=100)}
+    assert set(ISSUE.split()) <= set(found)
+    assert all(one.value is not None for one in found.values())
+    assert found["krippendorff_alpha_ratio"].value == pytest.approx(0.797, abs=5e-4)  # numbers go by their value
+
+
+def test_all_takes_words_by_their_rank_and_says_so() -> None:
+    words = {1: "poor", 2: "fair", 3: "good", 4: "better", 5: "best"}
+    rows = [[None if x is None else words[x] for x in row] for row in KRIPPENDORFF]
+    ratings = Ratings.from_rows(rows, labels=list(words.values()))
+    found = {one.name: one for one in measure(ratings, "all", resamples=100)}
+    assert found["krippendorff_alpha_interval"].value == pytest.approx(0.849, abs=5e-4)
+    assert "labels by their rank" in (found["krippendorff_alpha_interval"].method or "")
+    assert "rank" not in (found["krippendorff_alpha_nominal"].method or "")
+
+
+def test_all_lists_neither_hundreds_of_labels_nor_thousands_of_pairs() -> None:
+    ratings = Ratings.from_rows([[x / 7 for x in range(300)], [x / 7 for x in range(1, 301)]], scale="interval")
+    labels = [one for one in measure(ratings, "all", resamples=20) if one.name == "specific_agreement"]
+    assert [one.reason for one in labels] == [
+        "there are 301 labels: ask for specific_agreement by name to list them all"
     ]
 
 
@@ -72,9 +114,10 @@ def test_json_has_the_agreed_keys_and_pairs_and_labels_only_where_they_belong() 
     found = [one.to_json() for one in measure(Ratings.from_rows(KRIPPENDORFF), resamples=50, seed=7)]
     keys = ["name", "value", "low", "high", "method", "reason", "n_units", "n_raters", "n_ratings"]
     by_name = {one["name"]: one for one in found}
-    assert list(by_name["fleiss_kappa"]) == keys
-    assert list(by_name["cohen_kappa"]) == [*keys, "raters"]
-    assert list(by_name["specific_agreement"]) == [*keys, "label"]
+    assert list(by_name["fleiss_kappa"]) == [*keys, "intervals"]
+    assert list(by_name["cohen_kappa"]) == [*keys, "raters", "intervals"]
+    assert list(by_name["specific_agreement"]) == [*keys, "label", "intervals"]
+    assert [one["kind"] for one in by_name["fleiss_kappa"]["intervals"]] == ["linearised", "percentile", "jackknife"]
     assert by_name["cohen_kappa"]["raters"] == [2, 3]
     assert json.loads(json.dumps(found)) == found
 
@@ -104,7 +147,7 @@ def test_the_statistics_come_in_the_order_asked_for() -> None:
 
 def test_a_statistic_asked_for_alone_is_the_same_as_among_others() -> None:
     ratings = Ratings.from_rows(KRIPPENDORFF, scale="interval")
-    together = {(one.name, one.raters, one.label): one for one in measure(ratings)}
+    together = {(one.name, one.raters, one.label): one for one in measure(ratings, "all")}
     for name in ("krippendorff_alpha_interval", "fleiss_kappa", "cohen_kappa", "specific_agreement", "light_kappa"):
         for one in measure(ratings, [name]):
             assert one == together[one.name, one.raters, one.label]

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings
+from annotators.agreement import Box, Ratings
 from annotators.errors import InvalidInput
 
 
@@ -85,7 +85,11 @@ def test_labels_are_plain_values_that_json_can_write() -> None:
         ([[1.0, float("inf")]], None, "interval", "inf is not a number"),
         ([["1", "1.0"]], None, "interval", "one number in two ways"),
         ([[1, 2], [1]], None, "nominal", "None for a gap"),
-        ([[1]], None, "ratio", "scale 'ratio' is unknown"),
+        ([[1]], None, "continuous", "scale 'continuous' is unknown"),
+        ([[-1, 2]], None, "ratio", "label -1 is negative: a ratio scale starts at 0"),
+        ([["low", 3]], None, "ratio", "a ratio scale needs numbers"),
+        ([[3]], None, "set", "value 3 is not a set"),
+        ([[[{"page": 2}]]], None, "set", "has no box"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_value(
@@ -103,6 +107,35 @@ def test_sequences_of_different_length_are_refused() -> None:
 def test_label_shares_count_declared_labels_that_nobody_used() -> None:
     ratings = Ratings.from_rows([["a", "a"], ["b", None]], labels=["a", "b", "c"])
     assert ratings.label_shares() == pytest.approx({"a": 2 / 3, "b": 1 / 3, "c": 0.0})
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2, 7], [-3, 0, 5, 1000000], [0.5, 1.5, 2.25, -1.5]])
+def test_an_array_is_the_table_of_its_rows(values: list[float]) -> None:
+    matrix = np.array(values)[np.random.default_rng(0).integers(4, size=(3, 20))].astype(float)
+    matrix[0, ::3] = np.nan
+    matrix[:, 5] = np.nan
+    one, other = Ratings.from_matrix(matrix, scale="interval"), Ratings.from_rows(matrix.tolist(), scale="interval")
+    assert (one.units, one.raters, one.labels, one.numeric) == (other.units, other.raters, other.labels, True)
+    for name in ("unit", "rater", "code", "numbers"):
+        assert getattr(one, name).tolist() == getattr(other, name).tolist()
+    assert [type(label) for label in one.labels] == [type(value) for value in sorted(set(values))]
+
+
+def test_an_array_of_gaps_has_no_ratings() -> None:
+    assert Ratings.from_matrix(np.full((2, 3), np.nan)).n_ratings == 0
+    with pytest.raises(InvalidInput, match="an array of 1 dimensions"):
+        Ratings.from_matrix(np.ones(3))
+
+
+def test_lists_become_sets_and_an_empty_one_is_a_rating() -> None:
+    ratings = Ratings.from_rows([[[2, 1], [], None], [(1, 2), {3}, None]], scale="set")
+    assert ratings.labels == (frozenset(), frozenset({1, 2}), frozenset({3}))
+    assert ratings.matrix().tolist() == [[1, 0, -1], [1, 2, -1]]
+
+
+def test_a_mapping_with_a_box_becomes_one() -> None:
+    ratings = Ratings.from_rows([[[{"document": "a.pdf", "page": 2, "box": [0, 0, 0.5, 1]}]]], scale="set")
+    assert ratings.labels == (frozenset({Box("a.pdf", 2, 0.0, 0.0, 0.5, 1.0)}),)
 
 
 def test_a_million_ratings_are_read_in_seconds() -> None:

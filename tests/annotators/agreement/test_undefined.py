@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement import STATISTICS, Ratings, Statistic, measure
+from annotators.agreement import Ratings, Statistic, measure
+from annotators.agreement.catalogue import CATALOGUE, all_statistics
 
-CHANCE_CORRECTED = [name for name in STATISTICS if name not in ("percent_agreement", "specific_agreement")]
+FIXED_CHANCE = ("gwet_ac", "brennan_prediger")
 
 
-def by_name(ratings: Ratings, names: list[str] | None = None) -> dict[str, Statistic]:
+def by_name(ratings: Ratings, names: list[str] | str = "all") -> dict[str, Statistic]:
     """The first entry of each statistic."""
-    found = measure(ratings, names or list(STATISTICS), resamples=50)
+    found = measure(ratings, names, resamples=50)
     return {one.name: one for one in reversed(found)}
 
 
@@ -26,8 +27,9 @@ def by_name(ratings: Ratings, names: list[str] | None = None) -> dict[str, Stati
     ],
 )
 def test_without_two_ratings_of_a_unit_nothing_is_defined(rows: list[list[object]], reason: str) -> None:
-    found = measure(Ratings.from_rows(rows, labels=[1, 2, 3], scale="interval"), list(STATISTICS), resamples=50)
-    assert {one.name for one in found} == set(STATISTICS)
+    ratings = Ratings.from_rows(rows, labels=[1, 2, 3], scale="interval")
+    found = measure(ratings, "all", resamples=50)
+    assert {one.name for one in found} == set(all_statistics(ratings))
     for one in found:
         assert one.value is one.low is one.high is one.method is None
         assert one.reason is not None
@@ -42,10 +44,13 @@ def test_an_empty_table_is_undefined() -> None:
 
 def test_one_unit_leaves_what_is_corrected_for_chance_undefined() -> None:
     found = by_name(Ratings.from_rows([[1], [1], [2]], scale="interval"))
-    for name in ("krippendorff_alpha_nominal", "krippendorff_alpha_interval", "fleiss_kappa", "cohen_kappa"):
-        assert found[name].value is None
-        assert "only one unit" in (found[name].reason or "")
+    for name, one in found.items():
+        if name.startswith(("krippendorff", "fleiss", "cohen", "conger", "scott", "gwet", "icc", "pearson")):
+            assert one.value is None, name
+            assert "only one unit" in (one.reason or ""), name
     assert found["light_kappa"].value is None
+    # its chance agreement, 1 / 2, is not estimated: (1/3 - 1/2) / (1 - 1/2)
+    assert found["brennan_prediger"].value == pytest.approx(-1 / 3)
     raw = found["percent_agreement"]
     assert raw.value == pytest.approx(1 / 3)
     assert (raw.low, raw.high) == (None, None)
@@ -62,13 +67,29 @@ def test_one_label_throughout_is_undefined_and_not_perfect() -> None:
             'every rating is "a", so that agreement and chance agreement are both complete (0/0)'
         )
     assert found["light_kappa"].reason == "Cohen's κ is undefined for every pair of raters"
+    assert found["icc_1_1"].reason == 'every rating is "a", so that there is no variance to share out (0/0)'
+    assert found["pearson"].reason == found["cohen_kappa"].reason
     assert found["percent_agreement"].value == 1.0
+
+
+def test_one_label_of_two_declared_is_perfect_for_ac1_and_brennan_prediger() -> None:
+    found = by_name(Ratings.from_rows([["a"] * 5] * 3, labels=["a", "b"]))
+    for name, one in found.items():
+        if name.startswith(FIXED_CHANCE):
+            assert one.value == 1.0, name
+
+
+def test_one_label_that_is_the_only_one_declared_leaves_them_undefined() -> None:
+    found = by_name(Ratings.from_rows([["a"] * 5] * 3))
+    for name, one in found.items():
+        if name.startswith(FIXED_CHANCE):
+            assert one.reason == 'every rating is "a", and no other label is declared that could have been given', name
 
 
 @pytest.mark.parametrize("constant", [0.1, 3, 1e9 + 0.3])
 def test_one_number_throughout_is_undefined_on_every_scale(constant: float) -> None:
     found = by_name(Ratings.from_rows([[constant] * 7] * 3, scale="interval"))
-    assert all(found[name].value is None for name in CHANCE_CORRECTED)
+    assert all(one.value is None for name, one in found.items() if CATALOGUE[name].estimated)
 
 
 def test_a_label_declared_and_never_used_has_no_specific_agreement() -> None:
@@ -79,11 +100,19 @@ def test_a_label_declared_and_never_used_has_no_specific_agreement() -> None:
     assert specific["c"].reason == 'nobody used the label "c" on a unit with two ratings'
 
 
-def test_a_label_declared_and_never_used_changes_no_other_statistic() -> None:
+def test_a_label_declared_and_never_used_counts_in_ac1_and_brennan_prediger_alone() -> None:
     rows = [["a", "b", "a", "b"], ["a", "b", "b", "b"]]
-    few = measure(Ratings.from_rows(rows, labels=["a", "b"]), resamples=50)
-    more = measure(Ratings.from_rows(rows, labels=["a", "b", "c"]), resamples=50)
-    assert [one for one in more if one.label != "c"] == few
+    few, more = (measure(Ratings.from_rows(rows, labels=labels), "all", resamples=50) for labels in ("ab", "abc"))
+    counting = {one.name for one in more if CATALOGUE[one.name].declared}
+    assert counting == {one.name for one in more if one.name.startswith(FIXED_CHANCE)}
+    values = [{(one.name, one.label): one.value for one in found if one.label != "c"} for found in (few, more)]
+    for (name, label), value in values[0].items():
+        assert (values[1][name, label] == pytest.approx(value, abs=1e-12)) is (name not in counting), name
+    # p_o = 3/4, π = (3/8, 5/8): chance agreement is Σ π (1 - π) / (K - 1) for AC1 and 1 / K for Brennan-Prediger
+    for found, k in zip(values, (2, 3), strict=True):
+        chance = 2 * 3 / 8 * 5 / 8 / (k - 1)
+        assert found["gwet_ac1", None] == pytest.approx((3 / 4 - chance) / (1 - chance))
+        assert found["brennan_prediger", None] == pytest.approx((3 / 4 - 1 / k) / (1 - 1 / k))
 
 
 def test_a_pair_that_shares_no_unit_does_not_hide_the_others() -> None:
@@ -107,9 +136,10 @@ def test_a_pair_that_shares_one_unit_is_undefined() -> None:
 
 
 def test_ordered_coefficients_need_an_order_and_numbers() -> None:
-    nominal = by_name(Ratings.from_rows([[1, 2, 1], [1, 2, 2]]))
-    assert nominal["krippendorff_alpha_ordinal"].reason == "the scale is nominal, and its labels have no order"
-    words = by_name(Ratings.from_rows([["lo", "hi", "lo"], ["lo", "hi", "hi"]], ["lo", "hi"], "ordinal"))
+    asked = ["krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "cohen_kappa_linear", "icc_a_1"]
+    nominal = by_name(Ratings.from_rows([[1, 2, 1], [1, 2, 2]]), asked)
+    assert {one.reason for one in nominal.values()} == {"the scale is nominal, and its labels have no order"}
+    words = by_name(Ratings.from_rows([["lo", "hi", "lo"], ["lo", "hi", "hi"]], ["lo", "hi"], "ordinal"), asked)
     assert words["krippendorff_alpha_ordinal"].value is not None
     assert words["krippendorff_alpha_interval"].reason == "the labels are not numbers"
 
@@ -124,6 +154,20 @@ def test_no_value_is_ever_nan() -> None:
     for _ in range(60):
         raters, units = int(rng.integers(1, 5)), int(rng.integers(1, 5))
         rows = rng.choice(np.array([None, 0, 1], dtype=object), size=(raters, units)).tolist()
-        for one in measure(Ratings.from_rows(rows, labels=[0, 1], scale="interval"), list(STATISTICS), resamples=30):
+        for one in measure(Ratings.from_rows(rows, labels=[0, 1], scale="interval"), "all", resamples=30):
             assert (one.value is None) != (one.reason is None)
-            assert all(number is None or np.isfinite(number) for number in (one.value, one.low, one.high))
+            ends = [end for other in one.beside for end in (other.low, other.high)]
+            assert all(number is None or np.isfinite(number) for number in (one.value, one.low, one.high, *ends))
+
+
+def test_raters_who_never_vary_have_no_correlation_although_they_differ() -> None:
+    found = by_name(Ratings.from_rows([[1, 1, 1, 1], [1, 2, 3, 2]], scale="interval"))
+    for name in ("pearson", "spearman", "kendall"):
+        assert found[name].reason == "one of the two raters gave one label throughout"
+    assert found["cohen_kappa"].value == 0.0
+
+
+def test_a_ratio_scale_starts_at_zero() -> None:
+    found = by_name(Ratings.from_rows([[-2, 1, 3], [-1, 1, 3]], scale="interval"))
+    assert found["krippendorff_alpha_ratio"].reason == "a ratio scale starts at 0, and there is -2"
+    assert found["krippendorff_alpha_interval"].value is not None

@@ -17,13 +17,20 @@ mupdf: Any = pymupdf
 RED, BLUE, WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
 
 
-def pdf(*texts: str, size: tuple[float, float] = (300, 400), rotate: int = 0) -> bytes:
+def pdf(
+    *texts: str,
+    size: tuple[float, float] = (300, 400),
+    rotate: int = 0,
+    crop: tuple[float, float, float, float] | None = None,
+) -> bytes:
     """A PDF with one page a text; each page has a red square of 60 points in its unrotated top left corner."""
     document = mupdf.open()
     for text in texts:
         page = document.new_page(width=size[0], height=size[1])
         page.draw_rect(mupdf.Rect(0, 0, 60, 60), color=None, fill=(1, 0, 0))
         page.insert_text((20, 120), text, fontsize=14)
+        if crop is not None:
+            page.set_cropbox(mupdf.Rect(crop))
         page.set_rotation(rotate)
     return bytes(document.tobytes())
 

@@ -11,7 +11,18 @@ from threading import Barrier
 import pytest
 
 from annotators.errors import InvalidInput
-from annotators.pages import WIDTHS, Limits, PageCache, PageNotDrawn, RenderedPage, Renderer, Why, snap_width
+from annotators.pages import (
+    WHOLE,
+    WIDTHS,
+    Crop,
+    Limits,
+    PageCache,
+    PageNotDrawn,
+    RenderedPage,
+    Renderer,
+    Why,
+    snap_width,
+)
 from tests.annotators.pages import makers
 
 PDF = "application/pdf"
@@ -24,9 +35,9 @@ class Counting(Renderer):
         super().__init__(limits, workers=workers)
         self.drawn: list[tuple[int, int]] = []
 
-    def render(self, path: Path, media_type: str, page_number: int, width_px: int) -> RenderedPage:
+    def render(self, path: Path, media_type: str, page_number: int, width_px: int, crop: Crop = WHOLE) -> RenderedPage:
         self.drawn.append((page_number, width_px))
-        return super().render(path, media_type, page_number, width_px)
+        return super().render(path, media_type, page_number, width_px, crop)
 
 
 @pytest.fixture

@@ -1,0 +1,140 @@
+"""The agreement report of several criteria: the one entry point that the command line, the pages and files share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotators.agreement.catalogue import headline
+from annotators.agreement.columns import ITEM, CriterionTable
+from annotators.agreement.remarks import warnings_about
+from annotators.agreement.report import measure
+from annotators.agreement.result import IntervalKind, Statistic
+from annotators.agreement.table import Label, Ratings, Scale
+from annotators.agreement.words import sentence
+
+
+@dataclass(frozen=True)
+class CriterionAgreement:
+    """One criterion: its numbers, the share of each label, its statistics, and the words for them.
+
+    `labels` are the declared ones; of sets they are the elements that occur, and of texts there are none to list.
+    """
+
+    criterion: str
+    target: str
+    scale: Scale
+    labels: tuple[Hashable, ...]
+    n_units: int
+    n_raters: int
+    n_ratings: int
+    shares: dict[Label, float]
+    statistics: list[Statistic]
+    sentence: str | None
+    warnings: list[str]
+
+    def find(self, name: str, **about: Any) -> Statistic | None:
+        """The first statistic of this name (and `label`, or `raters`)."""
+        for statistic in self.statistics:
+            if statistic.name == name and all(getattr(statistic, key) == value for key, value in about.items()):
+                return statistic
+        return None
+
+    @property
+    def headline(self) -> Statistic | None:
+        """The coefficient that stands for agreement on this scale, when it was measured."""
+        return self.find(headline(self.scale))
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry of the criterion in `agreement` JSON."""
+        return {
+            "criterion": self.criterion,
+            "target": self.target,
+            "scale": self.scale,
+            "labels": [_plain(label) for label in self.labels],
+            "n_units": self.n_units,
+            "n_raters": self.n_raters,
+            "n_ratings": self.n_ratings,
+            "shares": [{"label": _plain(label), "share": share} for label, share in self.shares.items()],
+            "statistics": [statistic.to_json() for statistic in self.statistics],
+            "warnings": self.warnings,
+        }
+
+
+def agreement_report(
+    tables: Iterable[CriterionTable],
+    *,
+    statistics: Sequence[str] | str | None = "default",
+    resamples: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    kind: IntervalKind = "BCa",
+    clustered: bool = False,
+    own_weights: Sequence[Sequence[float]] | None = None,
+    units: str = "items",
+) -> list[CriterionAgreement]:
+    """Agreement on each criterion; arguments as of `measure`, which does the work.
+
+    `clustered` resamples questions instead of units, or the items of the units where a table says no questions. `units`
+    is what units are called in the sentence, in the plural, where the target is the item.
+    """
+    return [
+        criterion_agreement(
+            table.criterion,
+            table.target,
+            table.ratings,
+            statistics=statistics,
+            resamples=resamples,
+            seed=seed,
+            level=level,
+            kind=kind,
+            clusters=_clusters(table) if clustered else None,
+            own_weights=own_weights,
+            units=units if table.target == ITEM else "units",
+        )
+        for table in tables
+    ]
+
+
+def criterion_agreement(
+    criterion: str, target: str, ratings: Ratings, *, title: str | None = None, units: str = "items", **asked: Any
+) -> CriterionAgreement:
+    """Agreement on one criterion; `asked` are arguments of `measure`, `title` is its name in the sentence."""
+    statistics = measure(ratings, **asked)
+    measured = {statistic.name for statistic in statistics}
+    name = headline(ratings.scale)
+    said = name if name in measured else next((one.name for one in statistics if one.label is None), None)
+    return CriterionAgreement(
+        criterion=criterion,
+        target=target,
+        scale=ratings.scale,
+        labels=_labels(ratings),
+        n_units=int((ratings.sizes > 0).sum()),
+        n_raters=len(set(ratings.rater.tolist())),
+        n_ratings=ratings.n_ratings,
+        shares={} if ratings.scale in ("set", "text") else ratings.label_shares(),
+        statistics=statistics,
+        sentence=sentence(statistics, coefficient=said, criterion=title or criterion, units=units) if said else None,
+        warnings=warnings_about(ratings, statistics),
+    )
+
+
+def _clusters(table: CriterionTable) -> dict[Hashable, Hashable]:
+    if table.questions is not None:
+        return dict(table.questions)
+    return dict(zip(table.ratings.units, table.items, strict=True))
+
+
+def _labels(ratings: Ratings) -> tuple[Hashable, ...]:
+    if ratings.scale == "text":
+        return ()
+    if ratings.scale == "set":
+        elements = {element for label in ratings.labels if isinstance(label, frozenset) for element in label}
+        return tuple(sorted(elements, key=lambda element: (str(type(element)), element)))
+    return ratings.labels
+
+
+def _plain(label: Hashable) -> Any:
+    """A label as JSON can write it."""
+    return label if isinstance(label, str | int | float | bool) or label is None else str(label)

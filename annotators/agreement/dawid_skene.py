@@ -1,0 +1,311 @@
+"""Dawid and Skene's model: every rater has a confusion matrix, every unit one true label, found together by EM."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from annotators.agreement.rater_models import (
+    MOST_ITERATIONS,
+    TOLERANCE,
+    Fit,
+    Observations,
+    Parameters,
+    Run,
+    UnitPatterns,
+    best_of,
+    entropy_of_units,
+    fit_notes,
+    label_of_units,
+    percentiles,
+    plain,
+    resampled,
+    run_em,
+)
+from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
+from annotators.errors import InvalidInput
+
+NEVER_SEEN = 1e-6  # a rater with fewer expected units of a class has no row for it in the confusion matrix
+
+
+@dataclass(frozen=True, eq=False)
+class DawidSkene:
+    """A fitted Dawid–Skene model of R raters, U units and K labels (all declared ones, in their order).
+
+    - `posterior` (U × K): how probable each label is to be the true one; NaN for a unit without a rating.
+    - `confusion` (R × K × K): of the units whose true label is the first index, the share that the rater gave the
+      second; NaN where the rater is not expected to have seen a unit of that class.
+    - `seen` (R × K): how many ratings the rater is expected to have given to units of each class.
+    - `prevalence` (K): the share of each class among the units that were rated.
+    - `accuracy` (R): the share of the rater's ratings that are expected to be the true label; NaN without ratings.
+    - `accuracy_interval` (R × 2), `prevalence_interval` (K × 2): percentile intervals over `resamples` resamples of
+      units, None when none were asked for.
+
+    When nothing could be fitted, `reason` says why, `fit` is None and all numbers are NaN. `notes` are sentences that
+    belong beside the figures.
+    """
+
+    units: tuple[Hashable, ...]
+    raters: tuple[Hashable, ...]
+    labels: tuple[Label, ...]
+    posterior: FloatArray
+    confusion: FloatArray
+    seen: FloatArray
+    prevalence: FloatArray
+    accuracy: FloatArray
+    smoothing: float
+    fit: Fit | None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+    accuracy_interval: FloatArray | None = None
+    prevalence_interval: FloatArray | None = None
+    resamples: int = 0
+    level: float = 0.95
+
+    @property
+    def unit_labels(self) -> tuple[Label | None, ...]:
+        """The most probable label of each unit; None for a unit without a rating, and for a tie."""
+        return label_of_units(self.posterior, self.labels)
+
+    @property
+    def entropy(self) -> FloatArray:
+        """The entropy of each unit's posterior in bits (U), NaN without a rating."""
+        return entropy_of_units(self.posterior)
+
+    def in_words(self) -> str:
+        """How the model was fitted, or why not, in one line."""
+        if self.fit is None:
+            return f"no Dawid–Skene model: {self.reason}"
+        how = f"smoothing {self.smoothing:g}" if self.smoothing else "maximum likelihood"
+        return f"Dawid–Skene, {how}, EM {self.fit.in_words()}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The model for JSON: per rater, per class, per unit; None where there is no number."""
+        return {
+            "model": "dawid_skene",
+            "method": self.in_words(),
+            "reason": self.reason,
+            "notes": list(self.notes),
+            "smoothing": self.smoothing,
+            "fit": self.fit and self.fit.to_json(),
+            "labels": list(self.labels),
+            "prevalence": plain(self.prevalence),
+            "prevalence_interval": plain(self.prevalence_interval),
+            "raters": [
+                {
+                    "rater": rater,
+                    "accuracy": plain(self.accuracy[i]),
+                    "accuracy_interval": None if self.accuracy_interval is None else plain(self.accuracy_interval[i]),
+                    "confusion": plain(self.confusion[i]),
+                    "seen": plain(self.seen[i]),
+                }
+                for i, rater in enumerate(self.raters)
+            ],
+            "units": [
+                {"unit": unit, "label": label, "posterior": plain(self.posterior[i])}
+                for i, (unit, label) in enumerate(zip(self.units, self.unit_labels, strict=True))
+            ],
+        }
+
+
+def dawid_skene(
+    data: Ratings | Observations,
+    *,
+    smoothing: float = 0.0,
+    starts: int = 10,
+    seed: int = 0,
+    tolerance: float = TOLERANCE,
+    most_iterations: int = MOST_ITERATIONS,
+    resamples: int = 0,
+    level: float = 0.95,
+) -> DawidSkene:
+    """Fit the model by EM in log space; stop when the log-likelihood of the observed ratings no longer grows.
+
+    Given a unit's true label, ratings are independent, a rater's ratings of one unit included; gaps are no information.
+    Dawid & Skene (1979), Applied Statistics 28, 20-28: E step eq. 2.5, M step eq. 2.3 and 2.4, likelihood eq. 2.7, and
+    for the first start eq. 3.1 (each unit's shares of votes). The other `starts` - 1 draw each unit's class at random
+    around its votes; the highest maximum is kept, and the first start wins ties.
+
+    `smoothing` is added to every expected count of the confusion matrices and of the classes, which makes it a
+    Dirichlet (1 + smoothing) prior and the objective a posterior density; 0 is maximum likelihood. Classes are named so
+    that as many ratings as possible are expected to be right: the likelihood itself does not name them. A label that
+    nobody used is no class. `resamples` over units give percentile intervals at `level`, each fitted from where the fit
+    ended.
+
+    Raises InvalidInput for numbers out of range.
+    """
+    if smoothing < 0 or starts < 1 or seed < 0 or resamples < 0 or not 0 < level < 1:
+        raise InvalidInput(
+            f"smoothing {smoothing}, {starts} starts, seed {seed}, {resamples} resamples, level {level}: "
+            "give smoothing, seed and resamples from 0 on, one start or more, and a level such as 0.95"
+        )
+    data = Observations.of(data) if isinstance(data, Ratings) else data
+    reason = data.why_undefined()
+    n_raters, n_labels = len(data.raters), len(data.labels)
+    if reason is not None:
+        return DawidSkene(
+            units=data.units,
+            raters=data.raters,
+            labels=data.labels,
+            posterior=np.full((len(data.units), n_labels), np.nan),
+            confusion=np.full((n_raters, n_labels, n_labels), np.nan),
+            seen=np.full((n_raters, n_labels), np.nan),
+            prevalence=np.full(n_labels, np.nan),
+            accuracy=np.full(n_raters, np.nan),
+            smoothing=smoothing,
+            fit=None,
+            reason=reason,
+        )
+    patterns = UnitPatterns.of(data)
+    maximise = partial(_maximised, patterns.n_raters, smoothing)
+    name = "log-likelihood plus log prior" if smoothing else "log-likelihood"
+    run, fit = best_of(
+        patterns,
+        maximise,
+        _starts(patterns, smoothing, starts, seed),
+        objective_name=name,
+        seed=seed,
+        tolerance=tolerance,
+        most=most_iterations,
+    )
+    order = _named(patterns, run)
+    found = _described(data, patterns, run, order, smoothing)
+    notes = fit_notes(data, fit)
+    if (order != np.arange(len(order))).any():
+        notes.append("the classes were renamed so that as many ratings as possible are expected to be right")
+    thin = int((np.bincount(data.rater, minlength=n_raters) < patterns.n_labels * (patterns.n_labels - 1)).sum())
+    if thin:
+        notes.append(
+            f"{thin:,} of {n_raters:,} raters have fewer ratings than their confusion matrix has free cells: "
+            "read their rows as hints"
+        )
+    found = replace(found, fit=fit, notes=tuple(notes))
+    if not resamples:
+        return found
+    return _with_intervals(found, patterns, run.posterior[:, order], resamples=resamples, seed=seed, level=level)
+
+
+def _maximised(
+    n_raters: int, smoothing: float, expected: FloatArray, classes: FloatArray, _: Parameters | None = None
+) -> Parameters:
+    """The M step: expected counts as shares, in logs. A class that a rater never saw gets a uniform row (no data)."""
+    counts = expected.reshape(n_raters, -1, len(classes)) + smoothing
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), 1.0 / len(classes))
+    prior = (classes + smoothing) / (classes + smoothing).sum()
+    with np.errstate(divide="ignore"):
+        log_table, log_prior = np.log(shares).reshape(expected.shape), np.log(prior)
+    penalty = smoothing * float(log_table.sum() + log_prior.sum()) if smoothing else 0.0
+    return Parameters(log_prior, log_table, penalty)
+
+
+def _from_posterior(patterns: UnitPatterns, smoothing: float, posterior: FloatArray) -> Parameters:
+    """The parameters that fit a posterior of the patterns."""
+    return _maximised(patterns.n_raters, smoothing, patterns.expected(posterior), patterns.classes(posterior))
+
+
+def _starts(patterns: UnitPatterns, smoothing: float, starts: int, seed: int) -> Iterator[Parameters]:
+    """First the shares of votes, then draws of each pattern's class around its votes."""
+    votes = patterns.votes
+    yield _from_posterior(patterns, smoothing, votes / votes.sum(axis=1, keepdims=True))
+    rng = np.random.default_rng(seed)
+    for _ in range(starts - 1):
+        drawn = rng.standard_gamma(votes + 0.5)
+        yield _from_posterior(patterns, smoothing, drawn / drawn.sum(axis=1, keepdims=True))
+
+
+def _named(patterns: UnitPatterns, run: Run[Parameters]) -> IntArray:
+    """Which class of the run is called by each label: the naming by which most ratings are expected to be right."""
+    weighted = run.posterior * patterns.multiplicity[:, None]
+    given = patterns.votes.T @ weighted  # label × class
+    _, order = linear_sum_assignment(given, maximize=True)
+    return np.asarray(order, dtype=np.int64)
+
+
+def _described(
+    data: Observations,
+    patterns: UnitPatterns,
+    run: Run[Parameters],
+    order: IntArray,
+    smoothing: float,
+) -> DawidSkene:
+    """The run's parameters by rater, class and label, over all labels of the data."""
+    posterior = run.posterior[:, order]
+    n_raters, n_labels, k = len(data.raters), len(data.labels), patterns.n_labels
+    expected = _expected(patterns, posterior)
+    seen, confusion = np.zeros((n_raters, n_labels)), np.full((n_raters, n_labels, n_labels), np.nan)
+    seen[:, patterns.used] = expected.sum(axis=1)
+    table = np.exp(run.parameters.log_table).reshape(n_raters, k, k)[:, :, order]
+    rows = np.zeros((n_raters, k, n_labels))
+    rows[:, :, patterns.used] = np.moveaxis(table, 1, 2)
+    rows[expected.sum(axis=1) < NEVER_SEEN] = np.nan
+    confusion[:, patterns.used] = rows
+    prevalence = np.zeros(n_labels)
+    prevalence[patterns.used] = np.exp(run.parameters.log_prior)[order]
+    return DawidSkene(
+        units=data.units,
+        raters=data.raters,
+        labels=data.labels,
+        posterior=patterns.spread(posterior, n_labels),
+        confusion=confusion,
+        seen=seen,
+        prevalence=prevalence,
+        accuracy=_accuracy(expected),
+        smoothing=smoothing,
+        fit=None,
+    )
+
+
+def _expected(patterns: UnitPatterns, posterior: FloatArray) -> FloatArray:
+    """How often each rater is expected to have given each label to units of each class (R × K × K)."""
+    return patterns.expected(posterior).reshape(patterns.n_raters, patterns.n_labels, patterns.n_labels)
+
+
+def _accuracy(expected: FloatArray) -> FloatArray:
+    """The share of each rater's ratings that are expected to be right, NaN without ratings."""
+    total = expected.sum(axis=(1, 2))
+    right = np.trace(expected, axis1=1, axis2=2)
+    accuracy: FloatArray = np.divide(right, total, out=np.full(len(total), np.nan), where=total > 0)
+    return accuracy
+
+
+def _with_intervals(
+    found: DawidSkene,
+    patterns: UnitPatterns,
+    posterior: FloatArray,
+    *,
+    resamples: int,
+    seed: int,
+    level: float,
+) -> DawidSkene:
+    """The model with percentile intervals; each resample starts from the fit mixed with a tenth of the votes.
+
+    The votes open cells that are zero in the fit, which EM by itself would never leave.
+    """
+    votes = patterns.votes / patterns.votes.sum(axis=1, keepdims=True)
+    maximise = partial(_maximised, patterns.n_raters, found.smoothing)
+    start = _from_posterior(patterns, found.smoothing, 0.9 * posterior + 0.1 * votes)
+    accuracies, prevalences, late = [], [], 0
+    for drawn in resampled(patterns, resamples, seed):
+        run = run_em(drawn, maximise, start, tolerance=1e-8)
+        accuracies.append(_accuracy(_expected(drawn, run.posterior)))
+        shares = np.zeros(len(found.labels))
+        shares[patterns.used] = np.exp(run.parameters.log_prior)
+        prevalences.append(shares)
+        late += not run.converged
+    notes = found.notes
+    if late:
+        notes = (*notes, f"{late:,} of {resamples:,} resamples did not converge; they count in the intervals")
+    return replace(
+        found,
+        notes=notes,
+        accuracy_interval=percentiles(np.array(accuracies), level),
+        prevalence_interval=percentiles(np.array(prevalences), level),
+        resamples=resamples,
+        level=level,
+    )

@@ -1,0 +1,172 @@
+"""Intraclass correlations: the share of the variance of numbers that is between units, one-way and two-way.
+
+Names are McGraw & Wong's (1996), Psychological Methods 1, 30-46: (1,1) every unit its own raters; (A,1) absolute
+agreement and (C,1) consistency with raters as the second factor; k: of the mean of k ratings instead of one. Shrout &
+Fleiss (1979), Psychological Bulletin 86, 420-428, call them (1,1), (2,1), (3,1), (1,k), (2,k), (3,k).
+
+With gaps the variances are estimated by Henderson's first method (1953, Biometrics 9, 226-252), whose sums of squares
+have expectations that are linear in them; without gaps that is the analysis of variance. Units with a single rating do
+not count. k is the number of raters; with gaps it is the mean number of ratings of a unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse, stats
+
+from annotators.agreement.coefficients import ratio
+from annotators.agreement.patterns import Rows
+from annotators.agreement.result import Interval
+from annotators.agreement.table import FloatArray, Ratings
+
+FORMS = ("icc_1_1", "icc_a_1", "icc_c_1", "icc_1_k", "icc_a_k", "icc_c_k")
+LITTLE = 1e-12  # a variance this small beside the squares it comes from is none
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The ratings of P patterns of units as numbers: how many, their sum and the sum of their squares, by rater.
+
+    `sizes`, `sums`, `squares` (P) are of a unit's ratings, `rated` and `gave` (P × R) of each rater's.
+    """
+
+    rows: Rows
+    sizes: FloatArray
+    sums: FloatArray
+    squares: FloatArray
+    rated: sparse.csr_array
+    gave: sparse.csr_array
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> Numbers:
+        """From a table of ratings; numbers are counted from their mean, so that sums round less."""
+        rows = Rows.of(ratings, smallest=2)
+        numbers = ratings.numbers
+        if len(rows.code):
+            numbers = numbers - float(np.average(numbers[rows.code], weights=rows.multiplicity[rows.pattern]))
+        x, shape = numbers[rows.code], (len(rows.lengths), rows.n_raters)
+        place = (rows.pattern, rows.rater)
+        return cls(
+            rows,
+            rows.lengths.astype(np.float64),
+            np.bincount(rows.pattern, weights=x, minlength=shape[0]).astype(np.float64),
+            np.bincount(rows.pattern, weights=x**2, minlength=shape[0]).astype(np.float64),
+            sparse.csr_array((np.ones(len(x)), place), shape=shape),
+            sparse.csr_array((x, place), shape=shape),
+        )
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether all raters who rated any of these units rated every one of them."""
+        raters = len(np.unique(self.rows.rater))
+        return bool((self.rows.lengths == raters).all())
+
+
+def one_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
+    """ICC(1,1) and ICC(1,k) (B × 2); NaN where the numbers do not vary or there are no two units.
+
+    (MS_b - MS_w) / (MS_b + (n_0 - 1) MS_w), n_0 = (N - Σ n_u² / N) / (units - 1), which is k without gaps.
+    """
+    units, total = weights.sum(axis=1), weights @ numbers.sizes
+    squares = weights @ numbers.squares
+    within = weights @ (numbers.squares - numbers.sums**2 / numbers.sizes)
+    between = weights @ (numbers.sums**2 / numbers.sizes) - (weights @ numbers.sums) ** 2 / total
+    within, between = (np.where(one <= LITTLE * squares, 0.0, one) for one in (within, between))
+    mean_within = ratio(within, total - units, cut=False)
+    mean_between = ratio(between, units - 1, cut=False)
+    size = ratio(total - weights @ numbers.sizes**2 / total, units - 1, cut=False)
+    single = ratio(mean_between - mean_within, mean_between + (size - 1) * mean_within)
+    return np.column_stack([single, _stepped_up(single, total / units)])
+
+
+def two_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
+    """ICC(A,1), (C,1), (A,k) and (C,k) (B × 4); NaN where the variances are 0 or cannot be told apart."""
+    units, total = weights.sum(axis=1), weights @ numbers.sizes
+    by_rater, sum_by_rater = np.asarray(weights @ numbers.rated), np.asarray(weights @ numbers.gave)
+    raters = (by_rater > 0).sum(axis=1).astype(np.float64)
+    mean = (weights @ numbers.sums) ** 2 / total
+    all_squares = weights @ numbers.squares
+    unit_squares = weights @ (numbers.sums**2 / numbers.sizes)
+    rater_squares = (sum_by_rater**2 / np.maximum(by_rater, 1.0)).sum(axis=1)
+    k1, k3 = weights @ numbers.sizes**2 / total, (by_rater**2).sum(axis=1) / total
+    expectations = np.stack(
+        [
+            np.stack([total - k1, units - k3, units - 1], axis=-1),
+            np.stack([raters - k1, total - k3, raters - 1], axis=-1),
+            np.stack([k1 - raters, k3 - units, total - units - raters + 1], axis=-1),
+        ],
+        axis=-2,
+    )
+    found = np.stack(
+        [unit_squares - mean, rater_squares - mean, all_squares - unit_squares - rater_squares + mean], axis=-1
+    )
+    found = np.where(np.abs(found) <= LITTLE * all_squares[:, None], 0.0, found)
+    solvable = np.linalg.matrix_rank(expectations) == 3
+    expectations[~solvable] = np.eye(3)
+    of_units, of_raters, error = np.moveaxis(np.linalg.solve(expectations, found[..., None])[..., 0], -1, 0)
+    k = total / units
+    forms = [
+        _share(of_units, of_units + of_raters + error),
+        _share(of_units, of_units + error),
+        _share(of_units, of_units + (of_raters + error) / k),
+        _share(of_units, of_units + error / k),
+    ]
+    return np.where(solvable[:, None], np.column_stack(forms), np.nan)
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """part / whole, NaN where estimates leave no variance to share."""
+    return np.where(whole > 0, ratio(part, whole), np.nan)
+
+
+def _stepped_up(single: FloatArray, k: FloatArray) -> FloatArray:
+    """The reliability of the mean of k from that of one: Spearman-Brown."""
+    return ratio(k * single, 1 + (k - 1) * single)
+
+
+def f_intervals(numbers: Numbers, level: float) -> dict[str, Interval]:
+    """The F-based interval of each form, for complete data: McGraw & Wong (1996), table 7; none with gaps.
+
+    Those of the A forms are Satterthwaite's approximation; (A,k) steps the ends of (A,1) up.
+    """
+    weights = numbers.rows.multiplicity.astype(np.float64)
+    n, k = float(weights.sum()), float(numbers.sizes.max(initial=0))
+    if not numbers.complete or n < 2 or k < 2:
+        return {}
+    mean = float(weights @ numbers.sums) ** 2 / (n * k)
+    squares = float(weights @ numbers.squares)
+    of_units = float(weights @ numbers.sums**2) / k - mean
+    of_raters = float(((weights @ numbers.gave) ** 2).sum()) / n - mean
+    rest = squares - mean - of_units - of_raters
+    if min(of_units, rest) <= LITTLE * squares:
+        return {}
+    rows, columns = of_units / (n - 1), of_raters / (k - 1)
+    error, within = rest / ((n - 1) * (k - 1)), (of_raters + rest) / (n * (k - 1))
+    ends: dict[str, tuple[float, float]] = {}
+    for form, residual, freedom in (("1", within, n * (k - 1)), ("c", error, (n - 1) * (k - 1))):
+        low = rows / residual / _f(level, n - 1, freedom)
+        high = rows / residual * _f(level, freedom, n - 1)
+        ends[f"icc_{form}_1"] = ((low - 1) / (low + k - 1), (high - 1) / (high + k - 1))
+        ends[f"icc_{form}_k"] = (1 - 1 / low, 1 - 1 / high)
+    single = (rows - error) / (rows + (k - 1) * error + k * (columns - error) / n)
+    if single < 1:
+        a = k * single / (n * (1 - single))
+        b = 1 + k * single * (n - 1) / (n * (1 - single))
+        freedom = (a * columns + b * error) ** 2 / (
+            (a * columns) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
+        )
+        rest_of = k * columns + (k * n - k - n) * error
+        above, below = _f(level, n - 1, freedom), _f(level, freedom, n - 1)
+        low = n * (rows - above * error) / (above * rest_of + n * rows)
+        high = n * (below * rows - error) / (rest_of + n * below * rows)
+        ends["icc_a_1"] = (low, high)
+        if 1 + (k - 1) * low > 0:  # else the stepped-up interval has no lower end
+            ends["icc_a_k"] = (k * low / (1 + (k - 1) * low), k * high / (1 + (k - 1) * high))
+    return {name: Interval(min(low, 1.0), min(high, 1.0), "F", level) for name, (low, high) in ends.items()}
+
+
+def _f(level: float, above: float, below: float) -> float:
+    return float(stats.f.ppf((1 + level) / 2, above, below))

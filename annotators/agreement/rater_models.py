@@ -1,0 +1,408 @@
+"""What the rater models share: units grouped by who gave which label, and EM over the groups from several starts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
+from annotators.errors import InvalidInput
+
+TOLERANCE = 1e-10  # of 1 + |objective|: an iteration that gains less ends the run
+MOST_ITERATIONS = 2_000
+SAME = 1e-6  # of 1 + |objective|: starts that end as close as this have reached the same maximum
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Ratings in coordinate form, in which a rater may have rated a unit more than once.
+
+    `unit`, `rater` and `code` have one entry a rating and index `units`, `raters` and `labels`, sorted by unit.
+    """
+
+    units: tuple[Hashable, ...]
+    raters: tuple[Hashable, ...]
+    labels: tuple[Label, ...]
+    unit: IntArray
+    rater: IntArray
+    code: IntArray
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> Observations:
+        """The ratings of a table."""
+        return cls(ratings.units, ratings.raters, ratings.labels, ratings.unit, ratings.rater, ratings.code)
+
+    @classmethod
+    def from_triples(
+        cls,
+        units: Iterable[Hashable],
+        raters: Iterable[Hashable],
+        values: Iterable[object],
+        labels: Sequence[Label] | None = None,
+    ) -> Observations:
+        """As `Ratings.from_triples` for a nominal scale, except that a rater may rate a unit again.
+
+        The ratings of one rater and unit keep their order. Raises InvalidInput as `Ratings.from_triples` does.
+        """
+        units, raters = list(units), list(raters)
+        seen: Counter[tuple[Hashable, Hashable]] = Counter()
+        times = []
+        for key in zip(units, raters, strict=False):
+            times.append(seen[key])
+            seen[key] += 1
+        names = sorted(dict.fromkeys(raters), key=_order)
+        place = {rater: i for i, rater in enumerate(names)}
+        again = [(place[rater], time) for rater, time in zip(raters, times, strict=False)]
+        table = Ratings.from_triples(units, again, values, labels)
+        rater_of = np.array([key[0] for key in table.raters if isinstance(key, tuple)], dtype=np.int64)
+        found = rater_of[table.rater] if len(rater_of) else table.rater
+        return cls(table.units, tuple(names), table.labels, table.unit, found, table.code)
+
+    @property
+    def n_ratings(self) -> int:
+        """How many ratings there are."""
+        return len(self.code)
+
+    @cached_property
+    def raters_of_units(self) -> IntArray:
+        """How many different raters rated each unit."""
+        keys = np.sort(self.unit * max(1, len(self.raters)) + self.rater)
+        first = np.r_[True, keys[1:] != keys[:-1]] if len(keys) else np.empty(0, dtype=bool)
+        distinct = keys[first] // max(1, len(self.raters))
+        return np.bincount(distinct, minlength=len(self.units)).astype(np.int64)
+
+    def why_undefined(self) -> str | None:
+        """Why no rater model can be fitted, or None."""
+        if not self.n_ratings:
+            return "there are no ratings"
+        if np.count_nonzero(np.bincount(self.rater)) == 1:
+            return "only one rater has rated, and a rater model needs two"
+        if self.raters_of_units.max() < 2:
+            return "no unit was rated by two raters"
+        used = np.flatnonzero(np.bincount(self.code))
+        if len(used) == 1:
+            return f'every rating is "{self.labels[used[0]]}", so that nothing tells raters apart'
+        return None
+
+
+def _order(key: Hashable) -> tuple[str, Any]:
+    """Sorts keys by type, then value."""
+    return type(key).__name__, key
+
+
+@dataclass(frozen=True, eq=False)
+class UnitPatterns:
+    """Units grouped by who gave which label, a single rating included, over the K labels that were used.
+
+    Of P patterns and R raters: `multiplicity` (P) is how many units show the pattern; `incidence` (P × RK) is how often
+    each rater gave each label; `pattern_of_unit` has one entry a unit, -1 for a unit without a rating; `used` (K) are
+    the places of the used labels among all of them.
+    """
+
+    multiplicity: FloatArray
+    incidence: sparse.csr_array
+    pattern_of_unit: IntArray
+    used: IntArray
+    n_raters: int
+
+    @classmethod
+    def of(cls, data: Observations) -> UnitPatterns:
+        """Group the units that have a rating. The order of the patterns does not depend on that of the units."""
+        there = np.bincount(data.code, minlength=len(data.labels)) > 0
+        used, code = np.flatnonzero(there), (np.cumsum(there) - 1)[data.code]
+        keys = data.rater * len(used) + code
+        order = np.lexsort((keys, data.unit))
+        unit, keys = data.unit[order], keys[order]
+        starts = np.flatnonzero(np.r_[True, unit[1:] != unit[:-1]])
+        lengths = np.diff(np.r_[starts, len(unit)])
+        pattern_of_unit = np.full(len(data.units), -1, dtype=np.int64)
+        multiplicities, rows, columns, n = [], [], [], 0
+        for length in np.flatnonzero(np.bincount(lengths)).tolist():
+            here = starts[lengths == length]
+            block = keys[here[:, None] + np.arange(length)]
+            sorting = np.lexsort(block.T[::-1])
+            block = block[sorting]
+            new = np.r_[True, (block[1:] != block[:-1]).any(axis=1)]
+            first = np.flatnonzero(new)
+            pattern_of_unit[unit[here[sorting]]] = n + np.cumsum(new) - 1
+            multiplicities.append(np.diff(np.r_[first, len(block)]))
+            rows.append(np.repeat(np.arange(n, n + len(first)), length))
+            columns.append(block[first].ravel())
+            n += len(first)
+        row, column = np.concatenate(rows), np.concatenate(columns)
+        incidence = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n, len(data.raters) * len(used)))
+        incidence.sum_duplicates()
+        multiplicity = np.concatenate(multiplicities).astype(np.float64)
+        return cls(multiplicity, incidence, pattern_of_unit, used, len(data.raters))
+
+    @property
+    def n_labels(self) -> int:
+        """K, how many labels were used."""
+        return len(self.used)
+
+    @cached_property
+    def _counted(self) -> sparse.csr_array:
+        """How often each rater gave each label to the units of each pattern (RK × P)."""
+        transposed = self.incidence.T.tocsr()
+        transposed.data *= self.multiplicity[transposed.indices]
+        return transposed
+
+    def expected(self, posterior: FloatArray) -> FloatArray:
+        """How often each rater is expected to have given each label to units of each class (P × K → RK × K)."""
+        return np.asarray(self._counted @ posterior)
+
+    def classes(self, posterior: FloatArray) -> FloatArray:
+        """How many units of each class are expected (P × K → K)."""
+        return np.asarray(self.multiplicity @ posterior)
+
+    @cached_property
+    def votes(self) -> FloatArray:
+        """How many ratings of each pattern carry each label (P × K)."""
+        label = np.tile(np.eye(self.n_labels), (self.n_raters, 1))
+        return np.asarray(self.incidence @ label)
+
+    def spread(self, posterior: FloatArray, n_labels: int) -> FloatArray:
+        """A posterior of patterns (P × K) as units × all labels: 0 for an unused label, NaN for an unrated unit."""
+        found = np.full((len(self.pattern_of_unit), n_labels), np.nan)
+        rated = self.pattern_of_unit >= 0
+        found[rated] = 0.0
+        found[np.ix_(rated, self.used)] = posterior[self.pattern_of_unit[rated]]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """What a rater model says: `log_prior` (K) of the classes, `log_table` (RK × K) of a rater's label given the class.
+
+    `penalty` is what is added to the log-likelihood to make the objective: a log prior, or minus a divergence.
+    """
+
+    log_prior: FloatArray
+    log_table: FloatArray
+    penalty: float
+
+
+Model = TypeVar("Model", bound=Parameters)
+Maximise = Callable[[FloatArray, FloatArray, Model], Model]
+
+
+@dataclass(frozen=True, eq=False)
+class Run(Generic[Model]):
+    """One run of EM: where it ended, the posterior (P × K) there, and the objective after every iteration."""
+
+    parameters: Model
+    posterior: FloatArray
+    log_likelihood: float
+    trace: tuple[float, ...]
+    converged: bool
+
+    @property
+    def objective(self) -> float:
+        """The objective at the end."""
+        return self.trace[-1]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a fit went, for honest reporting.
+
+    `log_likelihood` is that of the observed ratings, `objective` is what was made as large as possible (the same
+    without smoothing), `objective_name` what that is. `iterations`, `converged` and `change` (the last gain of the
+    objective) are those of the start that was kept; `starts` has the objective at the end of every start, `reached`
+    says how many of them are as good as the best. `trace` is the objective after each iteration of the start kept.
+    """
+
+    log_likelihood: float
+    objective: float
+    objective_name: str
+    iterations: int
+    converged: bool
+    change: float
+    starts: tuple[float, ...]
+    reached: int
+    seed: int
+    trace: tuple[float, ...]
+
+    def in_words(self) -> str:
+        """One line, such as "converged after 23 iterations; 8 of 10 starts reached this maximum; seed 0"."""
+        ended = "converged after" if self.converged else "NOT converged after"
+        starts = "start" if len(self.starts) == 1 else "starts"
+        return (
+            f"{ended} {self.iterations:,} iterations; {self.reached} of {len(self.starts)} {starts} "
+            f"reached this maximum; seed {self.seed}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The fit for JSON, without the trace."""
+        return {
+            "log_likelihood": self.log_likelihood,
+            "objective": self.objective,
+            "objective_name": self.objective_name,
+            "iterations": self.iterations,
+            "converged": self.converged,
+            "change": self.change,
+            "starts": list(self.starts),
+            "reached": self.reached,
+            "seed": self.seed,
+        }
+
+
+def posterior_of(patterns: UnitPatterns, parameters: Parameters) -> tuple[FloatArray, FloatArray]:
+    """The E step: the posterior of each pattern's class (P × K), and the log-likelihood of one unit of each (P).
+
+    In log space; a label that a class never gets is -inf and is only met where the pattern holds it.
+    """
+    joint = np.asarray(patterns.incidence @ parameters.log_table)
+    joint += parameters.log_prior
+    top = reduce(np.maximum, joint.T)  # NumPy is slow along a short last axis: columns, and a product for the sum
+    joint -= top[:, None]
+    posterior = np.exp(joint, out=joint)
+    total = posterior @ np.ones(posterior.shape[1])
+    posterior /= total[:, None]
+    return posterior, top + np.log(total)
+
+
+def run_em(
+    patterns: UnitPatterns,
+    maximise: Maximise[Model],
+    start: Model,
+    *,
+    tolerance: float = TOLERANCE,
+    most: int = MOST_ITERATIONS,
+) -> Run[Model]:
+    """EM from one start, until an iteration gains less than `tolerance` · (1 + |objective|), or `most` iterations.
+
+    `maximise(expected, classes, parameters)` is the M step: the expected numbers of labels by class (RK × K) and of
+    units by class (K), and the parameters that they were found with, give the next ones. The objective of the start
+    itself does not count, so it may have any penalty.
+    """
+    posterior, _ = posterior_of(patterns, start)
+    parameters, converged, total = start, False, -np.inf
+    trace: list[float] = []
+    while len(trace) < most and not converged:
+        parameters = maximise(patterns.expected(posterior), patterns.classes(posterior), parameters)
+        posterior, each = posterior_of(patterns, parameters)
+        total = float(patterns.multiplicity @ each)
+        trace.append(total + parameters.penalty)
+        converged = len(trace) > 1 and trace[-1] - trace[-2] <= tolerance * (1 + abs(trace[-1]))
+    return Run(parameters, posterior, total, tuple(trace), converged)
+
+
+def best_of(
+    patterns: UnitPatterns,
+    maximise: Maximise[Model],
+    starts: Iterator[Model],
+    *,
+    objective_name: str,
+    seed: int,
+    tolerance: float = TOLERANCE,
+    most: int = MOST_ITERATIONS,
+) -> tuple[Run[Model], Fit]:
+    """Run EM from every start and keep the first of those that end as high as the highest, as near as rounding goes.
+
+    Raises InvalidInput when there is no start, or no room for two iterations.
+    """
+    if most < 2 or tolerance < 0:
+        raise InvalidInput(f"{most} iterations at tolerance {tolerance}: allow 2 or more, and a tolerance from 0 on")
+    kept: Run[Model] | None = None
+    ends = []
+    for start in starts:
+        run = run_em(patterns, maximise, start, tolerance=tolerance, most=most)
+        ends.append(run.objective)
+        if kept is None or run.objective > kept.objective + SAME * (1 + abs(run.objective)):
+            kept = run
+    if kept is None:
+        raise InvalidInput("no start was asked for: give 1 or more")
+    highest = kept.objective
+    fit = Fit(
+        log_likelihood=kept.log_likelihood,
+        objective=highest,
+        objective_name=objective_name,
+        iterations=len(kept.trace),
+        converged=kept.converged,
+        change=kept.trace[-1] - kept.trace[-2],
+        starts=tuple(ends),
+        reached=sum(end >= highest - SAME * (1 + abs(highest)) for end in ends),
+        seed=seed,
+        trace=kept.trace,
+    )
+    return kept, fit
+
+
+def fit_notes(data: Observations, fit: Fit) -> list[str]:
+    """What has to be known beside any rater model's figures, in words."""
+    notes = []
+    if data.raters_of_units.max() < 3:
+        notes.append(
+            "no unit was rated by three raters: two ratings a unit do not identify the model, and where it ends "
+            "depends on where it starts"
+        )
+    if not fit.converged:
+        notes.append(
+            f"not converged after {fit.iterations:,} iterations: the last one still gained {fit.change:.3g}; "
+            "allow more iterations"
+        )
+    if len(fit.starts) > 1 and fit.reached == 1:
+        notes.append(f"only one of {len(fit.starts)} starts reached the best maximum: there may be better ones")
+    return notes
+
+
+def label_of_units(posterior: FloatArray, labels: Sequence[Label]) -> tuple[Label | None, ...]:
+    """The most probable label of each unit; None for a unit without a rating and where two labels are as probable."""
+    if not posterior.size:
+        return (None,) * len(posterior)
+    best = posterior.argmax(axis=1)  # of a row of NaN: 0
+    top = posterior[np.arange(len(best)), best]
+    clear = (posterior >= top[:, None] - 1e-9).sum(axis=1) == 1  # never so for NaN
+    return tuple(labels[i] if one else None for i, one in zip(best.tolist(), clear.tolist(), strict=True))
+
+
+def entropy_of_units(posterior: FloatArray) -> FloatArray:
+    """The entropy of each unit's posterior in bits, NaN without a rating: the higher, the less is known."""
+    logs = np.log2(posterior, out=np.zeros_like(posterior), where=posterior > 0)
+    entropy: FloatArray = np.abs((posterior * logs).sum(axis=1))
+    return entropy
+
+
+def resampled(patterns: UnitPatterns, resamples: int, seed: int) -> Iterator[UnitPatterns]:
+    """The patterns of each resample of the rated units with replacement.
+
+    The units themselves are not followed: `pattern_of_unit` of a resample is empty.
+    """
+    rng = np.random.default_rng([seed, 3])
+    n = int(patterns.multiplicity.sum())
+    shares = patterns.multiplicity / n
+    nobody = np.empty(0, dtype=np.int64)
+    for _ in range(resamples):
+        weights = rng.multinomial(n, shares)
+        drawn = np.flatnonzero(weights)
+        yield replace(
+            patterns,
+            multiplicity=weights[drawn].astype(np.float64),
+            incidence=patterns.incidence[drawn],
+            pattern_of_unit=nobody,
+        )
+
+
+def percentiles(draws: FloatArray, level: float) -> FloatArray:
+    """The percentile interval (… × 2) of resampled values (B × …), undefined ones left out."""
+    nowhere = np.isnan(draws).all(axis=0)
+    ends = np.nanquantile(np.where(nowhere, 0.0, draws), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.asarray(np.moveaxis(np.where(nowhere, np.nan, ends), 0, -1), dtype=np.float64)
+
+
+def plain(numbers: FloatArray | np.float64 | None) -> Any:
+    """Numbers as JSON has them: lists, with None for NaN."""
+
+    def without_nan(value: Any) -> Any:
+        if isinstance(value, list):
+            return [without_nan(one) for one in value]
+        return None if value != value else value  # noqa: PLR0124 - NaN is not itself
+
+    return None if numbers is None else without_nan(np.asarray(numbers).tolist())

@@ -1,0 +1,134 @@
+"""Two metrics against people on the same rows: bootstrap of the difference, Williams' t, Steiger's z."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from annotators.agreement.table import FloatArray
+from annotators.alignment import coefficients
+from annotators.alignment.coefficients import Levels, Tau
+from annotators.alignment.pairs import Pairs
+from annotators.alignment.resampling import Resampling, Sample, with_interval
+from annotators.alignment.result import Aligned, undefined
+
+DIFFERENCES = ("difference_pearson", "difference_spearman", "difference_kendall_tau_b", "difference_auroc")
+TESTS = ("williams_t", "steiger_z")
+ASSUMES = "assumes independent units"
+
+
+def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **about: Any) -> list[Aligned]:
+    """How much better the metric of `first` goes with people than another one (`other`, n, in the rows' order).
+
+    `DIFFERENCES`: first less other on the same resamples, so that what both have in common cancels out; AUROC for
+    binary human labels only. `TESTS`: two-sided tests that the two Pearson correlations with people are equal. Rows
+    where `other` is NaN are left out.
+    """
+    asked = asked or Resampling()
+    kept = np.flatnonzero(~np.isnan(other))
+    metric, human, other = first.metric[kept], first.human[kept], other[kept]
+    names = (*DIFFERENCES, *TESTS)
+    rows = Pairs.of(human, metric, clusters=first.cluster[kept].tolist(), binary=first.binary or None)
+    second = Pairs.of(human, other, binary=first.binary or None)
+    reason = rows.why_not() or second.why_not()
+    if reason:
+        return [undefined(name, reason, len(kept), **about) for name in names]
+    sample = Sample.of([metric, human, other], rows_cluster(first, kept))
+    a, h, b = (np.ascontiguousarray(column) for column in sample.columns.T)
+    x, y, z = Levels.of(a), Levels.of(h), Levels.of(b)
+    reasons: dict[str, str] = {}
+    if not first.binary:
+        reasons["difference_auroc"] = "people's labels are not yes or no, and AUROC needs two labels"
+    tau = None
+    if coefficients.can_resample_tau(x, y) and coefficients.can_resample_tau(z, y):
+        tau = (Tau.of(x, y), Tau.of(z, y))
+    else:
+        reasons["difference_kendall_tau_b"] = "there are too many different values to resample"
+
+    def together(weights: FloatArray) -> FloatArray:
+        found = [
+            coefficients.pearson(a, h, weights) - coefficients.pearson(b, h, weights),
+            coefficients.spearman(x, y, weights) - coefficients.spearman(z, y, weights),
+        ]
+        if tau is not None:
+            found.append(coefficients.kendall_tau_b(tau[0], weights) - coefficients.kendall_tau_b(tau[1], weights))
+        if first.binary:
+            found.append(coefficients.auroc(x, h, weights) - coefficients.auroc(z, h, weights))
+        return np.stack(found)
+
+    resampled, place, entries = sample.resampled(together, asked), 0, []
+    for name in DIFFERENCES:
+        entry = Aligned(name, None, None, None, None, len(kept), reasons.get(name), **about)
+        if name not in reasons:
+            entry = with_interval(entry, resampled, place, asked, note="paired")
+            place += 1
+        entries.append(entry)
+    r12, r13, r23 = (float(np.corrcoef(*pair)[0, 1]) for pair in ((human, metric), (human, other), (metric, other)))
+    note = f"{ASSUMES}, which items of one question are not" if rows.clustered else ASSUMES
+    return [
+        *entries,
+        williams_t(r12, r13, r23, len(kept), note, **about),
+        steiger_z(r12, r13, r23, len(kept), note, **about),
+    ]
+
+
+def rows_cluster(pairs: Pairs, kept: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The clusters of some rows, numbered anew from 0."""
+    return np.unique(pairs.cluster[kept], return_inverse=True)[1].astype(np.int64)
+
+
+def williams_t(r12: float, r13: float, r23: float, n: int, note: str = ASSUMES, **about: Any) -> Aligned:
+    """Williams' t that two correlations with the same variable are equal (ρ12 = ρ13), n - 3 degrees of freedom.
+
+    t = (r12 - r13) √((n - 1)(1 + r23) / (2 |R| (n - 1)/(n - 3) + r̄² (1 - r23)³)), with |R| = 1 - r12² - r13² - r23² + 2
+    r12 r13 r23 and r̄ = (r12 + r13)/2. Williams (1959), Journal of the Royal Statistical Society B 21, 396-399, in the
+    form of Steiger (1980), Psychological Bulletin 87, 245-251, eq. 7.
+    """
+    reason = _why_not(r23, n)
+    if reason:
+        return undefined("williams_t", reason, n, **about)
+    determinant = max(0.0, 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23)
+    mean = (r12 + r13) / 2
+    below = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r23) ** 3
+    if below <= 0:
+        return undefined("williams_t", "the three correlations leave no variation to test (0/0)", n, **about)
+    t = (r12 - r13) * math.sqrt((n - 1) * (1 + r23) / below)
+    p = 2 * float(stats.t.sf(abs(t), n - 3))
+    method = f"Williams' t, {n - 3:,} degrees of freedom, two-sided p {_p(p)}; {note}"
+    return Aligned("williams_t", t, None, None, method, n, None, p_value=p, **about)
+
+
+def steiger_z(r12: float, r13: float, r23: float, n: int, note: str = ASSUMES, **about: Any) -> Aligned:
+    """Steiger's z that two correlations with the same variable are equal, from Fisher's z with pooled covariance.
+
+    z = (z12 - z13) √(n - 3) / √(2 - 2 s), s = ψ / (1 - r̄²)², ψ = r23 (1 - 2 r̄²) - r̄² (1 - 2 r̄² - r23²)/2, and
+    r̄ = (r12 + r13)/2. Steiger (1980), Psychological Bulletin 87, 245-251, eq. 14; after Dunn & Clark (1969), Journal of
+    the American Statistical Association 64, 366-377.
+    """
+    reason = _why_not(r23, n)
+    if reason is None and max(abs(r12), abs(r13)) >= 1:
+        reason = "a correlation with people is 1 or -1, where Fisher's z is infinite"
+    if reason:
+        return undefined("steiger_z", reason, n, **about)
+    squared = ((r12 + r13) / 2) ** 2
+    psi = r23 * (1 - 2 * squared) - squared * (1 - 2 * squared - r23**2) / 2
+    covariance = psi / (1 - squared) ** 2
+    z = (math.atanh(r12) - math.atanh(r13)) * math.sqrt((n - 3) / (2 - 2 * covariance))
+    p = 2 * float(stats.norm.sf(abs(z)))
+    method = f"Steiger's z, two-sided p {_p(p)}; {note}"
+    return Aligned("steiger_z", z, None, None, method, n, None, p_value=p, **about)
+
+
+def _why_not(r23: float, n: int) -> str | None:
+    if n < 4:
+        return f"{n} units are too few: the test needs at least 4"
+    if abs(r23) >= 1 - 1e-12:
+        return "the two metrics are perfectly correlated with each other, so that nothing tells them apart (0/0)"
+    return None
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"

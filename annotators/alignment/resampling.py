@@ -1,0 +1,174 @@
+"""The bootstrap of alignment: clusters of rows drawn again, every statistic on the same resamples at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from annotators.agreement.bootstrap import Resampled
+from annotators.agreement.result import Interval
+from annotators.agreement.table import FloatArray, IntArray
+from annotators.alignment.result import Aligned
+from annotators.errors import InvalidInput
+
+Evaluate = Callable[[FloatArray], FloatArray]
+Kind = Literal["BCa", "percentile"]
+CELLS_AT_ONCE = 200_000  # 1.6 MB of weights, so that the few arrays of a formula stay near the processor
+JACKKNIFE_GROUPS = 200
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made: number of resamples, seed, level (0..1), kind, and what a cluster is (`over`, plural).
+
+    Raises InvalidInput for a level outside 0..1 or negative numbers. 0 resamples give values without intervals.
+    """
+
+    resamples: int = 1000
+    seed: int = 0
+    level: float = 0.95
+    kind: Kind = "BCa"
+    over: str = "questions"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise InvalidInput(f"level {self.level} is not between 0 and 1: give a share such as 0.95")
+        if self.resamples < 0 or self.seed < 0:
+            raise InvalidInput(f"{self.resamples} resamples and seed {self.seed}: neither may be negative")
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows as the bootstrap draws them: `columns` (R × C), and for P patterns how many are drawn from.
+
+    Without clusters equal rows are one pattern, and a resample of rows is a draw of how often each pattern occurs; with
+    clusters a pattern is a cluster, and `pattern_of_row` (R) says whose a row is.
+    """
+
+    columns: FloatArray
+    multiplicity: IntArray
+    pattern_of_row: IntArray | None
+
+    @classmethod
+    def of(cls, columns: Sequence[FloatArray], cluster: IntArray) -> Sample:
+        """Rows with these columns (each n) in these clusters (n, numbered from 0), sorted by the first column."""
+        table = np.column_stack(columns)
+        n_clusters = int(cluster.max(initial=-1)) + 1
+        order = np.lexsort((cluster, *table.T[::-1]))
+        table = table[order]
+        if n_clusters < len(table):
+            return cls(table, np.ones(n_clusters, dtype=np.int64), cluster[order])
+        first = np.flatnonzero(np.r_[True, (table[1:] != table[:-1]).any(axis=1)][: len(table)])
+        return cls(table[first], np.diff(np.r_[first, len(table)]).astype(np.int64), None)
+
+    @property
+    def clustered(self) -> bool:
+        """Whether rows are drawn in clusters."""
+        return self.pattern_of_row is not None
+
+    @property
+    def weights(self) -> FloatArray:
+        """How often each row occurs in the data (R × 1)."""
+        return self.rows(self.multiplicity[:, None].astype(np.float64))
+
+    def rows(self, weights: FloatArray) -> FloatArray:
+        """Weights of rows (R × B) from weights of patterns (P × B)."""
+        return weights if self.pattern_of_row is None else weights[self.pattern_of_row]
+
+    def drawn(self, asked: Resampling) -> str:
+        """What is drawn, in words: units, or the clusters."""
+        return asked.over if self.clustered else "units"
+
+    def resampled(self, evaluate: Evaluate, asked: Resampling) -> Resampled:
+        """Evaluate statistics (weights of rows, R × B → B or S × B) on the data, on resamples, and with parts left out.
+
+        The draw is exact: n units (or clusters) with replacement. The jackknife that BCa needs leaves out each unit or,
+        above 200, each of 200 random groups of units, whose influences are sums of the units'.
+        """
+        n, at_once = int(self.multiplicity.sum()), max(1, CELLS_AT_ONCE // max(1, len(self.columns)))
+
+        def evaluated(weights: FloatArray) -> FloatArray:
+            return evaluate(self.rows(weights)).reshape(-1, weights.shape[1]).T
+
+        values = evaluated(self.multiplicity[:, None].astype(np.float64))
+        replicates, jackknife, repeats = values[:0], values[:0], np.empty(0)
+        if asked.resamples and n > 1:
+            rng = np.random.default_rng(asked.seed)
+            blocks = range(0, asked.resamples, at_once)
+            replicates = np.concatenate(
+                [evaluated(self._draw(rng, min(at_once, asked.resamples - start))) for start in blocks]
+            )
+            if asked.kind == "BCa":
+                left_out, repeats = self._left_out(asked.seed)
+                kept = self.multiplicity[:, None] - left_out
+                jackknife = np.concatenate(
+                    [evaluated(kept[:, start : start + at_once]) for start in range(0, len(repeats), at_once)]
+                )
+        return Resampled(values[0], replicates, jackknife, repeats, asked.seed, n, self.drawn(asked))
+
+    def _draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """The weights (P × size) of resamples."""
+        patterns, n = len(self.multiplicity), int(self.multiplicity.sum())
+        if 8 * patterns <= n:
+            return np.ascontiguousarray(rng.multinomial(n, self.multiplicity / n, size=size).T, dtype=np.float64)
+        drawn = rng.integers(n, size=(size, n), dtype=np.uint16 if n < 2**16 else np.int64)
+        if patterns < n:
+            drawn = np.repeat(np.arange(patterns), self.multiplicity)[drawn]
+        cells = drawn + patterns * np.arange(size)[:, None]
+        counts = np.bincount(cells.ravel(), minlength=patterns * size).reshape(size, patterns)
+        return np.ascontiguousarray(counts.T, dtype=np.float64)
+
+    def _left_out(self, seed: int) -> tuple[FloatArray, FloatArray]:
+        """What each column of the jackknife leaves out (P × J), and how often the column counts (J)."""
+        patterns, n = len(self.multiplicity), int(self.multiplicity.sum())
+        if patterns <= JACKKNIFE_GROUPS:
+            return np.eye(patterns), self.multiplicity.astype(np.float64)
+        group = np.random.default_rng([seed, 1]).permutation(n) % JACKKNIFE_GROUPS
+        pattern_of_unit = np.repeat(np.arange(patterns), self.multiplicity)
+        left_out = np.zeros((patterns, JACKKNIFE_GROUPS))
+        np.add.at(left_out, (pattern_of_unit, group), 1.0)
+        return left_out, np.ones(JACKKNIFE_GROUPS)
+
+
+def with_interval(
+    entry: Aligned,
+    found: Resampled,
+    place: int,
+    asked: Resampling,
+    *,
+    kind: Kind | None = None,
+    note: str = "",
+    nan: str = "it is not defined for these values (0/0)",
+) -> Aligned:
+    """The entry with the value and interval of statistic `place`; `nan` says why it can be NaN."""
+    if entry.reason is not None:
+        return entry
+    value = float(found.values[place])
+    if np.isnan(value):
+        return replace(entry, reason=nan)
+    made = interval_of(found, place, asked.level, kind or asked.kind)
+    method = "; ".join(filter(None, [made.in_words(), note]))
+    return replace(entry, value=value, low=made.low, high=made.high, method=method, interval=made)
+
+
+def interval_of(found: Resampled, place: int, level: float, kind: Kind) -> Interval:
+    """The interval of one statistic that may be larger than 1, such as a mean of grades.
+
+    `Resampled.interval` cuts at 1, the bound of coefficients: larger statistics are measured in units of their largest
+    value, which changes nothing else about percentile and BCa intervals.
+    """
+    pieces = (found.values[place : place + 1], found.replicates[:, place], found.jackknife[:, place])
+    largest = max((float(np.abs(one[~np.isnan(one)]).max(initial=0)) for one in pieces), default=0)
+    unit = max(1.0, largest)
+    scaled: dict[str, Any] = {
+        "values": found.values[place : place + 1] / unit,
+        "replicates": found.replicates[:, place : place + 1] / unit,
+        "jackknife": found.jackknife[:, place : place + 1] / unit,
+    }
+    made = replace(found, **scaled).interval(0, level, kind)
+    if made.low is None or made.high is None:
+        return made
+    return replace(made, low=made.low * unit, high=made.high * unit)

@@ -1,0 +1,39 @@
+"""What people can set for themselves: the names of the settings, and what each may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from annotators.errors import InvalidInput
+from annotators.keys import ACTIONS, ADJUDICATION, check_action_keys, check_label_keys
+
+BREAK_AFTER = 50
+"""Minutes of work after which a break is suggested, unless a person has set something else."""
+
+LONGEST_WORK = 240
+
+
+def check_break_after(value: object) -> int:
+    """Minutes of work after which a break is suggested; 0 switches the reminder off."""
+    if isinstance(value, bool) or not isinstance(value, int) or not (value == 0 or 10 <= value <= LONGEST_WORK):
+        raise InvalidInput(
+            f"A break after {value!r} minutes cannot be set: 0 (never), or 10 to {LONGEST_WORK} minutes."
+        )
+    return value
+
+
+PREFERENCES: dict[str, Callable[[object], object]] = {
+    "keys": partial(check_action_keys, ACTIONS),
+    "adjudication_keys": partial(check_action_keys, ADJUDICATION),
+    "label_keys": check_label_keys,
+    "break_after": check_break_after,
+}
+"""Name of a setting → what checks a value of it, gives it back as it is stored, or raises InvalidInput."""
+
+
+def check_preference(name: str, value: object) -> object:
+    """The value as it is stored; raises InvalidInput for a name that is none, or a value that cannot be."""
+    if name not in PREFERENCES:
+        raise InvalidInput(f"There is no setting {name!r}. Settings: {', '.join(PREFERENCES)}.")
+    return PREFERENCES[name](value)

@@ -1,0 +1,64 @@
+"""Hallucination: an answer that states something and is not fully correct (FATHOMS-RAG)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import Field
+
+from annotators.scorers.abstention import AbstentionParameters, Neighbour, classify, training_set_resource
+from annotators.scorers.phrase_recall import Mode, phrase_recall
+from annotators.scoring import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
+
+
+class HallucinationParameters(AbstentionParameters):
+    """The parameters of `abstention` and the mode of `phrase_recall`."""
+
+    mode: Mode = Field("fathoms_code", description="how correctness is computed: the mode of phrase_recall")
+
+
+class Hallucination(Scorer[HallucinationParameters]):
+    """1 for a statement whose phrase recall is not 1. Unscored where phrase recall is."""
+
+    name = "hallucination"
+    version = "1"
+    title = "Hallucination"
+    summary = "1 when the answer states something and does not have every required phrase; abstaining is none."
+    source = "FATHOMS-RAG, section III.C, algorithm 2; an empty answer is none, as in its code."
+    values = (ValueKind("hallucination", "Hallucination", "flag"),)
+    uses_model = True
+    parameters = HallucinationParameters
+
+    def score(self, items: Sequence[ItemView], parameters: HallucinationParameters) -> list[list[ScoreValue]]:
+        """One flag for each item, with its correctness and, where that is not 1, the nearest labelled example."""
+        recalls = [phrase_recall(item.answer, item.references, parameters.mode) for item in items]
+        doubtful = [
+            item if recall.value not in (None, 1.0) else replace(item, answer="")
+            for item, recall in zip(items, recalls, strict=True)
+        ]
+        neighbours = classify(doubtful, parameters)
+        return [
+            [_score(item.answer, recall, neighbour)]
+            for item, recall, neighbour in zip(items, recalls, neighbours, strict=True)
+        ]
+
+    def resources(self, parameters: HallucinationParameters) -> tuple[str, ...]:
+        """The training set, unless it is the one that comes with the program."""
+        return training_set_resource(parameters.training_set)
+
+
+SCORERS.register(Hallucination())
+
+
+def is_hallucination(answer: str, correctness: float, *, abstains: bool) -> bool:
+    """H(p) of FATHOMS-RAG: a statement (neither an abstention nor empty) whose correctness is not 1."""
+    return bool(answer.strip()) and not abstains and correctness != 1.0
+
+
+def _score(answer: str, recall: ScoreValue, neighbour: Neighbour | None) -> ScoreValue:
+    if recall.value is None:
+        return ScoreValue("hallucination", None, recall.reason)
+    flag = is_hallucination(answer, recall.value, abstains=neighbour is not None and neighbour.label == "abstention")
+    details = {"correctness": recall.value, **(neighbour.details() if neighbour else {})}
+    return ScoreValue("hallucination", float(flag), details=details)

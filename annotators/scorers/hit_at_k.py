@@ -1,0 +1,49 @@
+"""hit@k: whether the first k retrieved units reach the evidence, of every hop for a multi-hop question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from annotators.scorers.retrieved_pages import retrieval_of
+from annotators.scoring import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+
+
+class TopKParameters(Parameters):
+    """How many of the retrieved units count."""
+
+    k: int = Field(5, ge=1, le=10_000, description="how many of the retrieved units count, by rank")
+
+
+class HitAtK(Scorer[TopKParameters]):
+    """1 for a hit. Without retrieved or gold evidence, or with a hop that has none, unscored."""
+
+    name = "hit_at_k"
+    version = "1"
+    title = "hit@k"
+    summary = "1 when the first k retrieved units have a gold page; of a multi-hop question, one of every hop."
+    source = "CDocRAG-Bench, section 4.1."
+    values = (ValueKind("hit_at_k", "hit@k", "flag"),)
+    needs = frozenset({Part.EVIDENCE})
+    parameters = TopKParameters
+
+    def score(self, items: Sequence[ItemView], parameters: TopKParameters) -> list[list[ScoreValue]]:
+        """One flag for each item, with the hops that were missed."""
+        return [[_hit(item, parameters.k)] for item in items]
+
+
+SCORERS.register(HitAtK())
+
+
+def _hit(item: ItemView, k: int) -> ScoreValue:
+    found = retrieval_of(item)
+    if isinstance(found, str):
+        return ScoreValue("hit_at_k", None, found)
+    reached = frozenset().union(*found.top(k))
+    if not found.hops:
+        return ScoreValue("hit_at_k", float(bool(reached & found.gold)), details=found.details())
+    missed = [hop for hop, pages in found.hops.items() if not reached & pages]
+    return ScoreValue(
+        "hit_at_k", float(not missed), details={**found.details(), "hops": len(found.hops), "missed_hops": missed}
+    )

@@ -1,0 +1,111 @@
+"""Review of a training set before it is accepted: how well it holds together, and which labels it would change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.stats import binomtest
+
+from annotators.scorers.abstention import AbstentionParameters, Classifier, Neighbour, compared_text
+from annotators.scorers.embedder import embedder
+from annotators.scorers.hallucination import is_hallucination
+from annotators.scorers.training_sets import AnswerLabel, Example, TrainingSet
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """An example that its nearest other example would label otherwise."""
+
+    example: Example
+    nearest: Neighbour
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOneOut:
+    """Each example labelled by its nearest other one.
+
+    `accuracy` is the share labelled rightly of `n`, with its 95 % Wilson interval; `confusion[label][given]` counts.
+    """
+
+    accuracy: float
+    low: float
+    high: float
+    n: int
+    confusion: dict[AnswerLabel, dict[AnswerLabel, int]]
+    mistakes: tuple[Mistake, ...]
+
+
+def leave_one_out(training_set: TrainingSet, parameters: AbstentionParameters | None = None) -> LeaveOneOut:
+    """How often the nearest other example has the same label, with the model and the reach of `parameters`.
+
+    Loads the model: call it in a worker process.
+    """
+    given = parameters or AbstentionParameters()
+    examples = training_set.examples
+    vectors = embedder(given.model).sentences([one.text for one in examples])
+    nearest = Classifier(training_set, vectors).nearest(vectors, given.reach, leave_out_own=True)
+    confusion: dict[AnswerLabel, dict[AnswerLabel, int]] = {
+        "statement": {"statement": 0, "abstention": 0},
+        "abstention": {"statement": 0, "abstention": 0},
+    }
+    for example, found in zip(examples, nearest, strict=True):
+        confusion[example.label][found.label] += 1
+    mistakes = tuple(
+        Mistake(example, found)
+        for example, found in zip(examples, nearest, strict=True)
+        if example.label != found.label
+    )
+    right, n = len(examples) - len(mistakes), len(examples)
+    interval = binomtest(right, n).proportion_ci(method="wilson")
+    return LeaveOneOut(right / n, float(interval.low), float(interval.high), n, confusion, mistakes)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer:
+    """An answer that a training set labels; `key` says which, `correctness` is its phrase recall where there is one."""
+
+    key: str
+    question: str
+    answer: str
+    correctness: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What another training set changes for one answer: its label, and its hallucination flag (None: unscored)."""
+
+    key: str
+    old: Neighbour
+    new: Neighbour
+    old_hallucination: bool | None
+    new_hallucination: bool | None
+
+
+def compare_training_sets(
+    old: TrainingSet, new: TrainingSet, answers: Sequence[JudgedAnswer], parameters: AbstentionParameters | None = None
+) -> list[Change]:
+    """The answers that `new` labels otherwise than `old`, in order, with what becomes of their hallucination flag.
+
+    Of `parameters` all but the training set is used. Empty answers have no label and are passed over. Loads the model:
+    call it in a worker process.
+    """
+    given = parameters or AbstentionParameters()
+    model = embedder(given.model)
+    named = [one for one in answers if one.answer.strip()]
+    vectors = model.sentences([compared_text(one.question, one.answer, given.text) for one in named])
+    before, after = (
+        Classifier(one, model.sentences([example.text for example in one.examples])).nearest(vectors, given.reach)
+        for one in (old, new)
+    )
+    return [
+        Change(one.key, was, becomes, _flag(one, was), _flag(one, becomes))
+        for one, was, becomes in zip(named, before, after, strict=True)
+        if was.label != becomes.label
+    ]
+
+
+def _flag(one: JudgedAnswer, neighbour: Neighbour) -> bool | None:
+    if one.correctness is None:
+        return None
+    return is_hallucination(one.answer, one.correctness, abstains=neighbour.label == "abstention")

