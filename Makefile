@@ -8,8 +8,11 @@ PYTHON ?= python3
 HOME_FOLDER ?= ./assay-home
 PYTEST_OPTIONS ?=
 
+TORCH ?= torch==2.13.0+cpu
+
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Keyed by what it depends on and not by times, which a checkout changes.
 KEY := $(shell cksum < pyproject.toml | tr ' ' '-')
 STAMP := $(VENV)/setup-$(KEY)
@@ -33,8 +36,8 @@ help:
 
 setup: $(STAMP)
 
-# No extra of this version needs torch. One that does installs the CPU build first, alone: `pip install torch` takes
-# several GB of CUDA packages otherwise.
+# torch comes first and alone, as a CPU build where the package index offers one: on Linux a plain `pip install torch`
+# takes several GB of CUDA packages for a model of 22 M parameters. Another build: make setup TORCH='torch==2.13.0'.
 $(STAMP):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Assay needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; \
@@ -42,7 +45,10 @@ $(STAMP):
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "The environment could not be made. On Debian and Ubuntu: apt-get install python3-venv" >&2; \
 	  rm -rf $(VENV); exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PIP) '$(TORCH)' 2> /dev/null || { \
+	  echo "The package index has no CPU build of torch ($(TORCH)); taking its default build, which may be large."; \
+	  echo "README.md, 'torch as a CPU build', says how to avoid that."; $(PIP) torch; }
+	$(PIP) --editable '.[dev]'
 	@rm -f $(VENV)/setup-*
 	@touch $(STAMP)
 

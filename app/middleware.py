@@ -22,7 +22,7 @@ from db.sign_in import session_actor
 
 PUBLIC_FILES = ("/static/", "/favicon.png")
 PUBLIC_ROUTES = ("/sign-in", "/healthz")
-NEVER_PAGES = ("/api/", "/page-images/", "/assets/", "/_stcore/", "/media/", "/component/")
+NEVER_PAGES = ("/api/", "/page-images/", "/page-words/", "/page-search/", "/assets/", "/_stcore/", "/media/", "/component/")
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 

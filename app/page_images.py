@@ -1,7 +1,11 @@
-"""The route of page images: who may see the page now, and its picture, kept by the browser for this person only."""
+"""The route of page images: who may see the page now, and its picture, kept by the browser for this person only.
+
+A part of the page, drawn as wide as is asked for, keeps it sharp at every zoom.
+"""
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 import anyio
@@ -10,13 +14,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from annotators.pages import PageNotDrawn, Why, draw_failure, snap_width
+from annotators.pages import WHOLE, Crop, PageNotDrawn, Why, check_crop, draw_failure, snap_width
 from app.state import AppState
 from app.web import actor_of
 from db.disclosure import PageSource, may_see_page
 
 DEFAULT_WIDTH = 1200
 AT_ONCE = 12
+_FRACTION = re.compile(r"[01](?:\.\d{1,8})?|\.\d{1,8}", re.ASCII)
 
 # A browser keeps a picture under its address for a week; the address changes with the document's bytes (`v`). `Vary`
 # keeps the next person at the same browser from being shown it: their cookie is another.
@@ -26,7 +31,7 @@ NOT_SUPPLIED = "The document's bytes have not been supplied. A researcher can at
 
 
 def routes(state: AppState) -> list[Route]:
-    """The route /page-images/{document_id}/{page}?w=WIDTH&v=VERSION."""
+    """The route /page-images/{document_id}/{page}?w=WIDTH&v=VERSION&x0=…&y0=…&x1=…&y1=… (the part; all or none)."""
     # Drawing waits for worker processes: at most these many threads of ours wait with it.
     limiter = anyio.CapacityLimiter(AT_ONCE)
 
@@ -34,10 +39,12 @@ def routes(state: AppState) -> list[Route]:
         actor = actor_of(request)
         document_id, page = request.path_params["document_id"], request.path_params["page"]
         width = _width(request.query_params.get("w"))
+        crop = _crop([request.query_params.get(edge) for edge in ("x0", "y0", "x1", "y1")])
+        known = request.headers.get("if-none-match", "")
 
         def answer() -> Response:
             source = may_see_page(state.db, actor, document_id=document_id, page=page)
-            return _picture(state, source, page=page, width=width, known=request.headers.get("if-none-match", ""))
+            return _picture(state, source, page=page, width=width, crop=crop, known=known)
 
         response = await anyio.to_thread.run_sync(answer, limiter=limiter)
         if response.status_code in (200, 304) and "cache-control" not in response.headers:
@@ -56,15 +63,27 @@ def _width(text: str | None) -> int:
     return snap_width(int(text))
 
 
-def _picture(state: AppState, source: PageSource, *, page: int, width: int, known: str) -> Response:
+def _crop(edges: list[str | None]) -> Crop:
+    """The part of the page that is asked for; InvalidInput unless all four edges, or none, are fractions."""
+    if all(edge is None for edge in edges):
+        return WHOLE
+    numbers = [float(edge) for edge in edges if edge is not None and _FRACTION.fullmatch(edge)]
+    if len(numbers) != len(edges):
+        raise InvalidInput(
+            f"x0, y0, x1, y1 are {edges}; give all four as fractions of the page, such as 0.25, or none."
+        )
+    return check_crop(*numbers)
+
+
+def _picture(state: AppState, source: PageSource, *, page: int, width: int, crop: Crop, known: str) -> Response:
     if source.sha256 is None or source.media_type is None:
         return _failure(PageNotDrawn(Why.MISSING, NOT_SUPPLIED), width, title="Not supplied")
-    etag = f'"{source.sha256[:20]}-{page}-{width}"'
+    etag = state.pages.etag(source.sha256, source.media_type, page, width, crop=crop)
     if etag in known:
         return Response(status_code=304, headers={"ETag": etag})
     path = state.settings.documents_folder / source.sha256[:2] / source.sha256
     try:
-        drawn = state.pages.get(source.sha256, path, source.media_type, page, width)
+        drawn = state.pages.get(source.sha256, path, source.media_type, page, width, crop=crop)
     except PageNotDrawn as failure:
         return _failure(failure, width)
     headers = {"ETag": etag}

@@ -46,7 +46,16 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
     import streamlit as st  # noqa: PLC0415
     from streamlit.runtime.pages_manager import PagesManager  # noqa: PLC0415
 
-    from app import adjudicate_api, annotate_api, assets, downloads, page_images, sign_in  # noqa: PLC0415
+    from app import (  # noqa: PLC0415
+        adjudicate_api,
+        annotate_api,
+        assets,
+        downloads,
+        page_images,
+        page_text,
+        preferences_api,
+        sign_in,
+    )
     from app.middleware import SecurityHeaders, Sessions  # noqa: PLC0415
     from app.state import AppState, open_state  # noqa: PLC0415
     from app.web import handle_error  # noqa: PLC0415
@@ -60,10 +69,12 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         Route("/healthz", _health(state), methods=["GET"]),
         *sign_in.routes(state),
         *page_images.routes(state),
+        *page_text.routes(state),
         *downloads.routes(state),
         *assets.routes(),
         *annotate_api.routes(lambda: state.db, ahead=settings.look_ahead),
         *adjudicate_api.routes(lambda: state.db),
+        *preferences_api.routes(lambda: state.db),
     ]
 
     @asynccontextmanager

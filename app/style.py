@@ -36,7 +36,8 @@ _STYLE = """
 .st-key-assay-project [role="group"] { border-color: transparent; background: transparent; }
 .st-key-assay-project [role="group"]:is(:hover, :focus-within) { border-color: var(--assay-line); }
 .st-key-assay-project input { font-weight: 650; text-overflow: ellipsis; }
-@media (max-width: 768px) {
+/* Below 768 px Streamlit folds the links into a menu; the project then stands beside its button. */
+@media (max-width: 767.98px) {
   .stAppToolbar { padding-left: 0; padding-right: 0; }
   .st-key-assay-project { left: 3.2rem; width: calc(100vw - 13rem); max-width: 16rem; }
   .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
@@ -67,8 +68,14 @@ _STYLE = """
 .assay-progress { display: grid; gap: 5px; font-size: 0.87rem; }
 [class*="st-key-row-"] { background: var(--assay-panel); }
 /* Streamlit writes white on the accent, which in the dark theme nobody could read. */
-button:is([kind="primary"], [kind="primaryFormSubmit"]):not(:disabled),
-button:is([kind="primary"], [kind="primaryFormSubmit"]):not(:disabled) p { color: var(--assay-on-accent) !important; }
+button[kind^="primary"]:not(:disabled), button[kind^="primary"]:not(:disabled) * {
+  color: var(--assay-on-accent) !important; }
+/* Its captions are faded text, and its links nothing but a colour: too faint for many, and for the standard. */
+[data-testid="stCaptionContainer"] { color: var(--assay-soft) !important; opacity: 1 !important; }
+[data-testid="stMarkdownContainer"] :is(p, li, td) a { text-decoration: underline; text-underline-offset: 2px; }
+.st-key-assay-person button p, .st-key-assay-person button:is(:hover, :focus, :active) p { color: inherit; }
+.st-key-assay-person button:is(:hover, :focus-visible, [aria-expanded="true"]) { color: var(--assay-ink) !important;
+  background: color-mix(in srgb, var(--assay-ink) 8%, transparent); }
 [class*="st-key-go-"] a { background: var(--assay-accent) !important; border-radius: 7px; padding: 0.35rem 1rem; }
 [class*="st-key-go-"] a * { color: var(--assay-on-accent) !important; font-weight: 600; }
 [class*="st-key-go-"] a:hover { filter: brightness(1.08); }

@@ -175,5 +175,5 @@ def downloads(shown: TextTable, name: str) -> None:
                 mime=media_type,
                 on_click="ignore",
                 key=f"download-{name}-{ending}",
-                help=f"{shown.caption} as {label}",
+                help=plain(f"{shown.caption} as {label}"),
             )

@@ -1,24 +1,19 @@
-"""Labels as statistics take them, and labels that were made elsewhere."""
+"""Labels that were made elsewhere: stored as annotations of kind `imported`, all or none."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import orjson
-from sqlalchemy import String, cast, func, type_coerce
-from sqlalchemy import select as sql_select
-from sqlalchemy.orm import aliased
+from sqlalchemy import func
 from sqlmodel import Session, col, select
 
-from annotators.criteria import Criterion
 from annotators.errors import AssayError, InvalidInput
 from annotators.protocols import Protocol
 from annotators.targets import TargetKind, target_kind
-from db.current import withdrawn_batches
 from db.engine import Database, dumps, insert_many
 from db.models import (
     Account,
@@ -27,7 +22,6 @@ from db.models import (
     Assignment,
     AssignmentState,
     Batch,
-    GivenLabel,
     Item,
     ItemVersion,
     Person,
@@ -37,102 +31,10 @@ from db.models import (
     Submission,
     now,
 )
-from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
-from db.pseudonyms import pseudonyms, real_names
-from db.settlements import COUNTING, update_settlements
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.settlements import update_settlements
 from db.studies import protocol_of
 from db.tallies import Tallies
-
-
-@dataclass
-class CriterionRatings:
-    """All counting labels of one criterion in columns of equal length: unit, rater (person id), value.
-
-    A unit is `study item id` or `study item id|target`. `cannot_judge` counts what was left out.
-    """
-
-    criterion: Criterion
-    units: list[str] = field(default_factory=list)
-    raters: list[int] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
-    cannot_judge: int = 0
-
-
-@dataclass(frozen=True)
-class StudyRatings:
-    """A study's ratings by criterion, in the protocol's order, with the raters' names or pseudonyms.
-
-    `items`: study item → (item, external id).
-    """
-
-    study: Study
-    protocol: Protocol
-    criteria: list[CriterionRatings]
-    names: dict[int, str]
-    items: dict[int, tuple[int, str]]
-
-
-@operation(On.STUDY, READERS)
-def ratings(
-    db: Database, actor: Actor, study_id: int, *, kinds: Sequence[AnnotationKind] = COUNTING, named: bool = True
-) -> StudyRatings:
-    """The current labels of a study for every criterion, `cannot judge` counted and left out."""
-    with db.read() as session:
-        study = session.get_one(Study, study_id)
-        protocol = protocol_of(study)
-        columns = {criterion.name: CriterionRatings(criterion) for criterion in protocol.criteria}
-        newer = aliased(Annotation)
-        raw = type_coerce(cast(col(GivenLabel.value), String), String)
-        rows = session.execute(
-            sql_select(
-                col(GivenLabel.criterion),
-                col(GivenLabel.target),
-                raw,
-                col(GivenLabel.cannot_judge),
-                col(Annotation.study_item_id),
-                col(Annotation.person_id),
-            )
-            .select_from(Annotation)
-            .join(
-                GivenLabel,
-                (col(GivenLabel.assignment_id) == Annotation.assignment_id)
-                & (col(GivenLabel.sitting) == Annotation.sitting),
-            )
-            .where(
-                col(Annotation.study_id) == study_id,
-                col(Annotation.kind).in_(kinds),
-                ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
-                col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
-            )
-            .execution_options(yield_per=20_000)
-        )
-        decoded: dict[str, Any] = {}
-        for criterion, target, text, cannot, study_item_id, person_id in rows:
-            column = columns[criterion]
-            if cannot:
-                column.cannot_judge += 1
-                continue
-            if text not in decoded:
-                decoded[text] = orjson.loads(text)
-            column.units.append(str(study_item_id) if target == "item" else f"{study_item_id}|{target}")
-            column.raters.append(person_id)
-            column.values.append(decoded[text])
-        names = real_names(session, study_id) if named else pseudonyms(session, study_id)
-        return StudyRatings(study, protocol, list(columns.values()), names, _items(session, study_id))
-
-
-def _items(session: Session, study_id: int) -> dict[int, tuple[int, str]]:
-    rows = session.execute(
-        sql_select(col(StudyItem.id), col(Item.id), col(Item.external_id))
-        .select_from(StudyItem)
-        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-        .join(Item, col(Item.id) == ItemVersion.item_id)
-        .where(col(StudyItem.study_id) == study_id)
-    )
-    return {place: (item_id, external_id) for place, item_id, external_id in rows}
-
-
-# Labels made elsewhere ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

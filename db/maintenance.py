@@ -112,6 +112,9 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study_member", _STUDY),
     ("tally", _STUDY),
     ("revision", _ITEM),
+    ("training_example", f"training_set_id IN (SELECT id FROM training_set WHERE {_OWN})"),
+    ("training_set", _OWN),
+    ("job", _OWN),
     ("score", f"run_id IN (SELECT id FROM run WHERE {_OWN})"),
     ("run", _OWN),
     ("study", _OWN),
@@ -126,7 +129,6 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("withdrawal", _BATCH),
     ("batch", _OWN),
     ("membership", _OWN),
-    ("job", _OWN),
     ("event", _OWN),
 )
 

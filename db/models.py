@@ -110,6 +110,15 @@ class Account(Table, table=True):
     password_hash: str | None = None
 
 
+class Preference(Table, table=True):
+    """A setting of a person's own, such as keys that they changed; without a row the program's own value holds."""
+
+    person_id: int = _ref("person.id", primary_key=True)
+    name: str = Field(primary_key=True)
+    value: Any = _json()
+    updated_at: datetime = _time()
+
+
 class WebSession(Table, table=True):
     """A signed-in browser; the cookie's token is kept only as a hash. A one-time sign-in address is one as well."""
 
@@ -640,14 +649,34 @@ class Score(Table, table=True):
     details: dict[str, Any] | None = _json(lambda: None, nullable=True)
 
 
-class Job(Table, table=True):
-    """Long work with progress: what it is, how far it is, what went wrong."""
+class JobState(StrEnum):
+    """Where long work stands."""
 
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+UNFINISHED = (JobState.WAITING, JobState.RUNNING)
+"""States in which a job is still to be done."""
+
+
+class Job(Table, table=True):
+    """Long work: what it is, how far it is, what went wrong.
+
+    While it runs, `worker` is the process that has it and `heartbeat_at` when that process last said so; `attempts`
+    counts how often it was taken up without getting any further. `rate` is in units of `done` a second. `run_id` is
+    the run whose scores it writes, so that the work goes on in the same run when it is taken up again.
+    """
+
+    __table_args__ = (Index("ix_job_state", "state", "id"),)
     id: int | None = _id()
     project_id: int | None = _ref("project.id", optional=True, index=True)
     kind: str
     parameters: dict[str, Any] = _json()
-    state: str = "waiting"
+    state: str = JobState.WAITING
     done: int = 0
     total: int | None = None
     message: str | None = None
@@ -655,6 +684,50 @@ class Job(Table, table=True):
     created_at: datetime = _time()
     started_at: datetime | None = _time(nullable=True)
     ended_at: datetime | None = _time(nullable=True)
+    worker: str | None = None
+    heartbeat_at: datetime | None = _time(nullable=True)
+    attempts: int = 0
+    cancel_requested: bool = False
+    rate: float | None = None
+    run_id: int | None = _ref("run.id", optional=True)
+    result: dict[str, Any] | None = _json(lambda: None, nullable=True)
+
+
+class TrainingSet(Table, table=True):
+    """One version of the labelled texts that a classifier of a project compares with. Append-only.
+
+    The version with the highest number is the current one. `report` holds what was shown before it was accepted: the
+    accuracy before and after, the confusion, and how many flags change.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "training_set"
+    __table_args__ = (UniqueConstraint("project_id", "name", "number"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    number: int = 1
+    content_hash: str
+    report: dict[str, Any] = _json()
+    reason: str = ""
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class TrainingExample(Table, table=True):
+    """One labelled text of one version of a training set. Append-only; each version has all of its examples.
+
+    `origin` says where it comes from in words; `item_version_id` is the item whose answer people labelled, if any.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "training_example"
+    training_set_id: int = _ref("training_set.id", primary_key=True)
+    position: int = Field(primary_key=True)
+    text: str
+    label: str
+    origin: str = ""
+    item_version_id: int | None = _ref("item_version.id", optional=True)
 
 
 class Event(Table, table=True):

@@ -14,7 +14,7 @@ from sqlmodel.sql.expression import Select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
-from db.models import Account, Membership, Person, PersonKind, Project, SignInFailure, WebSession, now
+from db.models import Account, Membership, Person, PersonKind, Preference, Project, SignInFailure, WebSession, now
 from db.passwords import check_rules, hashed, matches
 from db.permissions import ADJUDICATORS, RESEARCHERS, Actor, On, Role, actor_of, operation, record
 from db.sign_in import end_sessions, failure_key
@@ -156,6 +156,7 @@ def erase_person(db: Database, actor: Actor, name: str) -> int:
         person_id = account.person_id
         session.exec(delete(WebSession).where(col(WebSession.person_id) == person_id))
         session.exec(delete(Membership).where(col(Membership.person_id) == person_id))
+        session.exec(delete(Preference).where(col(Preference.person_id) == person_id))
         session.exec(delete(SignInFailure).where(col(SignInFailure.key) == failure_key("name", account.name)))
         session.delete(account)
         person.is_admin, person.default_role, person.erased_at = False, None, now()

@@ -19,6 +19,7 @@ from sqlalchemy import Select, bindparam
 from sqlmodel import Session, col, select
 
 from annotators.errors import InvalidInput
+from annotators.pages.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.targets import Units
 from db.models import (
@@ -384,7 +385,7 @@ def _documents(parts: Parts, shows: set[Material]) -> list[dict[str, Any]]:
             "sizes": document.page_sizes,
             "supplied": document.sha256 is not None,
             "pages": None if Material.DOCUMENTS in shows else sorted(cited[document.id]),
-            "url": f"/page-images/{document.id}/{{page}}?w={{width}}&v={(document.sha256 or '')[:8]}",
+            "url": f"/page-images/{document.id}/{{page}}?w={{width}}&v={(document.sha256 or '')[:8]}-{DRAWING}",
         }
         for document in parts.documents
         if Material.DOCUMENTS in shows or cited[document.id]

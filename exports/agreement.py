@@ -2,67 +2,137 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
 
-from annotators.agreement import Ratings, Scale, Statistic, headline, measure, prevalence_warning, sentence
+import numpy as np
+
+from annotators.agreement import CriterionAgreement, CriterionTable, Ratings, Scale, Statistic, criterion_agreement
+from annotators.agreement.table import FloatArray, IntArray
 from annotators.criteria import Criterion
-from annotators.errors import AssayError
+from annotators.errors import InvalidInput, NotFound
 from annotators.settling import vote
 from db.engine import Database
-from db.labels import CriterionRatings, StudyRatings, ratings
 from db.permissions import Actor
+from db.ratings import CriterionRatings, StudyRatings, ratings
+
+Grouping = Literal["category", "system"]
 
 
 def measured_scale(criterion: Criterion) -> Scale | None:
-    """The scale whose coefficients are measured for this criterion, or None for sets, rankings and texts."""
-    return criterion.scale if criterion.scale in ("nominal", "ordinal", "interval") else None
+    """The scale whose coefficients are measured for this criterion; rankings have none."""
+    return criterion.scale if criterion.scale != "ranking" else None
 
 
-@dataclass(frozen=True)
-class UnitLabels:
-    """One unit that was labelled, and what each rater gave: what is behind a number."""
-
-    study_item_id: int
-    item_id: int
-    item: str
-    target: str
-    labels: dict[str, str]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CriterionReport:
-    """One criterion: its ratings in numbers, its statistics, and the words for them."""
+    """One criterion of a study: its labels, and what was measured on them (None: nothing can be).
 
-    criterion: Criterion
-    n_units: int
-    n_raters: int
-    n_ratings: int
-    cannot_judge: int
-    shares: dict[str, float]
-    statistics: list[Statistic]
-    sentence: str | None
-    warning: str | None
-    pairs: dict[tuple[str, str], Counter[tuple[str, str]]]
-    units: list[UnitLabels]
+    `annotation` has, for each entry of `ratings`, the place of its annotation in `found.annotations`.
+    """
+
+    found: StudyRatings
+    column: CriterionRatings
+    ratings: Ratings | None
+    annotation: IntArray
+    measured: CriterionAgreement | None
+
+    @property
+    def criterion(self) -> Criterion:
+        """What was asked."""
+        return self.column.criterion
+
+    @property
+    def title(self) -> str:
+        """The criterion's title."""
+        return self.criterion.title
+
+    @property
+    def n_units(self) -> int:
+        """How many units have a label."""
+        return len(self.column.unit_names)
+
+    @property
+    def n_raters(self) -> int:
+        """How many people gave a label."""
+        return len(self.column.people)
+
+    @property
+    def n_ratings(self) -> int:
+        """How many labels there are."""
+        return len(self.column.unit)
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """The share of each label that was given, the most frequent first."""
+        counts = np.bincount(self.column.value, minlength=len(self.column.distinct))
+        found: dict[str, int] = {}
+        for value, n in zip(self.column.distinct, counts.tolist(), strict=True):
+            found[vote(value)] = found.get(vote(value), 0) + n
+        ordered = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+        return {label: n / self.n_ratings for label, n in ordered}
+
+    @property
+    def statistics(self) -> list[Statistic]:
+        """What was measured; for a ranking one entry that says why nothing was."""
+        if self.measured is not None:
+            return self.measured.statistics
+        reason = f"no coefficient is measured for labels of the scale {self.criterion.scale} in this version"
+        about = (reason, self.n_units, self.n_raters, self.n_ratings)
+        return [Statistic("percent_agreement", None, None, None, None, *about)]
+
+    @property
+    def sentence(self) -> str | None:
+        """What a paper says about it."""
+        return self.measured.sentence if self.measured else None
+
+    @property
+    def warnings(self) -> list[str]:
+        """What limits the figures."""
+        return self.measured.warnings if self.measured and self.n_ratings else []
 
     def find(self, name: str, **about: Any) -> Statistic | None:
         """The first statistic of this name (and label, or raters)."""
-        for statistic in self.statistics:
-            if statistic.name == name and all(getattr(statistic, key) == value for key, value in about.items()):
-                return statistic
-        return None
+        return self.measured.find(name, **about) if self.measured else None
 
     @property
     def headline(self) -> Statistic | None:
         """The coefficient that stands for agreement on this criterion's scale."""
-        scale = measured_scale(self.criterion)
-        return self.find(headline(scale)) if scale else None
+        return self.measured.headline if self.measured else None
+
+    # What is behind the figures
+
+    def groups(self, by: Grouping) -> dict[Hashable, str | None]:
+        """The category, or the system, of each unit's item."""
+        of = self.found.items.category if by == "category" else self.found.items.system
+        return {name: of[place] for name, place in zip(self.column.unit_names, self.column.item.tolist(), strict=True)}
+
+    def questions(self) -> dict[Hashable, Hashable]:
+        """The question of each unit's item."""
+        questions = self.found.items.question[self.column.item].tolist()
+        return dict(zip(self.column.unit_names, questions, strict=True))
+
+    def items(self) -> tuple[Hashable, ...]:
+        """The item (its id in the project, the same in every study) of each unit."""
+        return tuple(self.found.items.item[self.column.item].tolist())
+
+    @property
+    def times(self) -> FloatArray:
+        """When each entry of `ratings` was given, in seconds since 1970."""
+        return self.found.annotations.time[self.annotation]
+
+    def table(self) -> CriterionTable | None:
+        """The criterion's ratings with their items and questions, for comparisons across criteria."""
+        if self.ratings is None:
+            return None
+        about = (self.criterion.name, self.criterion.target.value)
+        return CriterionTable(*about, self.ratings, self.items(), self.questions())
 
     def to_json(self) -> dict[str, Any]:
         """As the `agreement` JSON has it."""
-        return {
+        found = {
             "criterion": self.criterion.name,
             "target": self.criterion.target.value,
             "scale": self.criterion.scale,
@@ -70,22 +140,40 @@ class CriterionReport:
             "n_units": self.n_units,
             "n_raters": self.n_raters,
             "n_ratings": self.n_ratings,
-            "cannot_judge": self.cannot_judge,
+            "cannot_judge": self.column.cannot_judge,
             "statistics": [statistic.to_json() for statistic in self.statistics],
+            "warnings": self.warnings,
         }
+        if self.measured is not None:
+            found["shares"] = self.measured.to_json()["shares"]
+        return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AgreementReport:
     """All criteria of a study, with what the report was made from."""
 
-    study: str
-    protocol: str
-    n_items: int
+    found: StudyRatings
     seed: int
     resamples: int
+    clustered: bool
     criteria: list[CriterionReport]
     raters: list[str]
+
+    @property
+    def study(self) -> str:
+        """The study's name."""
+        return self.found.study.name
+
+    @property
+    def protocol(self) -> str:
+        """The title of the study's protocol."""
+        return self.found.protocol.title
+
+    @property
+    def n_items(self) -> int:
+        """How many items the study has."""
+        return self.found.study.n_items
 
     def to_json(self) -> dict[str, Any]:
         """As `assay agreement --json` prints it."""
@@ -99,89 +187,105 @@ class AgreementReport:
 
 
 def agreement_report(
-    db: Database, actor: Actor | None, study_id: int, *, seed: int = 0, resamples: int = 1000, named: bool = True
+    db: Database,
+    actor: Actor | None,
+    study_id: int,
+    *,
+    seed: int = 0,
+    resamples: int = 1000,
+    named: bool = True,
+    statistics: Sequence[str] | str = "default",
+    clustered: bool = False,
 ) -> AgreementReport:
     """Agreement on every criterion of a study, over the annotations that count.
 
-    `cannot judge` is counted and left out. Criteria whose scale has no coefficient yet (sets, rankings, texts) are
-    listed with their numbers and a reason.
+    `cannot judge` is counted and left out. `statistics` are names of annotators.agreement, "default" (those of the
+    scale) or "all". `clustered` resamples questions instead of units: answers of several systems to one question are
+    not independent, nor are the parts of one item.
     """
     found = ratings(db, actor, study_id, named=named)
+    asked = {"seed": seed, "resamples": resamples, "statistics": statistics}
     return AgreementReport(
-        study=found.study.name,
-        protocol=found.protocol.title,
-        n_items=found.study.n_items,
+        found=found,
         seed=seed,
         resamples=resamples,
-        criteria=[_criterion_report(one, found, seed, resamples) for one in found.criteria],
+        clustered=clustered,
+        criteria=[_criterion_report(one, found, asked, clustered=clustered) for one in found.criteria],
         raters=[found.names[person] for person in sorted(found.names)],
     )
 
 
-def _criterion_report(column: CriterionRatings, found: StudyRatings, seed: int, resamples: int) -> CriterionReport:
-    criterion, names = column.criterion, found.names
-    raters = [names[person] for person in column.raters]
-    shares = Counter(str(value) for value in column.values)
-    n_units, n_raters, n_ratings = len(set(column.units)), len(set(raters)), len(column.values)
-    statistics: list[Statistic] = []
-    words = warning = None
-    scale = measured_scale(criterion)
-    if scale is not None:
-        # As they are stored: a nominal label that the protocol writes as a number is a word in the data.
-        stored = [criterion.check(label.value) for label in criterion.label_list()]
-        labels = [value for value in stored if isinstance(value, str | int | float)] or None
-        table = Ratings.from_triples(column.units, raters, column.values, labels, scale)
-        statistics = measure(table, seed=seed, resamples=resamples)
-        units = "items" if criterion.target in ("item", "pair") else "units"
-        try:
-            words = sentence(statistics, scale=scale, criterion=criterion.title, units=units)
-        except AssayError:
-            words = None
-        warning = prevalence_warning(table, statistics)
-    else:
-        statistics = [_no_coefficient(criterion, n_units, n_raters, n_ratings)]
-    return CriterionReport(
-        criterion=criterion,
-        n_units=n_units,
-        n_raters=n_raters,
-        n_ratings=n_ratings,
-        cannot_judge=column.cannot_judge,
-        shares={label: n / n_ratings for label, n in shares.most_common()},
-        statistics=statistics,
-        sentence=words,
-        warning=warning,
-        pairs=_pairs(column, names) if criterion.label_list() else {},
-        units=_units(column, found),
+def unmeasured(found: StudyRatings, criterion: str) -> CriterionReport:
+    """One criterion's labels with nothing measured on them, for comparisons. Raises NotFound when there is none."""
+    column = next((one for one in found.criteria if one.criterion.name == criterion), None)
+    if column is None:
+        names = ", ".join(one.criterion.name for one in found.criteria)
+        raise NotFound(f"Study {found.study.name!r} has no criterion {criterion!r}. It has: {names}.")
+    return _labels_of(column, found)
+
+
+def _labels_of(column: CriterionRatings, found: StudyRatings) -> CriterionReport:
+    scale = measured_scale(column.criterion)
+    if scale is None:
+        return CriterionReport(found, column, None, column.annotation, None)
+    table, annotation = rating_table(column, found.names, scale)
+    return CriterionReport(found, column, table, annotation, None)
+
+
+def _criterion_report(
+    column: CriterionRatings, found: StudyRatings, asked: dict[str, Any], *, clustered: bool
+) -> CriterionReport:
+    criterion, report = column.criterion, _labels_of(column, found)
+    if report.ratings is None:
+        return report
+    measured = criterion_agreement(
+        criterion.name,
+        criterion.target.value,
+        report.ratings,
+        title=criterion.title,
+        units="items" if criterion.target in ("item", "pair") else "units",
+        clusters=report.questions() if clustered else None,
+        over="questions",
+        **asked,
     )
+    return replace(report, measured=measured)
 
 
-def _no_coefficient(criterion: Criterion, n_units: int, n_raters: int, n_ratings: int) -> Statistic:
-    reason = f"no coefficient is measured for labels of the scale {criterion.scale} in this version"
-    return Statistic("percent_agreement", None, None, None, None, reason, n_units, n_raters, n_ratings)
+def rating_table(column: CriterionRatings, names: dict[int, str], scale: Scale) -> tuple[Ratings, IntArray]:
+    """The table of ratings of a column, and the annotation of each of its entries; raters are called by their names.
 
-
-def _units(column: CriterionRatings, found: StudyRatings) -> list[UnitLabels]:
-    """The units in the order of their items, each with what the raters gave."""
-    given: dict[str, dict[str, str]] = {}
-    for unit, person, value in zip(column.units, column.raters, column.values, strict=True):
-        given.setdefault(unit, {})[found.names[person]] = vote(value)
-    units = []
-    for unit, labels in given.items():
-        place, _, target = unit.partition("|")
-        item_id, name = found.items[int(place)]
-        units.append(UnitLabels(int(place), item_id, name, target or "item", labels))
-    return sorted(units, key=lambda one: (one.study_item_id, one.target))
-
-
-def _pairs(column: CriterionRatings, names: dict[int, str]) -> dict[tuple[str, str], Counter[tuple[str, str]]]:
-    """(rater, rater) → how often each pair of labels was given: the confusion table of two raters, names sorted."""
-    by_unit: dict[str, list[tuple[str, str]]] = {}
-    for unit, person, value in zip(column.units, column.raters, column.values, strict=True):
-        by_unit.setdefault(unit, []).append((names[person], str(value)))
-    found: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
-    for given in by_unit.values():
-        given.sort()
-        for place, (first, first_value) in enumerate(given):
-            for second, second_value in given[place + 1 :]:
-                found.setdefault((first, second), Counter())[first_value, second_value] += 1
-    return found
+    Raises InvalidInput when somebody has two counting annotations of one item.
+    """
+    criterion = column.criterion
+    # As they are stored: a nominal label that the protocol writes as a number is a word in the data.
+    stored = [criterion.check(label.value) for label in criterion.label_list()] if scale != "set" else []
+    labels = [value for value in stored if isinstance(value, str | int | float)] or None
+    each = range(len(column.distinct))
+    words = Ratings.from_triples(each, [0] * len(each), column.distinct, labels, scale)
+    code_of = np.full(len(each), -1, dtype=np.int64)
+    code_of[np.array(words.units, dtype=np.int64)[words.unit]] = words.code
+    raters = sorted(names[person] for person in column.people)
+    place = {name: number for number, name in enumerate(raters)}
+    rater = np.array([place[names[person]] for person in column.people], dtype=np.int64)[column.rater]
+    order = np.lexsort((rater, column.unit))
+    order = order[code_of[column.value[order]] >= 0]
+    unit, rater = column.unit[order], rater[order]
+    twice = np.flatnonzero((unit[1:] == unit[:-1]) & (rater[1:] == rater[:-1]))
+    if len(twice):
+        who, what = raters[rater[twice[0]]], column.unit_names[unit[twice[0]]]
+        raise InvalidInput(
+            f"{who!r} has two annotations that count of the study's item {what.partition('|')[0]}. "
+            "Withdraw the import that brought the second one."
+        )
+    table = Ratings(
+        units=tuple(column.unit_names),
+        raters=tuple(raters),
+        labels=words.labels,
+        scale=scale,
+        unit=unit,
+        rater=rater,
+        code=code_of[column.value[order]],
+        numbers=words.numbers,
+        numeric=words.numeric,
+    )
+    return table, column.annotation[order]

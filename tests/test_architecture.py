@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,8 +62,9 @@ def test_exports_only_read(path: Path) -> None:
 
 def test_only_settings_read_the_environment() -> None:
     readers = [name(path) for path in FILES if re.search(r"os\.environ|os\.getenv|getenv\(", path.read_text())]
-    assert set(readers) <= {"app/settings.py", "annotators/pages/renderer.py"}, (
-        "app/settings.py reads the environment; annotators/pages/renderer.py makes the one its workers get"
+    assert set(readers) <= {"app/settings.py", "annotators/pages/renderer.py", "annotators/scorers/embedder.py"}, (
+        "app/settings.py reads the environment; renderer.py makes the one its workers get, and embedder.py tells the "
+        "model's library to stay offline"
     )
 
 
@@ -93,6 +96,8 @@ def test_every_dependency_has_its_reason_in_contributing() -> None:
     extras = [one for group in project["optional-dependencies"].values() for one in group]
     for requirement in [*project["dependencies"], *extras]:
         package = re.split(r"[\[<>=;, ]", requirement)[0]
+        if package == project["name"]:
+            continue  # the development extra takes the others in
         assert f"`{package}`" in words, f"CONTRIBUTING.md does not say why {package} is used"
 
 
@@ -109,3 +114,12 @@ def test_nothing_names_a_path_or_a_host_of_the_machine_it_was_made_on() -> None:
         if path == Path(__file__):
             continue
         assert not suspects.search(path.read_text()), name(path)
+
+
+def test_the_web_process_loads_no_embedding_model() -> None:
+    code = (
+        "import sys\nimport app.server, app.cli\nfrom app.navigation import load_pages\nload_pages()\n"
+        "print([name for name in ('torch', 'sentence_transformers', 'cv2', 'dask') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr

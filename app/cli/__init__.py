@@ -9,7 +9,20 @@ from collections.abc import Sequence
 import typer
 
 from annotators.errors import AssayError
-from app.cli import exporting, home, labels, maintenance, people, projects, protocols, scores, studies
+from app.cli import (
+    agreement,
+    alignment,
+    exporting,
+    home,
+    jobs,
+    labels,
+    maintenance,
+    people,
+    projects,
+    protocols,
+    scores,
+    studies,
+)
 from app.cli.base import Given
 from app.cli.output import emit_error
 
@@ -35,7 +48,20 @@ Exit codes: 0 done; 1 something checked is not as it should be; 2 wrong usage or
     pretty_exceptions_enable=False,  # a bug keeps its traceback
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
-for module in (home, people, projects, labels, scores, studies, exporting, protocols, maintenance):
+for module in (
+    home,
+    people,
+    projects,
+    labels,
+    scores,
+    jobs,
+    studies,
+    agreement,
+    alignment,
+    exporting,
+    protocols,
+    maintenance,
+):
     module.add_to(app)
 
 

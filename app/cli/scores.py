@@ -1,16 +1,22 @@
-"""`assay score` and `assay scorers`: automatic scores."""
+"""`assay score` and `assay scorers`: automatic scores, of a project or of files."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base import AsJson, ProjectName, command, opened, project_id_of
+from app.cli.base import AsJson, Here, command, opened, project_id_of
 from app.cli.output import count, emit, progress, table
 
 if TYPE_CHECKING:
-    from db.scores import ScoreSummary
+    from db.jobs import JobRow
+    from db.score_summaries import ScoreSummary
+
+_LOOK_SECONDS = 0.5
 
 
 def add_to(app: typer.Typer) -> None:
@@ -20,37 +26,171 @@ def add_to(app: typer.Typer) -> None:
         "score",
         "assay --home ./assay-home score finance --scorer phrase_recall",
         "assay --home ./assay-home score finance --scorer phrase_recall --param mode=paper --json",
+        "assay score --input items.jsonl --format native --scorer token_f1 --output scores.parquet",
+        "assay score --input items.jsonl --scorer rouge_l --output scores.jsonl --engine dask",
     )(score)
     command(app, "scorers", "assay scorers")(scorers)
 
 
-def score(
+def score(  # noqa: PLR0917 - the command's options
     context: typer.Context,
-    project: ProjectName,
     scorer: Annotated[str, typer.Option(metavar="NAME", help="One of `assay scorers`.", show_default=False)],
+    project: Annotated[
+        str | None, typer.Argument(metavar="[PROJECT]", help="Name of the project.", show_default=False)
+    ] = None,
     param: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A parameter of the scorer; repeatable.", show_default=False),
     ] = None,
+    source: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--input", metavar="FILE", help="Score these files, without a database; repeatable.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the scores of --input go: .jsonl or .parquet.", show_default=False),
+    ] = None,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="NAME", help="Format of --input.  [default: the one that fits]", show_default=False
+        ),
+    ] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows of --input out.")] = False,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Where it is computed: local, or dask (the extra assay[dask]).")
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="Scheduler of a Dask cluster.  [default: a cluster on this machine]", show_default=False
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute automatic scores of a project's items.
+    """Compute automatic scores of a project's items, or of the items in files.
 
-    Every current item is scored that has no score of this scorer, version and parameters; all are summed up. A run that
-    is interrupted goes on where it stopped; a second run adds nothing.
+    Every current item is scored that has no score of this scorer, version and parameters; all are summed up. The work
+    is a job: it shows on the page Jobs, and one that was interrupted, even killed, goes on where it stopped. A second
+    run adds nothing. With --input and --output nothing but the files is read and written.
     """
-    from db.scores import run_scorer
+    if source or output:
+        if project or not (source and output):
+            raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="--input")
+        _score_files(source, output, scorer, param, format_name, skip_bad, engine, address, as_json)
+        return
+    if project is None:
+        raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="PROJECT")
+    if format_name or skip_bad:
+        raise typer.BadParameter("--format and --skip-bad are about --input. Leave them out.", param_hint="--format")
+    from db.score_summaries import score_summary
+    from db.scores import plan_scoring
 
     with opened(context) as here:
         project_id = project_id_of(here, project)
-        with progress("Scoring") as move:
-            summary = run_scorer(
-                here.db, here.actor, project_id, scorer=scorer, parameters=param or None, progress=move
-            )
-        emit(summary.to_json(), lambda: in_words(summary), as_json=as_json)
+        complete, to_do = plan_scoring(here.db, here.actor, project_id, scorer=scorer, parameters=param or None)
+        added = 0
+        if to_do:
+            given: dict[str, Any] = {"scorer": scorer, "parameters": complete}
+            if engine != "local":
+                given |= {"engine": engine, "address": address}
+            added = _run(here, project_id, given)
+        summary = score_summary(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
+        emit(summary.to_json(), lambda: in_words(summary, added), as_json=as_json)
 
 
-def in_words(summary: ScoreSummary) -> str:
+def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
+    """Queue the work and do it here, unless a worker has it already: then wait for that; how many scores were added."""
+    from app.job_kinds import SCORE
+    from app.jobs import Interrupted, carry_out, worker_name
+    from db.jobs import Order, WorkerDesk, queue_job
+
+    job = queue_job(here.db, here.actor, project_id, kind=SCORE, parameters=given)
+    desk = WorkerDesk(here.db, worker_name())
+    with progress("Scoring") as move:
+        while True:
+            taken = desk.take(job.job_id)
+            if taken is None:
+                job = _followed(here, project_id, job.job_id, move)
+                if job.is_unfinished:
+                    continue
+                break
+            try:
+                return int(carry_out(here.db, desk, taken, shown=move).get("added", 0))
+            except Interrupted as interruption:
+                if interruption.order is not Order.LOST:
+                    job = _facts(here, project_id, job.job_id)
+                    break
+    return _outcome(job)
+
+
+def _facts(here: Here, project_id: int, job_id: int) -> JobRow:
+    from db.jobs import job_facts
+
+    return job_facts(here.db, here.actor, project_id, job_id=job_id)
+
+
+def _followed(here: Here, project_id: int, job_id: int, move: Any) -> JobRow:
+    """The job when it has ended, or when its worker is no longer heard of."""
+    while True:
+        job = _facts(here, project_id, job_id)
+        if job.total:
+            move(job.done, job.total)
+        if not job.is_unfinished or not job.answers:
+            return job
+        time.sleep(_LOOK_SECONDS)
+
+
+def _outcome(job: JobRow) -> int:
+    """How many scores a job that ended elsewhere has added; Conflict when it did not come to its end."""
+    from annotators.errors import Conflict
+
+    if job.state == "done":
+        return int((job.result or {}).get("added", 0))
+    why = job.message or "somebody cancelled it"
+    raise Conflict(f"Job {job.job_id} is {job.state} at {job.done:,} items: {why}. `assay job resume` goes on with it.")
+
+
+def _score_files(  # noqa: PLR0917 - the command's options
+    source: list[Path] | None,
+    output: Path | None,
+    scorer: str,
+    param: list[str] | None,
+    format_name: str | None,
+    skip_bad: bool,
+    engine: str,
+    address: str | None,
+    as_json: bool,
+) -> None:
+    from exports.engines import scoring_engine
+    from exports.scoring import score_files
+
+    assert source
+    assert output
+    with scoring_engine(engine, address) as computed_by, progress("Scoring") as move:
+        found = score_files(
+            source,
+            output,
+            scorer=scorer,
+            parameters=param or None,
+            format_name=format_name,
+            engine=computed_by,
+            skip_bad=skip_bad,
+            progress=move,
+        )
+    for one in found.rejected:
+        typer.echo(f"{one.file}, line {one.line}: {one.reason}", err=True)
+    main = found.summaries[0]
+    emit(main.to_json(), lambda: _files_in_words(found.summaries, found.rows, output), as_json=as_json)
+
+
+def _files_in_words(summaries: Sequence[ScoreSummary], rows: int, output: Path) -> str:
+    return "\n\n".join([*(in_words(one, 0) for one in summaries), f"{count(rows, 'score')} written to {output}"])
+
+
+def in_words(summary: ScoreSummary, added: int) -> str:
     """A summary of scores as a table, with what it is a summary of."""
     from annotators.scoring import readable
 
@@ -58,10 +198,11 @@ def in_words(summary: ScoreSummary) -> str:
     everything = ("all", "", summary.n_scored, summary.mean, summary.macro_mean)
     rows = [everything, *((one.by, one.group, one.n, one.mean, one.macro_mean) for one in summary.groups)]
     unscored = f", {summary.n_unscored:,} unscored" if summary.n_unscored else ""
+    new = f"; {count(added, 'new score')}" if added else ""
     return "\n".join(
         [
             f"{summary.scorer} {summary.version} ({parameters}), value {summary.value}: "
-            f"{count(summary.n_scored, 'item')} scored{unscored}; {count(summary.added, 'new score')}",
+            f"{count(summary.n_scored, 'item')} scored{unscored}{new}",
             "",
             table(("by", "group", "n", "mean", "macro mean"), rows),
         ]

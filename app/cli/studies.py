@@ -1,4 +1,4 @@
-"""`assay study …`, `status` and `agreement`: studies, how far they are, and how far people agree in them."""
+"""`assay study …` and `status`: studies, and how far they are."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ def add_to(app: typer.Typer) -> None:
     """Enter the commands of this module."""
     app.add_typer(study)
     command(app, "status", "assay --home ./assay-home status finance verification --json")(status)
-    command(app, "agreement", "assay --home ./assay-home agreement finance verification --seed 1 --resamples 2000")(
-        agreement
-    )
 
 
 @command(
@@ -173,25 +170,3 @@ def _status_in_words(found: dict[str, Any]) -> str:
             table([name.replace("_", " ") for name in headers], rows, decimals=1),
         ]
     )
-
-
-def agreement(
-    context: typer.Context,
-    *,
-    project: ProjectName,
-    study: StudyName,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples behind the intervals.")] = 0,
-    resamples: Annotated[int, typer.Option(help="Resamples behind each interval; 0 leaves the intervals out.")] = 1000,
-    as_json: AsJson = False,
-) -> None:
-    """Measure how far the annotators of a study agree.
-
-    Every criterion has the coefficients of its scale, each with a bootstrap interval over units.
-    """
-    from app.agreement_table import agreement_lines
-    from exports.agreement import agreement_report
-
-    with opened(context) as here:
-        study_id = study_id_of(here, project, study)
-        report = agreement_report(here.db, here.actor, study_id, seed=seed, resamples=resamples)
-        emit(report.to_json(), lambda: agreement_lines(report), as_json=as_json)

@@ -6,6 +6,7 @@ from annotators.errors import NotFound
 from app import ui, wording
 from app.widgets.adjudicate import adjudicate
 from db.permissions import Actor
+from db.preferences import my_preferences
 from db.studies import StudyRow, my_studies
 
 
@@ -36,7 +37,8 @@ def page() -> None:
 
 def _mount(row: StudyRow, actor: Actor) -> None:
     back = f"/sign-in?next=/adjudicate%3Fstudy%3D{row.study_id}"
-    adjudicate(row.study_id, str(actor.person_id), row.project, sign_in=back)
+    own = my_preferences(ui.db(), actor)
+    adjudicate(row.study_id, str(actor.person_id), row.project, preferences=own, sign_in=back)
 
 
 def _nothing(studies: list[StudyRow]) -> None:

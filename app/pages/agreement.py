@@ -1,22 +1,46 @@
-"""Agreement: the table of coefficients first, a sentence to paste, plots, then the units behind the numbers."""
+"""Agreement: all criteria first, then one with all its statistics, the units behind, parts, people, plans."""
 
 from __future__ import annotations
 
-from html import escape
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
 from app import ui, wording
-from app.agreement_table import agreement_table
-from app.widgets import plots
+from app.widgets import (
+    agreement_annotators,
+    agreement_coefficients,
+    agreement_compare,
+    agreement_parts,
+    agreement_planning,
+    agreement_units,
+    blocks,
+)
+from app.widgets.agreement_shared import View
+from db.engine import Database
+from db.permissions import Actor, Role
+from db.ratings import ratings_stamp
 from db.studies import StudyRow, list_studies
-from exports.agreement import AgreementReport, agreement_report
+from exports.agreement import AgreementReport, CriterionReport, agreement_report
 
 RESAMPLES = 1000
+
+TABS: dict[str, Callable[[View], None]] = {
+    "All criteria": agreement_coefficients.all_criteria,
+    "One criterion": agreement_coefficients.one_criterion,
+    "Units": agreement_units.draw,
+    "Parts and time": agreement_parts.draw,
+    "Annotators": agreement_annotators.draw,
+    "Compare": agreement_compare.draw,
+    "Planning": agreement_planning.draw,
+}
+"""What the page draws; only the tab that is open is computed."""
 
 
 def page() -> None:
     """Draw the page."""
+    blocks.style()
     project = ui.project()
     studies = list_studies(ui.db(), ui.actor(), project.project_id)
     if not studies:
@@ -25,23 +49,23 @@ def page() -> None:
         return
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-choice"):
-        study = _chosen(studies)
-        report = _report(study)
+        study = _study(studies)
+        choice = st.container()
+        asked = _how()
+    # An adjudicator decides on labels without knowing whose they are.
+    named = ui.actor().is_admin or project.role is not Role.ADJUDICATOR
+    report, key = _report(study, asked, named=named)
     with top:
         ui.heading("Agreement", _about(study, report))
     if not any(one.n_ratings for one in report.criteria):
         ui.empty("Nobody has labelled anything in this study yet.", "Agreement appears with the first shared item.")
         return
-    coefficients, disagreements, by_label = st.tabs(["Coefficients", "Disagreements", "Labels"])
-    with coefficients:
-        _coefficients(report)
-    with disagreements:
-        _disagreements(report)
-    with by_label:
-        _labels(report)
+    with choice:
+        one = _criterion(report, study)
+    _tabs(View(study, report, one, key, named, hidden=study.is_annotator and study.done < study.of))
 
 
-def _chosen(studies: list[StudyRow]) -> StudyRow:
+def _study(studies: list[StudyRow]) -> StudyRow:
     """The study of the address (`?study=ID`), else the one picked, else the newest with labels."""
     by_id = {row.study_id: row for row in studies}
     wanted = ui.integer_parameter("study")
@@ -52,30 +76,60 @@ def _chosen(studies: list[StudyRow]) -> StudyRow:
         ids,
         index=ids.index(wanted if wanted in by_id else newest),
         format_func=lambda study_id: f"{by_id[study_id].name} ({by_id[study_id].protocol})",
-        key=f"agreement-study-{project_key(studies)}",
+        key=f"agreement-study-{studies[0].project_id}",
     )
     return by_id[picked]
 
 
-def project_key(studies: list[StudyRow]) -> int:
-    """The project the studies are of: widgets of another project keep their own state."""
-    return studies[0].project_id
-
-
-def _report(study: StudyRow) -> AgreementReport:
-    """The report, kept in this browser's session until the study has more labels or the seed changes."""
-    with st.popover("How the intervals are made"):
+def _how() -> dict[str, Any]:
+    """How it is measured, as arguments of `agreement_report`."""
+    with st.popover("How it is measured"):
         seed = int(st.number_input("Seed", min_value=0, value=0, step=1, key="agreement-seed"))
-        resamples = int(st.number_input("Resamples", min_value=100, max_value=20_000, value=RESAMPLES, step=100))
-        st.caption("Units are drawn again with replacement; the same seed gives the same interval.")
-    key = (study.study_id, study.submitted, study.disputed, seed, resamples)
-    kept = st.session_state.get("agreement-report")
-    if kept is None or kept[0] != key or st.button("Measure again", key="agreement-again", type="tertiary"):
-        with st.spinner("Measuring"):
-            kept = (key, agreement_report(ui.db(), ui.actor(), study.study_id, seed=seed, resamples=resamples))
-        st.session_state["agreement-report"] = kept
-    report: AgreementReport = kept[1]
-    return report
+        resamples = int(
+            st.number_input(
+                "Resamples", min_value=0, max_value=20_000, value=RESAMPLES, step=100, key="agreement-resamples"
+            )
+        )
+        whole = st.checkbox("Every statistic, whatever the scale", key="agreement-all")
+        clustered = st.checkbox("Draw questions, not units", key="agreement-clustered")
+        st.caption(
+            "Units are drawn again with replacement; the same seed gives the same interval. Answers to one question "
+            "are not independent: drawing questions keeps them together."
+        )
+    statistics = "all" if whole else "default"
+    return {"seed": seed, "resamples": resamples, "statistics": statistics, "clustered": clustered}
+
+
+def _report(study: StudyRow, asked: dict[str, Any], *, named: bool) -> tuple[AgreementReport, tuple[Any, ...]]:
+    """The report, measured once for everybody until a label is added or withdrawn, and what identifies it."""
+    db, actor = ui.db(), ui.actor()
+    stamp = ratings_stamp(db, actor, study.study_id)
+    key = (str(db.url), study.study_id, stamp, named, tuple(asked.values()))
+    with st.spinner("Measuring"):
+        return _measured(db, actor, study.study_id, asked, key, named=named), key
+
+
+@st.cache_resource(max_entries=3, ttl=3600, show_spinner=False)
+def _measured(
+    _db: Database, _actor: Actor, _study: int, _asked: dict[str, Any], key: tuple[Any, ...], *, named: bool
+) -> AgreementReport:
+    return agreement_report(_db, _actor, _study, named=named, **_asked)
+
+
+def _criterion(report: AgreementReport, study: StudyRow) -> CriterionReport | None:
+    """The criterion of the address (`?criterion=NAME`), else the one picked, else the first with labels."""
+    there = {one.criterion.name: one for one in report.criteria if one.n_ratings}
+    names = list(there)
+    asked = st.query_params.get("criterion", "")
+    picked = st.selectbox(
+        "Criterion",
+        names,
+        index=names.index(asked) if asked in there else 0,
+        format_func=lambda name: there[name].title,
+        key=f"agreement-criterion-{study.study_id}",
+        help="What the tabs after the first are about.",
+    )
+    return there.get(picked)
 
 
 def _about(study: StudyRow, report: AgreementReport) -> str:
@@ -85,92 +139,12 @@ def _about(study: StudyRow, report: AgreementReport) -> str:
     )
 
 
-# Coefficients ---------------------------------------------------------------------------------------------------------
-
-
-def _coefficients(report: AgreementReport) -> None:
-    table = agreement_table(report)
-    ui.table(table.caption, table.columns, table.rows, name=f"agreement-{report.study}")
-    for one in report.criteria:
-        if one.warning:
-            st.html(
-                f'<p><span class="assay-tag">skewed</span> {escape(one.criterion.title)}: {escape(one.warning)}</p>'
-            )
-    _to_paste(report)
-    left, right = st.columns([3, 2])
-    with left:
-        rows = [(one.criterion.title, one.headline) for one in report.criteria if one.headline is not None]
-        chart = plots.forest([(name, stat) for name, stat in rows if stat], "Krippendorff's α, 95 % interval")
-        if chart is not None:
-            plots.draw(chart, "agreement-forest", "Krippendorff's α of every criterion with its 95 % interval.")
-    with right:
-        _similarity(report)
-
-
-def _to_paste(report: AgreementReport) -> None:
-    """The sentence for a paper, for one criterion at a time."""
-    said = {one.criterion.title: one.sentence for one in report.criteria if one.sentence and one.n_ratings}
-    if not said:
-        return
-    with st.container(border=True):
-        picked = st.selectbox("A sentence to paste, for", list(said), key="agreement-sentence")
-        st.code(said[picked], language=None, wrap_lines=True)
-
-
-def _similarity(report: AgreementReport) -> None:
-    with_pairs = [one for one in report.criteria if one.find("cohen_kappa")]
-    if not with_pairs or len(report.raters) < 2:
-        return
-    titles = [one.criterion.title for one in with_pairs]
-    picked = st.selectbox("Annotators compared on", titles, key="agreement-similarity")
-    one = with_pairs[titles.index(picked)]
-    chart = plots.similarity([stat for stat in one.statistics if stat.name == "cohen_kappa"])
-    if chart is None:
-        st.html('<p class="assay-soft">Cohen\'s κ is not defined for any pair of annotators here.</p>')
-    else:
-        plots.draw(chart, "agreement-annotators", f"Cohen's κ of each pair of annotators on {escape(picked)}.")
-
-
-# Behind the numbers ---------------------------------------------------------------------------------------------------
-
-
-def _disagreements(report: AgreementReport) -> None:
-    compared = [one for one in report.criteria if one.pairs]
-    if not compared:
-        ui.empty("No unit was labelled by two annotators yet.", "Disagreements appear when a second one labels it.")
-        return
-    left, right = st.columns(2)
-    titles = [one.criterion.title for one in compared]
-    picked = left.selectbox("Criterion", titles, key="disagreement-criterion")
-    one = compared[titles.index(picked)]
-    pairs = sorted(one.pairs)
-    pair = right.selectbox("Annotators", pairs, format_func=" and ".join, key=f"disagreement-{one.criterion.name}")
-    labels = [str(label.value) for label in one.criterion.label_list()]
-    chart = plots.confusion(one.pairs[pair], pair, labels)
-    plots.draw(chart, "agreement-confusion", f"{escape(picked)}: rows {escape(pair[0])}, columns {escape(pair[1])}.")
-    differing = [unit for unit in one.units if len(set(unit.labels.values())) > 1]
-    ui.table(
-        f"Units on which annotators differ: {picked}",
-        ["Item", "Target", *report.raters],
-        [
-            [unit.item, unit.target, *(unit.labels.get(rater, "") for rater in report.raters)]
-            for unit in differing[:200]
-        ],
-        name=f"disagreements-{one.criterion.name}",
-    )
-    if len(differing) > 200:
-        st.caption(f"The first 200 of {len(differing):,} are shown; the export of labels has all.")
-    for item_id, name in dict.fromkeys((unit.item_id, unit.item) for unit in differing[:20]):
-        ui.link(name, "item", key=f"item-{item_id}", item=item_id)
-
-
-def _labels(report: AgreementReport) -> None:
-    rows = [
-        [one.criterion.title, label, f"{round(share * one.n_ratings):,}", wording.percent(share)]
-        for one in report.criteria
-        for label, share in one.shares.items()
-    ]
-    ui.table("Share of each label", ["Criterion", "Label", "Labels", "Share"], rows, name=f"labels-{report.study}")
-    unjudged = [[one.criterion.title, f"{one.cannot_judge:,}"] for one in report.criteria if one.cannot_judge]
-    if unjudged:
-        ui.table("Cannot judge (left out of agreement)", ["Criterion", "Count"], unjudged)
+def _tabs(view: View) -> None:
+    names = list(TABS)
+    asked = st.query_params.get("show", "").lower()
+    first = next((name for name in names if name.lower() == asked), names[0])
+    tabs = st.tabs(names, default=first, key=f"agreement-tabs-{view.study.study_id}", on_change="rerun")
+    for tab, name in zip(tabs, names, strict=True):
+        if tab.open:
+            with tab:
+                TABS[name](view)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app import ui
 from app.widgets.annotate import annotate
+from db.preferences import my_preferences
 from db.studies import my_studies
 
 
@@ -16,7 +17,13 @@ def page() -> None:
     study_id = ui.integer_parameter("study")
     if study_id is not None:
         again = f"/sign-in?next=/annotate%3Fstudy%3D{study_id}"
-        annotate(study_id, str(actor.person_id), assignment=ui.integer_parameter("assignment"), sign_in=again)
+        annotate(
+            study_id,
+            str(actor.person_id),
+            preferences=my_preferences(ui.db(), actor),
+            assignment=ui.integer_parameter("assignment"),
+            sign_in=again,
+        )
         return
     ui.heading("Annotate")
     studies = [row for row in my_studies(ui.db(), actor) if row.is_annotator]

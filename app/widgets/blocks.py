@@ -53,7 +53,6 @@ _STYLE = """
 .assay-kbd { font-family: monospace; font-size: 0.84rem; background: var(--assay-key); border: 1px solid
   var(--assay-line); border-bottom-width: 2px; border-radius: 4px; padding: 0 6px; white-space: nowrap; }
 .assay-odd { color: var(--assay-warn); font-weight: 600; }
-[data-testid^="stBaseButton-primary"], [data-testid^="stBaseButton-primary"] p { color: var(--assay-on-accent); }
 .stMultiSelect [data-tag] { background: color-mix(in srgb, var(--assay-accent) 15%, var(--assay-panel));
   color: var(--assay-ink); }
 .stMultiSelect [data-tag] button { color: var(--assay-soft); }

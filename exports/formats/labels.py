@@ -121,7 +121,7 @@ def _label(line: int, row: dict[str, str] | str, left_out: Counter[str]) -> Fore
     for cell in row.values():
         if "�" in cell or "\x00" in cell:
             raise InvalidInput("the row is not in UTF-8. Save the table as UTF-8 and import it again.")
-    reason = _not_counting(row)
+    reason = not_counting(row)
     if reason:
         left_out[reason] += 1
         return None
@@ -136,8 +136,8 @@ def _label(line: int, row: dict[str, str] | str, left_out: Counter[str]) -> Fore
     )  # fmt: skip
 
 
-def _not_counting(row: dict[str, str]) -> str | None:
-    """Why a row of a table that Assay exported does not count."""
+def not_counting(row: dict[str, str]) -> str | None:
+    """Why a row of a table that Assay exported does not count; None when it does."""
     flags = {name: row.get(name, "").lower() for name in _FLAGS}
     if flags["cannot_judge"] == "true":
         return "cannot judge"

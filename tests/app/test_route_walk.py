@@ -10,7 +10,7 @@ from unittest.mock import MagicMock
 import httpx
 import pytest
 
-from app import adjudicate_api, annotate_api, assets, downloads, page_images, sign_in
+from app import adjudicate_api, annotate_api, assets, downloads, page_images, page_text, sign_in
 from app.settings import Settings
 from app.state import AppState
 from db.people import set_member
@@ -35,6 +35,10 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("POST", "/api/study-items/{id:int}/adjudicate"): {*STAFF},
     ("POST", "/api/assignments/{id:int}/return"): {*STAFF},
     ("GET", "/page-images/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
+    ("GET", "/page-words/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
+    ("GET", "/page-search/{document_id:int}"): {*STAFF, Role.VIEWER},
+    ("GET", "/api/studies/{id:int}/phrases"): {"annotator of the study", *STAFF, Role.VIEWER},
+    ("GET", "/api/studies/{id:int}/passages"): {"annotator of the study", *STAFF, Role.VIEWER},
 }
 PUBLIC = {"/sign-in", "/sign-in/{token}", "/sign-out", "/healthz", "/assets/{path:path}"}
 SIGNED_IN = {"/downloads/{token}"}
@@ -48,6 +52,7 @@ def all_routes() -> list[tuple[str, str]]:
         *annotate_api.routes(lambda: state.db),
         *adjudicate_api.routes(lambda: state.db),
         *page_images.routes(state),
+        *page_text.routes(state),
         *sign_in.routes(state),
         *assets.routes(),
         *downloads.routes(state),
@@ -90,7 +95,7 @@ def ask(walk: Walk, method: str, path: str, who: str) -> httpx.Response:
     filled = path.replace("{document_id:int}", "1").replace("{page:int}", "1").replace("{token}", "none")
     filled = filled.replace("{id:int}", str(walk.study_id) if "/studies/" in path else "1")
     if method == "GET":
-        return walk.clients[who].get(filled)
+        return walk.clients[who].get(filled, params={"assignment": str(walk.assignment), "q": "tide"})
     place = {"assignment": walk.assignment, "sitting": 1, "step": 0}
     body = {"uid": f"of {who}", "labels": [], "content": {}, "reason": "", "decisions": [], **place}
     return walk.clients[who].post(filled, json=body, headers={"X-Assay": "1"})

@@ -29,7 +29,8 @@ def one_of_each(db: Database) -> None:
         study_item = s.connection().execute(text("SELECT id FROM study_item")).scalar_one()
         batch = models.Batch(project_id=study.project_id, format="native", source="x")
         run = models.Run(project_id=study.project_id, name="n", version="1", parameters_hash="")
-        s.add_all([batch, run])
+        training = models.TrainingSet(project_id=study.project_id, name="n", content_hash="")
+        s.add_all([batch, run, training])
         s.flush()
         score = models.Score(run_id=run.id, item_version_id=version[0], name="n", value=1)
         adjudication = models.Adjudication(uid="u", study_id=study.study_id, study_item_id=study_item, person_id=person)
@@ -38,6 +39,7 @@ def one_of_each(db: Database) -> None:
                 score,
                 adjudication,
                 models.Withdrawal(batch_id=batch.id, reason="wrong"),
+                models.TrainingExample(training_set_id=training.id, position=0, text="No.", label="abstention"),
                 models.Claim(item_version_id=version[0], key="c1", position=0, text="claim"),
                 models.Image(item_version_id=version[0], key="i1", position=0),
                 models.Revision(item_id=version[1], from_version_id=version[0], to_version_id=version[0], reason="r"),

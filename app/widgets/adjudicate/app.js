@@ -1,9 +1,10 @@
 /** State and flow of the adjudicator's page: shows one dispute after the other, hands decisions to the outbox. */
 
 import { Refused, SignedOut } from '../annotate/api.js';
-import { press } from '../annotate/keyboard.js';
-import { Keys, meant } from '../annotate/keys.js';
+import { Keys } from '../annotate/keys.js';
 import { freshId, Outbox } from '../annotate/outbox.js';
+import { Page } from '../annotate/page.js';
+import { Preferences } from '../annotate/preferences.js';
 import { Screens } from '../annotate/screens.js';
 import { Shell } from '../annotate/shell.js';
 import { Ahead } from './ahead.js';
@@ -22,24 +23,27 @@ import { TopLine } from './top_line.js';
 /** @typedef {import('./types.js').Settlement} Settlement */
 /** @typedef {import('./decisions.js').Kept} Kept */
 /** @typedef {import('../annotate/outbox.js').Entry<Settlement>} Entry */
-/** @typedef {{study: number, person: string, project: string, home: string, sign_in: string, keys: Record<string, [string, string]>}} Options */
+/**
+ * @typedef {{study: number, person: string, project: string, home: string, sign_in: string, keys: Record<string, [string, string]>,
+ *   preferences?: Record<string, unknown>}} Options
+ */
 
 const AHEAD = 2; // items that are fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
 const RETRY = 3000; // milliseconds until what could not be fetched is asked for again
-const LEFT_FOR_GOOD = 5000; // milliseconds after which a page that was taken down is not put up again as it was
 
-export class App {
+/** @extends {Page<Desk>} */
+export class App extends Page {
   /** @param {Options} options */
   constructor(options) {
     const { person, study, home } = options;
+    super(new Shell(new URL('adjudicate.css', import.meta.url).href, 'adjudicate'), new Preferences(person, options.preferences));
     this.options = options;
     this.api = new Api(study);
     this.outbox = /** @type {Outbox<Settlement, Answer>} */ (Outbox.of(person, `disputes-${study}`, this.api));
     this.half = new HalfDecisions(person, study);
     this.queue = new Queue(person, study);
     this.ahead = new Ahead(this.api);
-    this.shell = new Shell(new URL('adjudicate.css', import.meta.url).href, 'adjudicate');
     this.topLine = new TopLine(options, (action) => this.act(action));
     this.news = new News();
     this.shell.top.append(this.topLine.element, this.news.element);
@@ -55,77 +59,27 @@ export class App {
     this.status = new Status(this.topLine, this.outbox);
     /** @type {import('./types.js').Queue | null} */
     this.work = null;
-    /** @type {Keys | null} */
-    this.keys = null;
-    /** @type {Desk | null} */
-    this.desk = null;
     /** @type {Decisions | null} about the item on the screen */
     this.decisions = null;
     this.fresh = false; // the queue is as the server had it, and nothing happened since
-    this.busy = false;
-    this.shownAt = 0;
-    this.timer = 0;
-    this.leaving = 0;
-    this.token = {};
-    /** @type {AbortController | null} */
-    this.listening = null;
   }
 
-  /** Whether an item is on the screen and can be decided. */
   get live() {
     return this.decisions !== null && !this.busy && !this.status.signedOut;
   }
 
-  get judgement() {
-    return this.desk?.panel ?? null;
+  get signedOut() {
+    return this.status.signedOut;
   }
 
-  get viewer() {
-    return this.desk?.viewer ?? null;
-  }
-
-  get guidelines() {
-    return this.desk?.guidelines ?? null;
-  }
-
-  get keySheet() {
-    return this.desk?.keySheet ?? null;
-  }
-
-  /** Puts the page up, or back up. @param {Element | ShadowRoot} parent */
-  attach(parent) {
-    clearTimeout(this.leaving);
-    this.shell.attach(parent);
-    if (this.listening) return;
-    this.listening = new AbortController();
-    const { signal } = this.listening;
-    const look = () => this.shell.theme();
-    window.addEventListener('keydown', (event) => this.#key(event), { signal, capture: true });
-    window.addEventListener('online', () => this.viewer?.pages.retry(), { signal });
-    window.addEventListener('focus', () => {
-      look();
-      if (this.status.signedOut) void this.load();
-    }, { signal });
-    document.addEventListener('visibilitychange', look, { signal });
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTimeout(look, 50), { signal });
+  /** @param {AbortSignal} signal */
+  listen(signal) {
     const deaf = this.outbox.listen({
       changed: () => this.#outboxChanged(),
       acknowledged: (entry, answer) => this.#acknowledged(entry, answer),
       refused: (entry) => this.#refused(entry),
     });
     signal.addEventListener('abort', deaf);
-  }
-
-  /** Takes the page down; put up again soon, it is as it was. @param {() => void} forget */
-  detach(forget) {
-    clearTimeout(this.timer);
-    this.listening?.abort();
-    this.listening = null;
-    this.shell.detach();
-    this.leaving = window.setTimeout(() => {
-      this.desk?.dispose();
-      forget();
-    }, LEFT_FOR_GOOD);
   }
 
   /** Sends what is kept from last time, then asks for the disputes. */
@@ -160,12 +114,13 @@ export class App {
 
   /** @param {import('./types.js').Queue} work */
   #begin(work) {
-    this.work = work;
+    // A study's protocol never changes, and its labels have the person's keys by now.
+    this.work = this.work ? { ...work, study: this.work.study } : work;
     this.fresh = true;
     this.status.signedOut = false;
     this.status.offline = false;
     this.screens.signedIn();
-    this.keys ??= new Keys(this.options.keys, `${this.options.person}/adjudicate`);
+    this.keys ??= new Keys(this.options.keys, work.study.protocol, this.preferences, 'adjudication_keys');
     this.topLine.show(work, this.keys);
     if (!this.desk) this.#build(this.keys);
     this.queue.refill(work.queue.map((one) => one.study_item_id), this.outbox.entries.map((entry) => entry.body.study_item));
@@ -414,15 +369,5 @@ export class App {
     const { outbox, status } = this;
     if (outbox.state === 'signed-out' && outbox.waiting && !status.signedOut) this.#signOut();
     else status.show();
-  }
-
-  /** Every key of the page passes here first. @param {KeyboardEvent} event */
-  #key(event) {
-    const meanings = meant(event);
-    if (!meanings.length || event.defaultPrevented || !this.keys) return;
-    if (press(this, event.composedPath()[0], meanings, event.repeat)) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    }
   }
 }

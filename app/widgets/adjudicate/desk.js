@@ -1,6 +1,7 @@
 /** What is on the screen while an item is: viewer, decisions, guidelines and the sheet of keys, working together. */
 
-import { Guidelines, KeySheet } from '../annotate/dialogs.js';
+import { Guidelines } from '../annotate/guidelines.js';
+import { KeySheet } from '../annotate/key_sheet.js';
 import { targetKeys } from '../annotate/rows.js';
 import { hasEvidence, Viewer } from '../annotate/viewer.js';
 import { Panel } from './panel.js';
@@ -27,51 +28,49 @@ export class Desk {
     this.protocol = protocol;
     /** @type {Decisions | null} what the viewer shows */
     this.decisions = null;
-    this.viewer = new Viewer(keys, { unit: (unit) => this.panel.goToUnit(unit), page: () => undefined });
+    this.viewer = new Viewer(keys, { unit: (unit) => this.judgement.goToUnit(unit), page: () => undefined });
     this.marks = new MarksLine((marks) => this.viewer.pages.setMarks(marks));
     this.viewer.view.append(this.marks.element);
-    this.panel = new Panel(keys, { change: on.change, current: (unit) => this.#look(unit.target), action: on.act });
+    this.judgement = new Panel(keys, { change: on.change, current: (unit) => this.#look(unit.target), action: on.act });
     this.guidelines = new Guidelines(protocol, () => this.toggleGuidelines());
     this.keySheet = new KeySheet(keys, (changed) => {
       if (changed) on.keys();
-      else this.panel.focus();
+      else this.judgement.focus();
     }, WORDS.labelKeys);
     shell.root.append(this.keySheet.element);
   }
 
   /** Puts an item and what is decided about it on the screen. @param {Decisions} decisions */
   put(decisions) {
-    const { panel, viewer, guidelines, shell, marks } = this;
+    const { judgement, viewer, guidelines, shell, marks } = this;
     const { item, dispute, units } = decisions;
     const evidence = hasEvidence(item);
     const boxes = evidence ? marksOf(dispute, units) : [];
     this.decisions = decisions;
-    panel.setBusy(false);
-    shell.fill(...(evidence ? [viewer.element] : []), panel.element, guidelines.element);
+    judgement.setBusy(false);
+    shell.fill(...(evidence ? [viewer.element] : []), judgement.element, guidelines.element);
     shell.stage.classList.toggle('alone', !evidence);
     shell.stage.classList.toggle('crowded', dispute.raters.length > CROWD);
     if (evidence) viewer.show(item, null);
     marks.show(boxes);
-    panel.show(decisions, boxes.length > 0);
-    panel.focus();
+    judgement.show(decisions, boxes.length > 0);
+    judgement.focus();
   }
 
   toggleGuidelines() {
     const { guidelines, shell } = this;
     if (!guidelines.element.isConnected) shell.stage.append(guidelines.element);
     guidelines.toggle();
-    this.panel.focus();
+    this.judgement.focus();
   }
 
   showKeys() {
-    this.keySheet.show(this.protocol.criteria.flatMap((criterion) => (criterion.labels ?? []).filter((label) => label.key).map(
-      (label) => ({ key: label.key, title: label.title, of: criterion.title }),
-    )));
+    this.keySheet.show(this.protocol.criteria);
   }
 
   dispose() {
     this.viewer.dispose();
-    this.panel.dispose();
+    this.judgement.dispose();
     this.keySheet.element.remove();
   }
 

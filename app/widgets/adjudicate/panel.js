@@ -1,11 +1,11 @@
 /** The right side: what was judged, the table of labels and decisions, remarks, and the footer. */
 
-import { Dock } from '../annotate/dock.js';
 import { attribute, button, h, shorten } from '../annotate/dom.js';
+import { foldLong } from '../annotate/long_texts.js';
 import { markClaim, reading } from '../annotate/reading.js';
 import { targetKeys } from '../annotate/rows.js';
+import { Side } from '../annotate/side.js';
 import { TEXT } from '../annotate/text.js';
-import { Tip } from '../annotate/tip.js';
 import { unitTitle } from './row.js';
 import { Table } from './table.js';
 import { WORDS } from './text.js';
@@ -16,7 +16,7 @@ import { WORDS } from './text.js';
 
 const NAMED = 4; // units that are named when something is missing
 
-export class Panel {
+export class Panel extends Side {
   /**
    * @param {import('../annotate/keys.js').Keys} keys
    * @param {object} on
@@ -25,6 +25,7 @@ export class Panel {
    * @param {(action: string) => void} on.action a button of the footer
    */
   constructor(keys, on) {
+    super({ name: WORDS.decisions, testid: 'dispute', shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
     this.keys = keys;
     this.on = on;
     /** @type {Decisions | null} */
@@ -33,26 +34,11 @@ export class Panel {
     this.table = null;
     /** @type {Unit | null} */
     this.unit = null;
-    this.dock = new Dock(() => this.focus());
-    this.notice = h('div', { class: 'notice', role: 'alert', 'data-testid': 'notice' });
-    this.text = h('div', {});
-    this.reading = h('div', { class: 'reading', tabindex: '0', role: 'region', 'aria-label': TEXT.question }, this.text);
-    this.parts = h('div', { class: 'units-parts' });
-    this.place = h('div', { class: 'criteria units-place' }, this.parts);
-    this.body = h('div', { class: 'body' }, this.reading, this.place);
     const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => on.action(name),
       { key: keys.of(name), testid: name, hint: keys.title(name) });
     this.settle = button(WORDS.settle, () => on.action('settle'), { key: keys.of('settle'), class: 'btn pri', testid: 'settle' });
     this.giveBack = action('return', WORDS.giveBack);
-    const footer = h('footer', {}, action('back', WORDS.back), action('later', WORDS.later), this.giveBack, h('span', { class: 'grow' }), this.settle);
-    this.element = h('aside', { class: 'judgement decisions', 'aria-label': WORDS.decisions, 'data-testid': 'dispute' },
-      this.body, this.notice, this.dock.element, footer);
-    this.tip = new Tip(this.element, this.place);
-    this.element.append(this.tip.element);
-    this.place.addEventListener('focusin', (event) => this.#focused(event));
-    this.resizes = new ResizeObserver(() => this.#share());
-    for (const part of [this.body, this.text, this.parts]) this.resizes.observe(part);
-    this.moving = false; // the focus is being moved by the page, not by the adjudicator
+    this.footer.append(action('back', WORDS.back), action('later', WORDS.later), this.giveBack, h('span', { class: 'grow' }), this.settle);
   }
 
   /** @param {Decisions} decisions @param {boolean} coloured annotators have boxes on the pages */
@@ -70,6 +56,7 @@ export class Panel {
       ...(decisions.again ? [h('div', { class: 'banner' }, h('span', {}, WORDS.again), button(WORDS.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
       ...reading(dispute.presentation),
     );
+    foldLong(this.text);
     this.reading.scrollTop = 0;
     this.table = new Table({
       decisions,
@@ -88,34 +75,17 @@ export class Panel {
     this.element.classList.toggle('refused', dispute.allowed !== null);
     for (const row of this.table.rows) row.cell.toggleAttribute('inert', dispute.allowed !== null);
     this.refresh();
-    this.#share();
+    this.share();
     this.go(decisions.next(null) ?? decisions.units.find((unit) => unit.disputed) ?? decisions.units[0] ?? null);
   }
 
   /** Makes a unit the current one. @param {Unit | null} unit */
   go(unit) {
     this.#select(unit);
-    const row = this.#row();
+    const row = this.row;
     if (!row) return;
-    this.#reveal(row.element);
+    this.reveal();
     this.focus();
-  }
-
-  /** Gives the focus back to the current unit; its row shows where it is. */
-  focus() {
-    this.moving = true;
-    this.#row()?.focus();
-    this.moving = false;
-    this.quiet = true;
-  }
-
-  /** Whether the page put the focus where it is: the label that has it is then not singled out. */
-  get quiet() {
-    return this.element.classList.contains('quiet');
-  }
-
-  set quiet(quiet) {
-    this.element.classList.toggle('quiet', quiet);
   }
 
   /** Draws everything that depends on what is decided. */
@@ -130,7 +100,7 @@ export class Panel {
 
   /** A key of a label of the current unit. @param {string} key @returns {boolean} */
   key(key) {
-    const row = this.#row();
+    const row = this.row;
     if (!row || !this.decisions || this.decisions.dispute.allowed) return false;
     if (key === ' ' && row.input?.enter) {
       row.input.enter();
@@ -149,7 +119,7 @@ export class Panel {
       // The first press shows which label has the focus.
       const by = this.quiet ? 0 : (where === 'right' ? 1 : -1);
       this.quiet = false;
-      this.#row()?.input?.move?.(by);
+      this.row?.input?.move?.(by);
       return;
     }
     const units = this.table?.visible() ?? [];
@@ -177,7 +147,7 @@ export class Panel {
     const { unit, decisions } = this;
     if (!unit || !decisions || decisions.dispute.allowed) return;
     decisions.clear(unit);
-    const row = this.#row();
+    const row = this.row;
     if (row) row.wantsReason = false;
     this.#changed();
     this.go(unit);
@@ -185,11 +155,11 @@ export class Panel {
 
   /** Opens the reason of the current decision. */
   writeReason() {
-    const row = this.#row();
+    const row = this.row;
     if (this.decisions?.dispute.allowed) return;
     if (row && !row.input && row.otherwise) this.#open(row.unit);
     row?.writeReason();
-    if (row?.input) this.#reveal(row.element);
+    if (row?.input) this.reveal();
   }
 
   /** Goes to the first thing that is missing and says in words what is; false when nothing is. */
@@ -223,22 +193,6 @@ export class Panel {
     if (unit) this.go(unit);
   }
 
-  /** Says something above the footer. @param {string} words */
-  say(words) {
-    this.notice.textContent = words;
-  }
-
-  /** Locks the panel while something is on its way. @param {boolean} busy */
-  setBusy(busy) {
-    this.element.toggleAttribute('inert', busy);
-    this.element.classList.toggle('busy', busy);
-  }
-
-  dispose() {
-    this.resizes.disconnect();
-    this.tip.hide();
-  }
-
   /** @param {Unit | null} unit */
   #select(unit) {
     const before = this.unit;
@@ -250,7 +204,8 @@ export class Panel {
     this.on.current(unit);
   }
 
-  #row() {
+  /** @returns {import('./row.js').Row | null} */
+  get row() {
     return this.unit ? this.table?.rowOf.get(this.unit) ?? null : null;
   }
 
@@ -296,36 +251,15 @@ export class Panel {
       h('b', { dir: 'auto' }, rater), flag ? h('span', { class: 'note warn' }, WORDS.flagged) : null, h('span', { class: 'said', dir: 'auto' }, words))))];
   }
 
-  /** The row that got the focus becomes the current one. @param {FocusEvent} event */
-  #focused(event) {
-    const { target } = event;
-    if (this.moving) return;
-    this.quiet = false;
-    if (!(target instanceof HTMLElement)) return;
+  /** The row that got the focus becomes the current one. @param {HTMLElement} target */
+  focused(target) {
     const row = this.table?.rows.find((one) => one.element.contains(target));
     if (row && row.unit !== this.unit) this.#select(row.unit);
-    if (target.matches(':focus-visible')) this.tip.show(target);
   }
 
-  /** Scrolls the table, or the whole page where it is one column, so far that a row is seen. @param {HTMLElement} row */
-  #reveal(row) {
-    const { place } = this;
-    if (place.scrollHeight <= place.clientHeight) {
-      row.scrollIntoView({ block: 'nearest' });
-      return;
-    }
-    const [view, own] = [place.getBoundingClientRect(), row.getBoundingClientRect()];
-    const head = this.table?.head.offsetHeight ?? 0;
-    if (own.top < view.top + head) place.scrollTop -= view.top + head - own.top;
-    else if (own.bottom > view.bottom) place.scrollTop += Math.min(own.bottom - view.bottom + 40, own.top - view.top - head);
-  }
-
-  /** Shares the height: all of it when it is enough, else the reading scrolls and the table keeps more than half. */
-  #share() {
-    const all = this.body.clientHeight;
-    const [text, needed] = [this.text.offsetHeight + 18, this.parts.offsetHeight + 14];
-    const forReading = text + needed <= all ? text : Math.max(all - needed, Math.min(text, all * 0.45));
-    this.body.style.setProperty('--reading', `${Math.round(forReading)}px`);
+  /** The head of the table stays where it is. */
+  get covered() {
+    return this.table?.head.offsetHeight ?? 0;
   }
 }
 

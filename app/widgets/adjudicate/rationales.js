@@ -6,7 +6,7 @@ import { valueTitle } from './units.js';
 
 /** @typedef {import('./types.js').Dispute} Dispute */
 /** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('../annotate/pages.js').PageMark} PageMark */
+/** @typedef {import('../annotate/boxes.js').PageMark} PageMark */
 
 const COLOURS = ['#2f7a4f', '#a4572a', '#7a4f9a', '#8a6d00', '#0f7480', '#9d2f5d']; // on white pages, under white words
 
@@ -16,25 +16,26 @@ export const colourOf = (rater, raters) => COLOURS[Math.max(0, raters.indexOf(ra
 /** The boxes of all annotators; the same box of several is drawn once, with all their names. @param {Dispute} dispute @param {Unit[]} units @returns {PageMark[]} */
 export function marksOf(dispute, units) {
   const documents = dispute.presentation.documents ?? [];
-  /** @type {Map<string, {document: number, page: number, box: import('../annotate/types.js').Box, raters: Set<string>, about: Set<string>}>} */
+  /** @type {Map<string, {document: number, page: number, boxes: import('../annotate/types.js').Box[], raters: Set<string>, about: Set<string>}>} */
   const places = new Map();
   for (const unit of units) {
     for (const vote of unit.votes) {
-      for (const { document, page, box } of vote.rationale ?? []) {
+      for (const { document, page, box, boxes } of vote.rationale ?? []) {
         const found = documents.find((one) => one.id === document || one.key === document);
-        if (!found || !page || !box) continue;
-        const place = `${found.id} ${page} ${box.map((one) => one.toFixed(3)).join(' ')}`;
-        const mark = places.get(place) ?? { document: found.id, page, box, raters: new Set(), about: new Set() };
+        const drawn = boxes ?? (box ? [box] : []);
+        if (!found || !page || !drawn.length) continue;
+        const place = `${found.id} ${page} ${drawn.flat().map((one) => one.toFixed(3)).join(' ')}`;
+        const mark = places.get(place) ?? { document: found.id, page, boxes: drawn, raters: new Set(), about: new Set() };
         mark.raters.add(vote.rater);
         mark.about.add(`${unit.criterion.title}: ${valueTitle(vote.value, unit.criterion)}`);
         places.set(place, mark);
       }
     }
   }
-  return [...places.values()].map(({ document, page, box, raters, about }) => {
+  return [...places.values()].map(({ document, page, boxes, raters, about }) => {
     const name = dispute.raters.filter((rater) => raters.has(rater)).join(', ');
     const [first] = name.split(', ');
-    return { document, page, box, name, title: WORDS.markTitle(name, [...about].join('; ')), colour: colourOf(first, dispute.raters) };
+    return { document, page, boxes, name, title: WORDS.markTitle(name, [...about].join('; ')), colour: colourOf(first, dispute.raters) };
   });
 }
 

@@ -6,7 +6,8 @@
  * @typedef {import('../annotate/types.js').Presentation} Presentation
  * @typedef {import('../annotate/types.js').Value} Value
  *
- * @typedef {{document?: number | string, page?: number, box?: import('../annotate/types.js').Box, text?: string}} Place
+ * @typedef {{document?: number | string, page?: number, box?: import('../annotate/types.js').Box,
+ *   boxes?: import('../annotate/types.js').Box[], text?: string}} Place
  *   something an annotator marked as support
  *
  * @typedef {object} Vote one annotator's label of one unit

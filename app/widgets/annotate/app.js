@@ -1,14 +1,17 @@
 /** State and flow of the annotator's page: gets work, shows one item after the other, hands submissions to the outbox. */
 
 import { Api, Refused, SignedOut } from './api.js';
+import { whenBack } from './away.js';
+import { Breaks } from './breaks.js';
 import { Clock } from './clock.js';
 import { Desk } from './desk.js';
 import { Drafts } from './drafts.js';
 import { Header } from './header.js';
 import { itemName } from './judgement.js';
-import { press } from './keyboard.js';
-import { Keys, meant } from './keys.js';
+import { Keys } from './keys.js';
 import { freshId, Outbox } from './outbox.js';
+import { Page } from './page.js';
+import { Preferences } from './preferences.js';
 import { Queue } from './queue.js';
 import { Screens } from './screens.js';
 import { Sheet } from './sheet.js';
@@ -21,25 +24,27 @@ import { TEXT } from './text.js';
 /** @typedef {import('./types.js').Submitted} Submitted */
 /** @typedef {import('./types.js').Work} Work */
 /** @typedef {import('./outbox.js').Entry} Entry */
-/** @typedef {{study: number, person: string, assignment?: number | null, home?: string, sign_in?: string, api?: string}} Options */
+/**
+ * @typedef {{study: number, person: string, assignment?: number | null, home?: string, sign_in?: string, api?: string,
+ *   preferences?: Record<string, unknown>}} Options
+ */
 
 const AHEAD = 3; // items whose first page is fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
 const RETRY = 3000; // milliseconds until work is asked for again
 const PATIENT_RETRY = 30_000; // the same while others have the remaining items
-const LEFT_FOR_GOOD = 5000; // milliseconds after which a page that was taken down is not put up again as it was
 const COUNT = 15_000; // milliseconds between two looks at the time of today
 
-export class App {
+/** @extends {Page<Desk>} */
+export class App extends Page {
   /** @param {Options} options */
   constructor(options) {
+    super(new Shell(new URL('annotate.css', import.meta.url).href), new Preferences(options.person, options.preferences));
     this.options = options;
     this.api = new Api(options.api ?? `/api/studies/${options.study}`);
     this.outbox = Outbox.of(options.person, options.study, this.api);
     this.drafts = new Drafts(options.person, options.study, this.api, (state) => this.#draftState(state));
-    this.shell = new Shell(new URL('annotate.css', import.meta.url).href);
     this.header = new Header(options.home ?? '/', (action) => this.act(action));
-    this.shell.top.append(this.header.element);
     this.screens = new Screens(this.shell, {
       home: options.home ?? '/', signIn: options.sign_in ?? '/', load: () => void this.load(), act: (action) => this.act(action),
       giveBack: (entry) => void this.#return(entry),
@@ -50,69 +55,35 @@ export class App {
     });
     this.status = new Status(this.header, this.outbox);
     this.clock = new Clock();
+    this.breaks = new Breaks(options.person, this.preferences, this.clock);
+    this.shell.top.append(this.header.element, this.breaks.element);
     this.queue = new Queue();
     this.api.have = () => this.queue.have;
     /** @type {Work | null} */
     this.work = null;
-    /** @type {Keys | null} */
-    this.keys = null;
-    /** @type {Desk | null} */
-    this.desk = null;
     /** @type {Sheet | null} the answers to the item on the screen */
     this.sheet = null;
     /** @type {string | null} the submission whose answer brings the next step */
     this.awaited = null;
     this.finished = false;
-    this.busy = false;
-    this.shownAt = 0;
-    this.timer = 0;
-    this.leaving = 0;
-    this.token = {};
-    /** @type {AbortController | null} */
-    this.listening = null;
   }
 
-  /** Whether an item is on the screen and can be answered. */
   get live() {
     return this.sheet !== null && !this.busy && !this.status.signedOut;
   }
 
-  get judgement() {
-    return this.desk?.judgement ?? null;
+  get signedOut() {
+    return this.status.signedOut;
   }
 
-  get viewer() {
-    return this.desk?.viewer ?? null;
-  }
-
-  get guidelines() {
-    return this.desk?.guidelines ?? null;
-  }
-
-  get keySheet() {
-    return this.desk?.keySheet ?? null;
-  }
-
-  /** Puts the page up, or back up. @param {Element | ShadowRoot} parent */
-  attach(parent) {
-    clearTimeout(this.leaving);
-    this.shell.attach(parent);
-    if (this.listening) return;
-    this.listening = new AbortController();
-    const { signal } = this.listening;
-    const look = () => this.shell.theme();
-    window.addEventListener('keydown', (event) => this.#key(event), { signal, capture: true });
+  /** @param {AbortSignal} signal */
+  listen(signal) {
     window.addEventListener('pagehide', () => this.#keep(), { signal });
-    window.addEventListener('online', () => {
-      this.viewer?.pages.retry();
-      void this.drafts.flush();
+    window.addEventListener('online', () => void this.drafts.flush(), { signal });
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) this.#keep();
     }, { signal });
-    window.addEventListener('focus', () => {
-      look();
-      if (this.status.signedOut) void this.load();
-    }, { signal });
-    document.addEventListener('visibilitychange', () => (document.hidden ? this.#keep() : look()), { signal });
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => setTimeout(look, 50), { signal });
+    whenBack(signal, () => void this.#refresh());
     this.clock.watch(signal);
     if (this.sheet) this.clock.start(this.clock.seconds);
     const counting = window.setInterval(() => this.#count(), COUNT);
@@ -127,18 +98,11 @@ export class App {
     });
   }
 
-  /** Takes the page down; put up again soon, it is as it was. @param {() => void} forget */
+  /** @param {() => void} forget */
   detach(forget) {
     this.#keep();
     this.clock.stop();
-    clearTimeout(this.timer);
-    this.listening?.abort();
-    this.listening = null;
-    this.shell.detach();
-    this.leaving = window.setTimeout(() => {
-      this.desk?.dispose();
-      forget();
-    }, LEFT_FOR_GOOD);
+    super.detach(forget);
   }
 
   /** Sends what is kept from last time, then asks for work. */
@@ -165,6 +129,31 @@ export class App {
     }
   }
 
+  /** Looks whether the item on the screen was gone on with at another computer. */
+  async #refresh() {
+    const { sheet } = this;
+    if (!this.work || this.busy || this.signedOut) return;
+    await this.outbox.send();
+    let work;
+    try {
+      work = await this.api.work();
+    } catch {
+      return; // what is on the screen is still good to work on; saving it says what is wrong
+    }
+    if (this.busy || this.sheet !== sheet) return;
+    const fresh = work.items.find((item) => item.assignment === sheet?.item.assignment);
+    this.#begin(work);
+    if (!sheet || this.queue.correcting) return;
+    if (fresh && (fresh.sitting !== sheet.item.sitting || fresh.step !== sheet.item.step || this.drafts.isNewer(fresh))) {
+      this.#show(fresh);
+      this.#say(TEXT.elsewhere);
+    } else if (!fresh && work.last === sheet.item.assignment) {
+      this.drafts.drop(sheet.item);
+      this.#next();
+      this.#say(TEXT.elsewhereDone);
+    }
+  }
+
   /** Does what a button or key says. @param {string} action */
   act(action) {
     const { judgement } = this;
@@ -181,13 +170,14 @@ export class App {
 
   /** @param {Work} work */
   #begin(work) {
-    this.work = work;
+    // A study's protocol never changes, and its labels have the person's keys by now.
+    this.work = this.work ? { ...work, study: this.work.study } : work;
     this.finished = work.finished;
     this.status.progress = work.progress;
     this.status.signedOut = false;
     this.status.draftOffline = false;
     this.screens.signedIn();
-    this.keys ??= new Keys(work.keys, this.options.person);
+    this.keys ??= new Keys(work.keys, work.study.protocol, this.preferences, 'keys');
     if (!this.desk) this.#build();
     this.queue.refill(work.items, this.#underWay);
     this.screens.refused(this.outbox.refused);
@@ -204,7 +194,8 @@ export class App {
     this.header.show(work, keys);
     this.desk = new Desk(this.shell, keys, work.study.protocol, {
       act: (action) => this.act(action), change: () => this.#changed(), keys: () => this.#build(),
-    });
+      study: this.api.base,
+    }, this.breaks.setting);
     if (sheet) this.desk.put(sheet, this.queue.correcting);
   }
 
@@ -236,6 +227,7 @@ export class App {
     const draft = this.drafts.restore(item);
     const kept = content ?? draft?.content;
     if (kept) sheet.restore(kept);
+    this.breaks.offer();
     this.queue.put(item);
     this.sheet = sheet;
     this.busy = false;
@@ -256,7 +248,7 @@ export class App {
   /** Keeps and sends the draft, as the page may be about to close. */
   #keep() {
     const { sheet } = this;
-    if (sheet?.touched) this.drafts.keep(sheet.item, sheet.content(), this.clock.seconds);
+    if (sheet?.touched) this.drafts.spent(sheet.item, this.clock.seconds);
     void this.drafts.flush();
   }
 
@@ -434,6 +426,7 @@ export class App {
   }
 
   #count() {
+    this.breaks.tick();
     this.status.count(this.sheet ? this.clock.seconds : 0);
   }
 
@@ -441,15 +434,5 @@ export class App {
     this.status.signedOut = true;
     this.status.show();
     this.screens.signedOut(this.outbox.waiting);
-  }
-
-  /** Every key of the page passes here first. @param {KeyboardEvent} event */
-  #key(event) {
-    const meanings = meant(event);
-    if (!meanings.length || event.defaultPrevented || !this.keys) return;
-    if (press(this, event.composedPath()[0], meanings, event.repeat)) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    }
   }
 }

@@ -37,6 +37,11 @@ export class Clock {
     this.running = false;
   }
 
+  /** Milliseconds since the last sign of life. */
+  get quiet() {
+    return performance.now() - this.seen;
+  }
+
   /** Seconds on this step, to a tenth. */
   get seconds() {
     this.#count();

@@ -1,9 +1,12 @@
 /** What is on the screen while an item is: viewer, judgement, guidelines and the sheet of keys, working together. */
 
-import { Guidelines, KeySheet } from './dialogs.js';
+import { Guidelines } from './guidelines.js';
 import { Judgement } from './judgement.js';
-import { targetKeys } from './rows.js';
+import { KeySheet } from './key_sheet.js';
+import { MOST, placeWords } from './rationale.js';
+import { cellTitle, targetKeys } from './rows.js';
 import { hasEvidence, Viewer } from './viewer.js';
+import { WORDS } from './viewer_text.js';
 
 /** @typedef {import('./types.js').Protocol} Protocol */
 /** @typedef {import('./sheet.js').Sheet} Sheet */
@@ -16,9 +19,11 @@ export class Desk {
    * @param {object} on
    * @param {(action: string) => void} on.act
    * @param {() => void} on.change something was given
+   * @param {string} on.study address of the study
    * @param {() => void} on.keys a key was changed: the desk has to be built again
+   * @param {HTMLElement} settings other settings, shown beneath the keys
    */
-  constructor(shell, keys, protocol, on) {
+  constructor(shell, keys, protocol, on, settings) {
     this.shell = shell;
     this.protocol = protocol;
     this.on = on;
@@ -27,20 +32,32 @@ export class Desk {
     this.viewer = new Viewer(keys, {
       unit: (unit) => this.judgement.goToUnit(unit),
       page: (document, page) => this.judgement.goToPage(document, page),
+      support: (place) => this.#support(place),
+      done: () => this.judgement.focus(),
+      study: on.study,
     });
     this.judgement = new Judgement(keys, {
       change: () => {
         if (this.judgement.groups.length) this.viewer.strip.remark();
+        this.#drawSupports();
         on.change();
       },
-      current: (cell) => this.#look(cell.target),
+      current: (cell) => {
+        this.#look(cell.target);
+        this.#drawSupports();
+      },
       action: on.act,
     });
+    this.judgement.element.addEventListener('enlarge', (event) => {
+      const { document, page, box } = /** @type {CustomEvent} */ (event).detail;
+      this.viewer.showPart(document, page, box);
+    });
+    this.judgement.element.addEventListener('support', (event) => this.#supportOfRow(/** @type {CustomEvent} */ (event)));
     this.guidelines = new Guidelines(protocol, () => this.toggleGuidelines());
     this.keySheet = new KeySheet(keys, (changed) => {
       if (changed) on.keys();
       else this.judgement.focus();
-    });
+    }, undefined, settings);
     shell.root.append(this.keySheet.element);
   }
 
@@ -59,6 +76,7 @@ export class Desk {
     const target = judgement.cell?.target ?? '';
     if (evidence) viewer.show(item, targetKeys(target).evidence ?? null);
     if (targetKeys(target).page) this.#look(target);
+    this.#drawSupports();
     // Once it is painted: the keys work without it, and the browser would lay the page out for it now.
     requestAnimationFrame(() => setTimeout(() => {
       if (this.sheet !== sheet || judgement.dock.open) return;
@@ -75,15 +93,68 @@ export class Desk {
   }
 
   showKeys() {
-    this.keySheet.show((this.sheet?.criteria ?? []).flatMap((criterion) => (criterion.labels ?? []).filter((label) => label.key).map(
-      (label) => ({ key: label.key, title: label.title, of: criterion.title }),
-    )));
+    this.keySheet.show(this.sheet?.criteria ?? []);
   }
 
   dispose() {
     this.viewer.dispose();
     this.judgement.dispose();
     this.keySheet.element.remove();
+  }
+
+  /** The places that support the label at hand, on the pages. */
+  #drawSupports() {
+    const { sheet, judgement, viewer } = this;
+    const { cell } = judgement;
+    if (sheet) viewer.setSupports(cell ? sheet.of(cell).rationale : null, (number) => cell && this.#unsupport(cell, number));
+  }
+
+  /** Adds a place to the support of the label at hand. @param {import('./types.js').Place} place */
+  #support(place) {
+    const { sheet, judgement } = this;
+    const { cell } = judgement;
+    if (!sheet || !cell) {
+      judgement.say(WORDS.markFirst);
+      return;
+    }
+    const places = sheet.of(cell).rationale ?? [];
+    if (places.length >= MOST) {
+      judgement.say(WORDS.markMost(MOST));
+      return;
+    }
+    sheet.set(cell, { rationale: [...places, place] });
+    this.#supportChanged(WORDS.marked(placeWords(place), cellTitle(cell, sheet.item)));
+  }
+
+  /** @param {import('./types.js').Cell} cell @param {number} number */
+  #unsupport(cell, number) {
+    const places = this.sheet?.of(cell).rationale ?? [];
+    if (!places[number]) return;
+    const left = places.filter((_, at) => at !== number);
+    this.sheet?.set(cell, { rationale: left.length ? left : null });
+    this.#supportChanged(WORDS.unmarked(placeWords(places[number])));
+  }
+
+  /** @param {string} words */
+  #supportChanged(words) {
+    this.judgement.refresh();
+    this.judgement.focus();
+    this.#drawSupports();
+    this.shell.announce(words);
+    this.on.change();
+  }
+
+  /** A place listed in a row is shown or taken away. @param {CustomEvent<import('./rationale.js').SupportAct>} event */
+  #supportOfRow(event) {
+    const { judgement, sheet } = this;
+    const row = event.target instanceof Element ? event.target.closest('[data-criterion]') : null;
+    const cell = sheet?.cells.find((one) => one.criterion.name === row?.getAttribute('data-criterion') && one.target === row?.getAttribute('data-target'));
+    if (!sheet || !cell) return;
+    if (judgement.cell !== cell) judgement.go(cell, false);
+    const { number, remove } = event.detail;
+    const place = sheet.of(cell).rationale?.[number];
+    if (remove) this.#unsupport(cell, number);
+    else if (place) this.viewer.showPlace(place);
   }
 
   /** The viewer shows what the current decision is about. @param {string} target */

@@ -28,6 +28,8 @@ export class Drafts {
     this.unsent = null;
     /** @type {AbortController | null} */
     this.request = null;
+    /** How often each draft has changed, at whatever computer: clocks of computers differ. @type {Map<string, number>} */
+    this.revisions = new Map();
     for (const key of keys(PREFIX)) {
       const draft = /** @type {Draft | null} */ (read(key));
       if (!draft || Date.now() - (draft.content.at ?? 0) > KEPT) remove(key);
@@ -36,10 +38,20 @@ export class Drafts {
 
   /** Keeps a change. @param {Presentation} item @param {Content} content @param {number} seconds */
   keep(item, content, seconds) {
-    const draft = { content: { ...content, at: Date.now() }, seconds };
-    write(this.#key(item), draft);
+    const key = this.#key(item);
+    const revision = (this.revisions.get(key) ?? 0) + 1;
+    this.revisions.set(key, revision);
+    const draft = { content: { ...content, at: Date.now(), revision }, seconds };
+    write(key, draft);
     this.unsent = { item, draft };
     this.#later(DELAY);
+  }
+
+  /** Keeps the time that was spent, which is no change: a newer draft from another computer stays the newest. @param {Presentation} item @param {number} seconds */
+  spent(item, seconds) {
+    const mirror = /** @type {Draft | null} */ (read(this.#key(item)));
+    if (mirror) write(this.#key(item), { ...mirror, seconds });
+    if (this.unsent?.item === item) this.unsent.draft.seconds = seconds;
   }
 
   /** Sends what is not sent yet, now. */
@@ -75,11 +87,18 @@ export class Drafts {
     this.request?.abort();
   }
 
-  /** The newest draft of a step, from the server or from this browser. @param {Presentation} item @returns {Draft | null} */
+  /** The newest draft of a step, from the server or from this browser; what is kept from now on is newer. @param {Presentation} item @returns {Draft | null} */
   restore(item) {
-    const mirror = /** @type {Draft | null} */ (read(this.#key(item)));
-    if (!mirror || !item.draft) return mirror ?? item.draft;
-    return (mirror.content.at ?? 0) >= (item.draft.content.at ?? 0) ? mirror : item.draft;
+    const key = this.#key(item);
+    const mirror = /** @type {Draft | null} */ (read(key));
+    const newest = mirror && (!item.draft || revisionOf(mirror) >= revisionOf(item.draft)) ? mirror : item.draft;
+    this.revisions.set(key, Math.max(revisionOf(mirror), revisionOf(item.draft)));
+    return newest;
+  }
+
+  /** Whether the server has a draft that was changed after what is on the screen: at another computer. @param {Presentation} item */
+  isNewer(item) {
+    return revisionOf(item.draft) > (this.revisions.get(this.#key(item)) ?? 0);
   }
 
   /** @param {number} delay */
@@ -92,4 +111,9 @@ export class Drafts {
   #key(item) {
     return `${this.prefix}${item.assignment}/${item.sitting}/${item.step}`;
   }
+}
+
+/** @param {Draft | null} draft */
+function revisionOf(draft) {
+  return draft?.content.revision ?? 0;
 }

@@ -1,20 +1,53 @@
 /** Page images: which width is sharp enough, their addresses, and those that are fetched ahead. */
 
 /** @typedef {import('./types.js').Doc} Doc */
+/** @typedef {import('./types.js').Box} Box */
 
-/** Widths that the server renders; a page is fetched in the first that is sharp. */
-export const LADDER = [800, 1200, 1600, 2400, 3600];
+/** Widths that whole pages are fetched in; beyond the last one tiles are laid over the page. */
+export const LADDER = [480, 800, 1200, 1600, 2400];
 export const THUMBNAIL = 160;
+/** Widths that parts of pages are fetched in. */
+const PARTS = [480, 800, 1200, 1600, 2400, 3600];
+const ENOUGH = 0.98; // an image this much smaller than needed is still sharp
 const KEPT_AHEAD = 12;
 
 /** The smallest width of the ladder that is sharp at `pixels` device pixels. @param {number} pixels */
 export function rung(pixels) {
-  return LADDER.find((width) => width >= pixels * 0.98) ?? LADDER[LADDER.length - 1];
+  return LADDER.find((width) => width >= pixels * ENOUGH) ?? LADDER[LADDER.length - 1];
+}
+
+/** Whether a whole page of the widest kind is blurred at `pixels` device pixels. @param {number} pixels */
+export function needsTiles(pixels) {
+  return pixels * ENOUGH > LADDER[LADDER.length - 1];
 }
 
 /** @param {Doc} doc @param {number} page @param {number} width */
 export function pageUrl(doc, page, width) {
   return doc.url.replace('{page}', String(page)).replace('{width}', String(width));
+}
+
+/**
+ * A part of a page, drawn for itself.
+ *
+ * @param {Doc} doc
+ * @param {number} page
+ * @param {Box} box
+ * @param {number} width of the part, in pixels
+ */
+export function partUrl(doc, page, box, width) {
+  const names = ['x0', 'y0', 'x1', 'y1'];
+  return `${pageUrl(doc, page, width)}${box.map((edge, at) => `&${names[at]}=${Number(edge.toFixed(4))}`).join('')}`;
+}
+
+/** The width in which a part of a page is sharp at `pixels` device pixels. @param {number} pixels */
+export function partWidth(pixels) {
+  return PARTS.find((width) => width >= pixels * ENOUGH) ?? PARTS[PARTS.length - 1];
+}
+
+/** The address of what else is known of a document's pages, such as their words. @param {Doc} doc @param {string} what @param {number} [page] */
+export function besideUrl(doc, what, page) {
+  const version = /[?&]v=([^&]*)/.exec(doc.url)?.[1];
+  return `/${what}/${doc.id}${page === undefined ? '' : `/${page}`}${version ? `?v=${version}` : '?'}`;
 }
 
 /** @type {Map<string, HTMLImageElement>} */

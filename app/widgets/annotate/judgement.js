@@ -1,19 +1,19 @@
 /** The right side: what is judged, the criteria with their labels, and the footer. */
 
 import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
-import { Dock } from './dock.js';
 import { attribute, button, h, keepFocus, shorten } from './dom.js';
+import { foldLong } from './long_texts.js';
 import { committedLabels, markClaim, reading } from './reading.js';
 import { cellTitle, targetKeys } from './rows.js';
+import { Side } from './side.js';
 import { TEXT } from './text.js';
-import { Tip } from './tip.js';
 
 /** @typedef {import('./types.js').Cell} Cell */
 /** @typedef {import('./types.js').Value} Value */
 /** @typedef {import('./types.js').Protocol} Protocol */
 /** @typedef {import('./sheet.js').Sheet} Sheet */
 
-export class Judgement {
+export class Judgement extends Side {
   /**
    * @param {import('./keys.js').Keys} keys
    * @param {object} on
@@ -22,6 +22,7 @@ export class Judgement {
    * @param {(action: string) => void} on.action a button of the footer
    */
   constructor(keys, on) {
+    super({ name: TEXT.judgement, testid: 'item' });
     this.keys = keys;
     this.on = on;
     /** @type {Sheet | null} */
@@ -32,28 +33,13 @@ export class Judgement {
     this.rows = new Map();
     /** @type {import('./page_group.js').PageGroup[]} */
     this.groups = [];
-    this.dock = new Dock(() => this.focus());
-    this.notice = h('div', { class: 'notice', role: 'alert', 'data-testid': 'notice' });
-    this.text = h('div', {});
-    this.reading = h('div', { class: 'reading', tabindex: '0', role: 'region', 'aria-label': TEXT.question }, this.text);
-    this.parts = h('div', {});
-    this.criteria = h('div', { class: 'criteria' }, this.parts);
-    this.body = h('div', { class: 'body' }, this.reading, this.criteria);
-    this.footer = h('footer', {});
-    this.element = h('aside', { class: 'judgement', 'aria-label': TEXT.judgement, 'data-testid': 'item' }, this.body, this.notice, this.dock.element, this.footer);
-    this.criteria.addEventListener('focusin', (event) => this.#focused(event));
-    this.tip = new Tip(this.element, this.criteria);
-    this.element.append(this.tip.element);
-    this.moving = false; // the focus is being moved by the page, not by the annotator
-    this.resizes = new ResizeObserver(() => this.#share());
-    for (const part of [this.body, this.text, this.parts]) this.resizes.observe(part);
   }
 
   /** @param {Sheet} sheet @param {Protocol} protocol @param {boolean} correcting a submitted item is open again */
   show(sheet, protocol, correcting) {
     // Before anything is changed: afterwards the browser would lay the page out to scroll it.
     this.reading.scrollTop = 0;
-    this.criteria.scrollTop = 0;
+    this.place.scrollTop = 0;
     this.sheet = sheet;
     this.cell = null;
     this.say('');
@@ -70,6 +56,7 @@ export class Judgement {
       ...reading(item),
       ...(item.step < steps - 1 ? [h('p', { class: 'soft later' }, TEXT.moreLater)] : []),
     );
+    foldLong(this.text);
     this.flagNote = h('p', { class: 'note warn', hidden: true, 'data-testid': 'flag-note' }, TEXT.flagNote);
     this.itemComment = h('button', { type: 'button', class: 'note', dir: 'auto', hidden: true, onclick: () => this.comment(), onmousedown: keepFocus });
     const { elements, rows, groups } = buildCriteria(this.#panel(sheet));
@@ -84,28 +71,11 @@ export class Judgement {
   /** Makes a decision the current one. @param {Cell | null} cell @param {boolean} [typing] begin to type if it is a text */
   go(cell, typing = true) {
     this.#select(cell);
-    const row = this.#row();
+    const row = this.row;
     if (!row) return;
     this.reveal();
     if (typing && row.kind.typed && row.input.enter) row.input.enter();
     else this.focus();
-  }
-
-  /** Gives the focus back to the current decision; its row shows where it is. */
-  focus() {
-    this.moving = true;
-    this.#row()?.focus();
-    this.moving = false;
-    this.quiet = true;
-  }
-
-  /** Whether the page put the focus where it is: the label that has it is then not singled out. */
-  get quiet() {
-    return this.element.classList.contains('quiet');
-  }
-
-  set quiet(quiet) {
-    this.element.classList.toggle('quiet', quiet);
   }
 
   /** Draws everything that depends on what is given. */
@@ -128,7 +98,7 @@ export class Judgement {
 
   /** A key of a label of the current decision. @param {string} key @returns {boolean} */
   key(key) {
-    const row = this.#row();
+    const row = this.row;
     if (key === ' ' && row?.input.enter) {
       row.input.enter();
       return true;
@@ -158,7 +128,7 @@ export class Judgement {
       // The first press shows which label has the focus.
       const by = this.quiet ? 0 : (where === 'right' ? 1 : -1);
       this.quiet = false;
-      this.#row()?.input.move?.(by);
+      this.row?.input.move?.(by);
       return;
     }
     const cells = this.sheet?.visible() ?? [];
@@ -251,22 +221,6 @@ export class Judgement {
     });
   }
 
-  /** Says something above the footer. @param {string} words */
-  say(words) {
-    this.notice.textContent = words;
-  }
-
-  /** Locks the panel while a step is on its way. @param {boolean} busy */
-  setBusy(busy) {
-    this.element.toggleAttribute('inert', busy);
-    this.element.classList.toggle('busy', busy);
-  }
-
-  dispose() {
-    this.resizes.disconnect();
-    this.tip.hide();
-  }
-
   /** @param {Cell | null} cell */
   #select(cell) {
     const before = this.cell;
@@ -279,7 +233,8 @@ export class Judgement {
     this.on.current(cell);
   }
 
-  #row() {
+  /** @returns {import('./rows.js').Row | null} */
+  get row() {
     const { cell } = this;
     return cell ? this.rows.get(cell.id) ?? this.groups.find((group) => group.cells.includes(cell))?.row ?? null : null;
   }
@@ -363,37 +318,10 @@ export class Judgement {
       action('comment', TEXT.comment), this.flagButton, this.submitButton);
   }
 
-  /** The row that got the focus becomes the current one. @param {FocusEvent} event */
-  #focused(event) {
-    const { target } = event;
-    if (!(target instanceof HTMLElement)) return;
-    if (this.moving) return;
-    this.quiet = false;
+  /** The row that got the focus becomes the current one. @param {HTMLElement} target */
+  focused(target) {
     const row = [...this.rows.values(), ...this.groups.map((group) => group.row)].find((one) => one.element.contains(target));
     if (row && row.cell !== this.cell) this.#select(row.cell);
-    if (target.matches(':focus-visible')) this.tip.show(target);
-  }
-
-  /** Scrolls the criteria, or the whole page where it is one column, so far that the current row is seen. */
-  reveal() {
-    const { criteria } = this;
-    const row = this.#row()?.element;
-    if (!row) return;
-    if (criteria.scrollHeight <= criteria.clientHeight) {
-      row.scrollIntoView({ block: 'nearest' });
-      return;
-    }
-    const [view, place] = [criteria.getBoundingClientRect(), row.getBoundingClientRect()];
-    if (place.top < view.top) criteria.scrollTop -= view.top - place.top + 8;
-    else if (place.bottom > view.bottom) criteria.scrollTop += Math.min(place.bottom - view.bottom + 40, place.top - view.top);
-  }
-
-  /** Shares the height: all of it when it is enough, else the reading scrolls and the criteria keep at least half. */
-  #share() {
-    const all = this.body.clientHeight;
-    const [text, needed] = [this.text.offsetHeight + 17, this.parts.offsetHeight + 10];
-    const forReading = text + needed <= all ? text : Math.max(all - needed, Math.min(text, all * 0.45));
-    this.body.style.setProperty('--reading', `${Math.round(forReading)}px`);
   }
 }
 

@@ -4,7 +4,7 @@ import { takesTyping } from './keys.js';
 
 const SCROLLING = '.pages, .passages, .reading, .guidelines-text, .drawer'; // what arrow keys scroll when it has the focus
 const LABEL = '[role=radio], [role=checkbox], [data-testid=label]';
-const REPEATS = /^(Arrow|[+\-=_[\]{}])/;
+const REPEATS = /^(Arrow|[+\-=_[\]{}.,])/;
 
 /**
  * @typedef {object} Panel where labels are given
@@ -19,8 +19,8 @@ const REPEATS = /^(Arrow|[+\-=_[\]{}])/;
  * @property {import('./keys.js').Keys | null} keys
  * @property {Panel | null} judgement
  * @property {import('./viewer.js').Viewer | null} viewer
- * @property {import('./dialogs.js').Guidelines | null} guidelines
- * @property {import('./dialogs.js').KeySheet | null} keySheet
+ * @property {import('./guidelines.js').Guidelines | null} guidelines
+ * @property {import('./key_sheet.js').KeySheet | null} keySheet
  * @property {boolean} live an item is on the screen and can be answered
  * @property {(action: string) => void} act
  */
@@ -39,6 +39,7 @@ export function press(page, target, meanings, repeat) {
   const [key] = meanings;
   const element = target instanceof Element ? target : null;
   if (keySheet?.open) return keySheet.key(key);
+  if (page.viewer?.key(key, target, repeat)) return true;
   if (takesTyping(target)) return key === 'Escape' && escape(page);
   if (key === 'Escape') return escape(page);
   const control = element?.closest('button, a, summary') ?? null;
@@ -70,6 +71,6 @@ function escape(page) {
   const { judgement, guidelines, live } = page;
   if (judgement?.dock.open) judgement.dock.close();
   else if (guidelines?.open) page.act('guidelines');
-  else if (live) judgement?.focus();
+  else if (!page.viewer?.escape() && live) judgement?.focus();
   return true;
 }

@@ -1,4 +1,4 @@
-/** Where the pages of a document lie when they are stacked: sizes, zoom, rotation, boxes. Pixels; no DOM. */
+/** Where the pages of a document lie, one below the other or two beside each other: sizes, zoom, rotation, boxes. Pixels; no DOM. */
 
 /** @typedef {import('./types.js').Box} Box */
 
@@ -14,6 +14,7 @@ export class Layout {
     this.view = { width: 0, height: 0 };
     this.zoom = 1; // 1: a page is as wide as the view
     this.turn = 0; // degrees clockwise
+    this.columns = 1; // pages beside each other: 1 or 2
     /** The pages that are shown, by their numbers in the document. @type {number[]} */
     this.numbers = [];
     /** Height ÷ width of each of them, unrotated; 0 where it is not known. @type {number[]} */
@@ -37,11 +38,13 @@ export class Layout {
   /** Places the pages anew. */
   compute() {
     let top = PAD;
-    this.tops = this.numbers.map((page) => {
+    this.tops = [];
+    for (let place = 0; place < this.numbers.length; place += this.columns) {
+      const row = this.numbers.slice(place, place + this.columns);
       const own = top;
-      top += this.width * this.ratio(page) + GAP;
-      return own;
-    });
+      this.tops.push(...row.map(() => own));
+      top += Math.max(...row.map((page) => this.width * this.ratio(page))) + GAP;
+    }
     this.height = top - GAP + PAD;
   }
 
@@ -62,9 +65,11 @@ export class Layout {
     return this.numbers.reduce((best, one) => (Math.abs(one - page) < Math.abs(best - page) ? one : best), this.numbers[0] ?? 1);
   }
 
-  /** The shown page before or after another. @param {number} page @param {number} by */
+  /** The shown page before or after another; where two lie beside each other, of the row before or after. @param {number} page @param {number} by */
   beside(page, by) {
-    return this.numbers[Math.max(0, Math.min(this.numbers.length - 1, this.placeOf(page) + by))] ?? page;
+    const place = this.placeOf(page);
+    const wanted = this.columns === 1 ? place + by : place - (place % this.columns) + by * this.columns;
+    return wanted >= 0 && wanted < this.numbers.length ? this.numbers[wanted] : page;
   }
 
   /** Takes over the shape of a page that was not known. @param {number} page @param {number} ratio height ÷ width */
@@ -85,15 +90,22 @@ export class Layout {
 
   /** The width of a page at zoom 1. */
   get fullWidth() {
-    return Math.max(120, this.view.width - 2 * PAD);
+    return Math.max(120, (this.view.width - 2 * PAD - (this.columns - 1) * GAP) / this.columns);
   }
 
   get width() {
     return this.fullWidth * this.zoom;
   }
 
-  get left() {
-    return Math.max(PAD, (this.view.width - this.width) / 2);
+  /** The width of all pages that lie beside each other. */
+  get across() {
+    return this.columns * this.width + (this.columns - 1) * GAP;
+  }
+
+  /** Where a page begins from the left. @param {number} page */
+  leftOf(page) {
+    const column = Math.max(0, this.placeOf(page)) % this.columns;
+    return Math.max(PAD, (this.view.width - this.across) / 2) + column * (this.width + GAP);
   }
 
   /** Height ÷ width of a page as it is turned. @param {number} page */
@@ -120,17 +132,39 @@ export class Layout {
 
   /** Where a page, or a box on it, lies. @param {number} page @param {Box | null} [box] */
   rect(page, box = null) {
-    const { width, left } = this;
+    const { width } = this;
+    const left = this.leftOf(page);
     const height = width * this.ratio(page);
     const [x0, y0, x1, y1] = box ? turned(box, this.turn) : [0, 0, 1, 1];
     const top = this.topOf(page);
     return { left: left + x0 * width, right: left + x1 * width, top: top + y0 * height, bottom: top + y1 * height };
   }
 
-  /** The page at a height of the stack. @param {number} y */
-  pageAt(y) {
-    const below = this.tops.findIndex((top) => top > y);
-    return this.numbers[Math.max(0, (below < 0 ? this.tops.length : below) - 1)] ?? 1;
+  /** The first page at a height of the stack; with `x`, the one at that point. @param {number} y @param {number} [x] */
+  pageAt(y, x = 0) {
+    const below = this.#firstBelow(y);
+    const place = Math.max(0, (below < 0 ? this.tops.length : below) - 1);
+    const first = place - (place % this.columns);
+    const beyond = this.columns > 1 && first + 1 < this.numbers.length && x >= this.leftOf(this.numbers[first + 1]);
+    return this.numbers[first + (beyond ? 1 : 0)] ?? 1;
+  }
+
+  /** The pages that a stretch of the stack touches, with `more` rows above and below. @param {number} top @param {number} bottom @param {number} [more] */
+  between(top, bottom, more = 0) {
+    const first = this.placeOf(this.pageAt(top)) - more * this.columns;
+    const last = this.placeOf(this.pageAt(bottom)) + (more + 1) * this.columns;
+    return this.numbers.slice(Math.max(0, first), Math.max(0, last));
+  }
+
+  /** The place of the first page that begins below a height; -1 when none does. @param {number} y */
+  #firstBelow(y) {
+    let [low, high] = [0, this.tops.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.tops[middle] > y) high = middle;
+      else low = middle + 1;
+    }
+    return low < this.tops.length ? low : -1;
   }
 }
 
@@ -140,4 +174,17 @@ export function turned([x0, y0, x1, y1], turn) {
   if (turn === 180) return [1 - x1, 1 - y1, 1 - x0, 1 - y0];
   if (turn === 270) return [y0, 1 - x1, y1, 1 - x0];
   return [x0, y0, x1, y1];
+}
+
+/** A box as it lies on the unturned page, from one on the page as it is turned. @param {Box} box @param {number} turn @returns {Box} */
+export function unturned(box, turn) {
+  return turned(box, (360 - turn) % 360);
+}
+
+/** The smallest box around others. @param {Box[]} boxes @returns {Box} */
+export function around(boxes) {
+  return [
+    Math.min(...boxes.map((box) => box[0])), Math.min(...boxes.map((box) => box[1])),
+    Math.max(...boxes.map((box) => box[2])), Math.max(...boxes.map((box) => box[3])),
+  ];
 }

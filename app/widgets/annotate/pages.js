@@ -1,30 +1,39 @@
 /**
- * The pages of one document, one below the other: scrolled by the wheel, zoomed about the pointer, dragged, rotated,
- * always sharp, with the evidence boxes on them. Only the pages in sight and their neighbours hold an image.
+ * The pages of one document, one below the other or two beside each other: scrolled by the wheel, zoomed about the
+ * pointer, dragged, turned, always sharp. Only the pages in sight and their neighbours hold a picture.
  */
 
+import { unitAt } from './boxes.js';
 import { h } from './dom.js';
-import { imageOf, pageNumbers, pageUrl, rung } from './images.js';
-import { Layout, PAD, turned } from './layout.js';
+import { Gestures } from './gestures.js';
+import { pageNumbers } from './images.js';
+import { around, Layout, PAD, unturned } from './layout.js';
+import { Marker } from './marker.js';
+import { PageView } from './page_view.js';
 import { TEXT } from './text.js';
 
 /** @typedef {import('./types.js').Doc} Doc */
 /** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {{document: number, page: number, box: import('./types.js').Box, name: string, title: string, colour: string}} PageMark a box that somebody drew */
-/** @typedef {{page: number, element: HTMLElement, picture: HTMLElement, note: HTMLElement, boxes: HTMLElement,
- *   image: HTMLImageElement | null, coming: HTMLImageElement | null, width: number, wanted: number, again: number}} Slot */
+/** @typedef {import('./types.js').Box} Box */
+/** @typedef {import('./boxes.js').PageMark} PageMark */
+/** @typedef {import('./boxes.js').PageSupport} PageSupport */
+/** @typedef {import('./boxes.js').PageHit} PageHit */
+/** @typedef {import('./marker.js').Point} Point */
 
-const BESIDE = 1; // pages above and below the view that are loaded as well
-const AGAIN = 5000; // milliseconds until a sharper image that failed is tried again
-const SETTLED = 120; // milliseconds without zooming until a sharper image is fetched
-const MARGIN = { from: 0.12, to: 0.3 }; // shares of the page's width in which a passage begins at the left edge of the text
+const BESIDE = 1; // rows above and below the view that are loaded as well
+const SETTLED = 120; // milliseconds without movement until a sharper picture is fetched
+const READ = 200; // milliseconds without movement until the words of the pages in sight are fetched
 
 export class Pages {
   /**
    * @param {object} on
    * @param {(page: number, byScrolling: boolean) => void} on.page another page is the current one
-   * @param {() => void} on.zoom zoom or fit changed
+   * @param {() => void} on.zoom zoom, fit, or the number of pages beside each other changed
    * @param {(unit: string) => void} on.unit an evidence box was clicked
+   * @param {() => void} on.selected text was selected, or no longer is
+   * @param {(page: number, box: Box, asText: boolean) => void} on.marked a box was drawn
+   * @param {() => void} on.drawing drawing a box began or ended
+   * @param {(page: number) => boolean} on.preview whether the thumbnail of a page is there already
    */
   constructor(on) {
     this.on = on;
@@ -33,26 +42,28 @@ export class Pages {
     this.layout = new Layout();
     /** @type {Doc | null} */
     this.doc = null;
-    /** @type {Unit[]} */
-    this.units = [];
-    /** @type {PageMark[]} */
+    /** What is drawn on the pages. @type {import('./boxes.js').OnPages} */
+    this.drawn = { units: [], located: [], active: null, marks: [], supports: [], hits: [] };
+    /** @type {PageMark[]} of all documents */
     this.marks = [];
-    /** @type {string | null} */
-    this.active = null;
     /** @type {'width' | 'page' | 'free'} */
     this.fit = 'width';
     this.page = 1;
+    /** The unit that was brought into view last, unless the view was moved since. @type {string | null} */
+    this.at = null;
     this.pinned = false; // the page was asked for, and stays the current one until the annotator scrolls
-    /** @type {Map<number, Slot>} */
-    this.slots = new Map();
+    /** @type {Map<number, PageView>} */
+    this.views = new Map();
+    /** A part of a page that fills the view, and where the view was before. @type {{page: number, box: Box, whole: boolean, zoom: number, fit: 'width' | 'page' | 'free', left: number, top: number} | null} */
+    this.enlarged = null;
     this.frame = 0;
-    this.sharpen = 0;
+    this.settling = 0;
+    this.reading = 0;
+    this.marker = new Marker(this, { marked: on.marked, changed: on.drawing });
+    this.gestures = new Gestures(this);
     this.resizes = new ResizeObserver(() => this.#resized());
     this.resizes.observe(this.element);
     this.element.addEventListener('scroll', () => this.#soon(), { passive: true });
-    this.element.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
-    this.element.addEventListener('touchmove', () => this.#unpin(), { passive: true });
-    this.element.addEventListener('pointerdown', (event) => this.#drag(event));
   }
 
   get numbers() {
@@ -63,28 +74,41 @@ export class Pages {
     return this.layout.zoom;
   }
 
-  /** Shows a document; the same one again keeps its images and place. @param {Doc} doc @param {Unit[]} units */
+  /** Shows a document; the same one again keeps its pictures and place. @param {Doc} doc @param {Unit[]} units */
   open(doc, units) {
     const same = this.doc?.id === doc.id && this.doc.url === doc.url;
     this.doc = doc;
-    this.units = units.filter((unit) => unit.document === doc.id);
+    this.drawn.units = units.filter((unit) => unit.document === doc.id);
+    this.drawn.located = [];
+    this.drawn.supports = [];
+    this.drawn.hits = [];
+    this.drawn.marks = this.marks.filter((mark) => mark.document === doc.id);
+    this.marker.set(false);
     if (!this.layout.view.width) this.layout.view = { width: this.element.clientWidth, height: this.element.clientHeight };
     if (!same) {
-      for (const slot of this.slots.values()) drop(slot);
-      this.slots.clear();
-      this.layout.open(pageNumbers(doc, this.units.flatMap((unit) => unit.pages)), doc.sizes);
+      for (const view of this.views.values()) view.drop();
+      this.views.clear();
+      this.enlarged = null;
+      this.layout.open(pageNumbers(doc, this.drawn.units.flatMap((unit) => unit.pages)), doc.sizes);
       this.page = this.layout.numbers[0] ?? 1;
       this.#place();
       this.element.scrollTop = 0;
-    }
-    for (const slot of this.slots.values()) this.#drawBoxes(slot);
+    } else if (this.enlarged) this.closeEnlarged();
+    this.#draw();
     this.#paint();
   }
 
-  /** Draws the boxes of people beside those of evidence units. @param {PageMark[]} marks */
+  /** Draws the boxes of people beside those of evidence units. @param {PageMark[]} marks of all documents */
   setMarks(marks) {
     this.marks = marks;
-    for (const slot of this.slots.values()) this.#drawBoxes(slot);
+    this.drawn.marks = marks.filter((mark) => mark.document === this.doc?.id);
+    this.#draw();
+  }
+
+  /** Draws something else over the pages of this document. @param {Partial<import('./boxes.js').OnPages>} drawn */
+  set(drawn) {
+    Object.assign(this.drawn, drawn);
+    this.#draw();
   }
 
   /** Turns to the page before or after. @param {number} by 1 or -1 */
@@ -94,6 +118,7 @@ export class Pages {
 
   /** Scrolls to a page, or the nearest one that is shown. @param {number} page */
   goTo(page) {
+    this.at = null;
     this.page = this.layout.nearest(page);
     this.pinned = true;
     if (this.fit === 'page') this.#setZoom(this.layout.wholeZoom(this.page));
@@ -104,88 +129,189 @@ export class Pages {
 
   /** Brings an evidence unit into view and marks it. @param {Unit} unit */
   showUnit(unit) {
-    this.active = unit.key;
-    for (const slot of this.slots.values()) this.#drawBoxes(slot);
-    const page = unit.pages[0];
-    if (!page || this.layout.placeOf(page) < 0) return;
+    this.drawn.active = unit.key;
+    this.#draw();
+    const place = this.drawn.located.find((one) => one.unit === unit.key);
+    const page = place && !unit.box ? place.page : unit.pages[0];
+    if (page) this.bring(page, unit.box ?? (place ? around(place.boxes) : null));
+    this.at = unit.key;
+  }
+
+  /** Brings a page, or a part of it, into view; what is seen already stays where it is. @param {number} page @param {Box | null} box */
+  bring(page, box) {
+    if (this.layout.placeOf(page) < 0) return;
+    this.at = null;
     const { element, layout } = this;
     this.#resized(); // the text beneath may have come or gone
     const { width, height } = layout.view;
     const [left, top] = [element.scrollLeft, element.scrollTop];
-    let rect = layout.rect(page, unit.box);
+    let rect = layout.rect(page, box);
     if (rect.top < top || rect.bottom > top + height || rect.left < left || rect.right > left + width) {
       if (this.fit === 'page') this.#setZoom(layout.wholeZoom(page));
-      rect = layout.rect(page, unit.box);
+      rect = layout.rect(page, box);
       const pageTop = layout.topOf(page) - PAD;
       const spare = height - (rect.bottom - rect.top);
-      const fitsFromTop = !unit.box || rect.bottom + PAD <= pageTop + height;
+      const fitsFromTop = !box || rect.bottom + PAD <= pageTop + height;
       element.scrollTop = fitsFromTop ? pageTop : rect.top - (spare > 60 ? Math.min(spare / 2, 160) : 30);
-      if (unit.box) element.scrollLeft = (rect.left + rect.right) / 2 - width / 2;
+      if (box) element.scrollLeft = (rect.left + rect.right) / 2 - width / 2;
     }
     this.#paint();
     this.pinned = true;
     this.#setPage(page, false);
   }
 
-  /** Makes a unit's box fill the view. @param {Unit} unit */
-  enlarge(unit) {
-    const page = unit.pages[0];
-    if (!page || !unit.box) return;
-    const { layout } = this;
+  /** Makes a part of a page fill the view; `closeEnlarged` goes back. @param {number} page @param {Box} box */
+  enlarge(page, box) {
+    this.at = null;
+    const { layout, element, zoom, fit } = this;
+    const { zoom: first, fit: how, left, top } = this.enlarged ?? { zoom, fit, left: element.scrollLeft, top: element.scrollTop };
     this.fit = 'free';
-    this.#setZoom(layout.boxZoom(page, unit.box));
-    const rect = layout.rect(page, unit.box);
-    this.element.scrollLeft = (rect.left + rect.right - layout.view.width) / 2;
-    this.element.scrollTop = (rect.top + rect.bottom - layout.view.height) / 2;
+    this.#setZoom(layout.boxZoom(page, box));
+    this.enlarged = { page, box, whole: true, zoom: first, fit: how, left, top };
+    const rect = layout.rect(page, box);
+    element.scrollLeft = (rect.left + rect.right - layout.view.width) / 2;
+    element.scrollTop = (rect.top + rect.bottom - layout.view.height) / 2;
+    this.pinned = true;
+    this.#setPage(page, false);
     this.#paint();
+    this.on.zoom();
+  }
+
+  /** Goes back to where the view was before a part was enlarged; false when none is. */
+  closeEnlarged() {
+    const { enlarged } = this;
+    if (!enlarged) return false;
+    this.enlarged = null;
+    this.fit = enlarged.fit;
+    this.#setZoom(enlarged.zoom);
+    this.element.scrollLeft = enlarged.left;
+    this.element.scrollTop = enlarged.top;
+    this.#paint();
+    return true;
   }
 
   /** @param {number} factor @param {{x: number, y: number}} [about] a point of the view, else its middle */
   zoomBy(factor, about) {
+    this.at = null;
     const { width, height } = this.layout.view;
     this.fit = 'free';
+    if (this.enlarged) this.enlarged.whole = false;
     this.#keeping(about ?? { x: width / 2, y: height / 2 }, () => this.#setZoom(this.zoom * factor));
   }
 
   fitWidth() {
+    this.enlarged = null;
     this.fit = 'width';
     this.#keeping({ x: this.layout.view.width / 2, y: 0 }, () => this.#setZoom(1));
   }
 
   fitPage() {
+    this.enlarged = null;
     this.fit = 'page';
     this.goTo(this.page);
   }
 
   rotate() {
     const { layout, page } = this;
+    this.enlarged = null;
     layout.turn = (layout.turn + 90) % 360;
-    if (this.fit === 'page') layout.zoom = layout.wholeZoom(page);
-    layout.compute();
-    this.#place();
-    for (const slot of this.slots.values()) this.#drawBoxes(slot);
-    this.goTo(page);
+    this.#laidOut(page);
+  }
+
+  /** One page or two beside each other. */
+  twoPages() {
+    const { layout, page } = this;
+    this.enlarged = null;
+    layout.columns = layout.columns === 1 ? 2 : 1;
+    this.#laidOut(page);
+    this.on.zoom();
   }
 
   /** @param {number} screens */
   scrollBy(screens) {
-    this.#unpin();
+    this.unpin();
     this.element.scrollTop += screens * this.layout.view.height * 0.9;
   }
 
   /** Tries again what could not be loaded. */
   retry() {
-    for (const slot of this.slots.values()) {
-      if (slot.again) this.#tryAgain(slot);
-    }
+    for (const view of this.views.values()) view.retry(this.#pixels(view.page));
   }
 
   dispose() {
     this.resizes.disconnect();
     cancelAnimationFrame(this.frame);
-    clearTimeout(this.sharpen);
-    for (const slot of this.slots.values()) drop(slot);
-    this.slots.clear();
+    clearTimeout(this.settling);
+    clearTimeout(this.reading);
+    for (const view of this.views.values()) view.drop();
+    this.views.clear();
+  }
+
+  /** The annotator moves by hand: the page in view is the current one from now on. */
+  unpin() {
+    this.at = null;
+    this.pinned = false;
+    this.#soon();
+  }
+
+  /** The point of a page under a point of the window; on a given page, the nearest one. @param {number} clientX @param {number} clientY @param {number} [page] @returns {Point | null} */
+  pointAt(clientX, clientY, page) {
+    const view = this.element.getBoundingClientRect();
+    const [x, y] = [clientX - view.left + this.element.scrollLeft, clientY - view.top + this.element.scrollTop];
+    const on = page ?? this.layout.pageAt(y, x);
+    const { left, right, top, bottom } = this.layout.rect(on);
+    if (page === undefined && (x < left || x > right || y < top || y > bottom)) return null;
+    const within = (/** @type {number} */ share) => Math.max(0, Math.min(1, share));
+    return { page: on, x: within((x - left) / (right - left)), y: within((y - top) / (bottom - top)) };
+  }
+
+  /** The point of the current page that is nearest to the middle of the view. @returns {Point} */
+  middle() {
+    const view = this.element.getBoundingClientRect();
+    return /** @type {Point} */ (this.pointAt(view.left + view.width / 2, view.top + view.height / 2, this.page));
+  }
+
+  /** Scrolls as little as shows a point of a page. @param {Point} point */
+  reveal({ page, x, y }) {
+    const { left, right, top, bottom } = this.layout.rect(page);
+    const { width, height } = this.layout.view;
+    const [across, down] = [left + x * (right - left), top + y * (bottom - top)];
+    const { element } = this;
+    element.scrollLeft = Math.max(across + 40 - width, Math.min(across - 40, element.scrollLeft));
+    element.scrollTop = Math.max(down + 40 - height, Math.min(down - 40, element.scrollTop));
+  }
+
+  /** @param {number} page */
+  elementOf(page) {
+    return this.views.get(page)?.element ?? null;
+  }
+
+  /** A click on the pages: the smallest evidence box under it is chosen. @param {number} clientX @param {number} clientY */
+  clicked(clientX, clientY) {
+    const unit = this.#unitAt(clientX, clientY);
+    if (unit) this.on.unit(unit.key);
+  }
+
+  /** Opens the table or figure at a point of the window. @param {number} clientX @param {number} clientY */
+  enlargeAt(clientX, clientY) {
+    const unit = this.#unitAt(clientX, clientY);
+    if (unit?.box) this.enlarge(unit.pages[0], unit.box);
+  }
+
+  /** @param {number} clientX @param {number} clientY */
+  #unitAt(clientX, clientY) {
+    const point = this.pointAt(clientX, clientY);
+    return point && unitAt(this.drawn, point, this.layout.turn);
+  }
+
+  /** After a turn or another number of columns. @param {number} page that is to stay in view */
+  #laidOut(page) {
+    const { layout } = this;
+    if (this.fit === 'page') layout.zoom = layout.wholeZoom(page);
+    layout.compute();
+    this.#place();
+    this.#draw();
+    this.goTo(page);
   }
 
   /** @param {number} zoom */
@@ -193,16 +319,16 @@ export class Pages {
     this.layout.setZoom(zoom);
     this.#place();
     this.on.zoom();
-    clearTimeout(this.sharpen);
-    this.sharpen = window.setTimeout(() => this.#paint(), SETTLED);
+    clearTimeout(this.settling);
+    this.settling = window.setTimeout(() => this.#paint(), SETTLED);
   }
 
   /** Puts everything where the layout says. */
   #place() {
     const { layout } = this;
-    this.surface.style.width = `${Math.max(layout.view.width, layout.width + 2 * PAD)}px`;
+    this.surface.style.width = `${Math.max(layout.view.width, layout.across + 2 * PAD)}px`;
     this.surface.style.height = `${layout.height}px`;
-    for (const slot of this.slots.values()) this.#placeSlot(slot);
+    for (const view of this.views.values()) view.place(layout);
   }
 
   /**
@@ -214,7 +340,7 @@ export class Pages {
   #keeping(at, change) {
     const { element, layout } = this;
     const [x, y] = [element.scrollLeft + at.x, element.scrollTop + at.y];
-    const page = layout.pageAt(y);
+    const page = layout.pageAt(y, x);
     const before = layout.rect(page);
     const across = (x - before.left) / (before.right - before.left);
     const down = (y - before.top) / (before.bottom - before.top);
@@ -249,14 +375,16 @@ export class Pages {
 
   /** @param {number} page @param {boolean} byScrolling */
   #setPage(page, byScrolling) {
-    if (page === this.page) return;
+    const row = Math.floor(this.layout.placeOf(page) / this.layout.columns);
+    const same = byScrolling && row === Math.floor(this.layout.placeOf(this.page) / this.layout.columns);
+    if (page === this.page || same) return;
     this.page = page;
     this.on.page(page, byScrolling);
   }
 
-  #unpin() {
-    this.pinned = false;
-    this.#soon();
+  /** Device pixels that a page is wide. @param {number} page */
+  #pixels(page) {
+    return this.layout.imageWidth(page) * window.devicePixelRatio;
   }
 
   /** Holds exactly the pages in sight and their neighbours; what is in sight is asked for first. */
@@ -264,93 +392,68 @@ export class Pages {
     const { layout } = this;
     if (!this.doc || !layout.numbers.length) return;
     const top = this.element.scrollTop;
-    const [first, last] = [layout.pageAt(top), layout.pageAt(top + layout.view.height)];
-    const near = layout.numbers.slice(Math.max(0, layout.placeOf(first) - BESIDE), layout.placeOf(last) + BESIDE + 1);
-    for (const [page, slot] of this.slots) {
+    const inSight = layout.between(top, top + layout.view.height);
+    const near = layout.between(top, top + layout.view.height, BESIDE);
+    for (const [page, view] of this.views) {
       if (page >= near[0] && page <= near[near.length - 1]) continue;
-      drop(slot);
-      this.slots.delete(page);
+      view.drop();
+      this.views.delete(page);
     }
-    const inSight = (/** @type {number} */ page) => page >= first && page <= last;
-    for (const page of [...near.filter(inSight), ...near.filter((one) => !inSight(one))]) this.#load(this.slots.get(page) ?? this.#slot(page));
-  }
-
-  /** @param {number} page @returns {Slot} */
-  #slot(page) {
-    const picture = h('div', { class: 'picture' });
-    const note = h('div', { class: 'page-note' });
-    const boxes = h('div', { class: 'boxes' });
-    const element = h('div', { class: 'page', 'data-page': page, 'data-testid': 'page' }, picture, boxes, note);
-    /** @type {Slot} */
-    const slot = { page, element, picture, note, boxes, image: null, coming: null, width: 0, wanted: 0, again: 0 };
-    this.slots.set(page, slot);
-    this.#placeSlot(slot);
-    this.#drawBoxes(slot);
-    this.surface.append(element);
-    return slot;
-  }
-
-  /** @param {Slot} slot */
-  #placeSlot(slot) {
-    const { turn } = this.layout;
-    const { left, right, top, bottom } = this.layout.rect(slot.page);
-    const [width, height] = [right - left, bottom - top];
-    Object.assign(slot.element.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
-    const [across, down] = turn % 180 ? [height, width] : [width, height];
-    Object.assign(slot.picture.style, {
-      width: `${across}px`, height: `${down}px`, left: `${(width - across) / 2}px`, top: `${(height - down) / 2}px`,
-      transform: turn ? `rotate(${turn}deg)` : '',
-    });
-  }
-
-  /** Fetches a page's image if a sharper one is needed; the old one stays until the new one is ready. @param {Slot} slot */
-  #load(slot) {
-    const doc = /** @type {Doc} */ (this.doc);
-    const wanted = rung(this.layout.imageWidth(slot.page) * window.devicePixelRatio);
-    if (Math.max(slot.width, slot.wanted) >= wanted || performance.now() < slot.again) return;
-    slot.wanted = wanted;
-    const image = imageOf(pageUrl(doc, slot.page, wanted));
-    image.alt = TEXT.pageOf(slot.page, doc.title || doc.key);
-    image.draggable = false;
-    slot.coming = image;
-    const ready = () => {
-      if (this.slots.get(slot.page) !== slot || wanted < slot.width) return;
-      slot.image = image;
-      slot.width = wanted;
-      slot.again = 0;
-      slot.picture.replaceChildren(image);
-      slot.element.dataset.loaded = String(wanted);
-      slot.note.replaceChildren();
-      this.#learnRatio(slot.page, image.naturalHeight / image.naturalWidth);
-    };
-    if (image.complete && image.naturalWidth) {
-      ready();
-      return;
+    for (const page of inSight) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page));
+    for (const page of near) {
+      if (!inSight.includes(page)) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page));
     }
-    image.decode().then(ready, () => {
-      if (this.slots.get(slot.page) !== slot || slot.coming !== image) return;
-      slot.wanted = slot.width;
-      // Without any image the annotator decides when to try again; a blurred one is replaced when there is another reason.
-      slot.again = slot.image ? performance.now() + AGAIN : Infinity;
-      if (!slot.image) this.#showFailure(slot);
+    clearTimeout(this.settling);
+    clearTimeout(this.reading);
+    this.settling = window.setTimeout(() => this.#sharpen(), SETTLED);
+    this.reading = window.setTimeout(() => this.#read(), READ);
+  }
+
+  /** Tiles for what is in sight where the pages' own pictures are too small. */
+  #sharpen() {
+    const { layout, element, enlarged } = this;
+    const { width, height } = layout.view;
+    const [x, y] = [element.scrollLeft, element.scrollTop];
+    const inSight = layout.between(y, y + height);
+    for (const [page, view] of this.views) {
+      const { left, right, top, bottom } = layout.rect(page);
+      const share = (/** @type {number} */ value, /** @type {number} */ from, /** @type {number} */ to) => Math.max(0, Math.min(1, (value - from) / (to - from)));
+      const seen = unturned([share(x, left, right), share(y, top, bottom), share(x + width, left, right), share(y + height, top, bottom)], layout.turn);
+      if (inSight.includes(page) && seen[2] > seen[0] && seen[3] > seen[1]) {
+        view.sharpen(this.#pixels(page), seen, enlarged?.whole && enlarged.page === page ? enlarged.box : null);
+      } else view.tiles.clear();
+      if (!inSight.includes(page)) continue;
+      view.load(this.#pixels(page));
+    }
+  }
+
+  /** The words of the pages in sight. */
+  #read() {
+    const top = this.element.scrollTop;
+    for (const page of this.layout.between(top, top + this.layout.view.height)) void this.views.get(page)?.read();
+  }
+
+  /** @param {number} page @returns {PageView} */
+  #view(page) {
+    const view = new PageView(page, /** @type {Doc} */ (this.doc), {
+      loaded: (loaded, ratio) => {
+        if (this.views.get(page) !== loaded) return;
+        this.#learnRatio(page, ratio);
+        clearTimeout(this.reading);
+        this.reading = window.setTimeout(() => this.#read(), READ);
+        clearTimeout(this.settling);
+        this.settling = window.setTimeout(() => this.#sharpen(), SETTLED);
+      },
     });
+    this.views.set(page, view);
+    view.place(this.layout);
+    this.#drawView(view);
+    if (this.on.preview(page)) view.preview();
+    this.surface.append(view.element);
+    return view;
   }
 
-  /** @param {Slot} slot */
-  #showFailure(slot) {
-    slot.note.replaceChildren(h('p', { role: 'alert' }, TEXT.pageFailed(slot.page)), h('button', {
-      type: 'button', class: 'btn', 'data-testid': 'retry-page', onclick: () => this.#tryAgain(slot),
-    }, TEXT.retry));
-  }
-
-  /** @param {Slot} slot */
-  #tryAgain(slot) {
-    slot.again = 0;
-    slot.note.replaceChildren();
-    this.#load(slot);
-  }
-
-  /** Takes the image's own shape where the document's sizes are not known. @param {number} page @param {number} ratio */
+  /** Takes the picture's own shape where the document's sizes are not known. @param {number} page @param {number} ratio */
   #learnRatio(page, ratio) {
     const { layout } = this;
     if (layout.knows(page) || !(ratio > 0)) return;
@@ -360,72 +463,15 @@ export class Pages {
     });
   }
 
-  /** @param {Slot} slot */
-  #drawBoxes(slot) {
-    const own = this.units.filter((unit) => unit.pages[0] === slot.page);
-    const unplaced = own.filter((unit) => !unit.box);
-    const marks = this.marks.filter((mark) => mark.document === this.doc?.id && mark.page === slot.page);
-    slot.boxes.replaceChildren(...own.map((unit) => {
-      const [x0, y0, x1, y1] = unit.box ? turned(unit.box, this.layout.turn) : [0, 0, 1, 1];
-      // In the page's margin the tag hides no word; over a box that begins further in it has to stand above.
-      const place = !unit.box ? 'whole' : x0 > MARGIN.from && x0 < MARGIN.to ? 'beside' : '';
-      return h('div', {
-        class: `ev ${place} ${unit.key === this.active ? 'on' : ''}`, 'data-unit': unit.key, 'data-testid': 'evidence-box',
-        style: `left:${x0 * 100}%;top:${y0 * 100}%;width:${(x1 - x0) * 100}%;height:${(y1 - y0) * 100}%`,
-        onclick: () => this.on.unit(unit.key), ondblclick: () => this.enlarge(unit),
-      }, h('em', { style: unit.box ? null : `left:${10 + unplaced.indexOf(unit) * 96}px` }, `${unit.key} ${TEXT.kinds[unit.kind] ?? unit.kind}`));
-    }), ...marks.map((mark) => {
-      const [x0, y0, x1, y1] = turned(mark.box, this.layout.turn);
-      return h('div', {
-        class: 'ev mark', title: mark.title, 'data-testid': 'mark-box',
-        style: `left:${x0 * 100}%;top:${y0 * 100}%;width:${(x1 - x0) * 100}%;height:${(y1 - y0) * 100}%;--mark-colour:${mark.colour}`,
-      }, h('em', {}, mark.name));
-    }));
+  #draw() {
+    for (const view of this.views.values()) this.#drawView(view);
   }
 
-  /** Ctrl + wheel and pinches zoom about the pointer; the plain wheel scrolls by itself. @param {WheelEvent} event */
-  #wheel(event) {
-    if (!event.ctrlKey && !event.metaKey) {
-      this.#unpin();
-      return;
-    }
-    event.preventDefault();
-    const view = this.element.getBoundingClientRect();
-    const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 16 : event.deltaY;
-    this.zoomBy(Math.exp(-Math.max(-60, Math.min(60, pixels)) / 200), { x: event.clientX - view.left, y: event.clientY - view.top });
+  /** @param {PageView} view */
+  #drawView(view) {
+    view.draw(this.drawn, this.layout.turn, {
+      unit: (key) => this.on.unit(key),
+      enlarge: (unit) => unit.box && this.enlarge(unit.pages[0], unit.box),
+    });
   }
-
-  /** Drags the page with the mouse; touch scrolls by itself. @param {PointerEvent} event */
-  #drag(event) {
-    const { element } = this;
-    if (event.button !== 0 || event.pointerType === 'touch' || (event.target instanceof Element && event.target.closest('button'))) return;
-    if (event.target === element) this.#unpin(); // the scroll bar
-    const start = { x: event.clientX, y: event.clientY, left: element.scrollLeft, top: element.scrollTop };
-    const ended = new AbortController();
-    const { signal } = ended;
-    const move = (/** @type {PointerEvent} */ now) => {
-      const [dx, dy] = [now.clientX - start.x, now.clientY - start.y];
-      if (!element.classList.contains('dragging')) {
-        if (Math.hypot(dx, dy) < 4) return;
-        element.setPointerCapture(event.pointerId);
-        element.classList.add('dragging');
-        this.#unpin();
-      }
-      element.scrollLeft = start.left - dx;
-      element.scrollTop = start.top - dy;
-    };
-    const end = () => {
-      element.classList.remove('dragging');
-      ended.abort();
-    };
-    element.addEventListener('pointermove', move, { signal });
-    element.addEventListener('pointerup', end, { signal });
-    element.addEventListener('pointercancel', end, { signal });
-  }
-}
-
-/** Takes a page off the surface and stops its download. @param {Slot} slot */
-function drop(slot) {
-  slot.element.remove();
-  if (slot.coming && !slot.coming.complete) slot.coming.src = '';
 }

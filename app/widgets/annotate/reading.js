@@ -1,8 +1,9 @@
 /** What is read before judging: question, answer with its images, references, steps, scores, labels of earlier steps. */
 
-import { h } from './dom.js';
-import { pageUrl, rung } from './images.js';
+import { h, keepFocus } from './dom.js';
+import { pageUrl, partUrl, partWidth, rung } from './images.js';
 import { TEXT } from './text.js';
+import { WORDS } from './viewer_text.js';
 
 /** @typedef {import('./types.js').Presentation} Presentation */
 /** @typedef {import('./types.js').Picture} Picture */
@@ -85,7 +86,7 @@ export function markClaim(root, claim) {
 }
 
 /**
- * An image of the answer: its part of a page, with a caption.
+ * An image of the answer: its part of a page, with a caption. Pressed, it says by the event `enlarge` where it is from.
  *
  * @param {Picture} picture
  * @param {number} number from 1
@@ -95,20 +96,20 @@ export function figure(picture, number, item) {
   const doc = item.documents?.find((one) => one.id === picture.document || one.key === picture.document);
   const caption = h('figcaption', { dir: 'auto' }, h('b', {}, TEXT.image(number)), picture.caption ? ` ${picture.caption}` : '');
   if (!doc?.supplied) return h('figure', {}, h('p', { class: 'soft' }, TEXT.noPicture), caption);
-  const [x0, y0, x1, y1] = picture.box ?? [0, 0, 1, 1];
-  const across = x1 - x0;
+  const page = picture.page ?? 1;
+  const box = picture.box ?? [0, 0, 1, 1];
+  const [x0, y0, x1, y1] = box;
+  const pixels = NARROW * window.devicePixelRatio;
   const image = h('img', {
-    src: pageUrl(doc, picture.page ?? 1, rung((NARROW * window.devicePixelRatio) / across)), alt: picture.caption || TEXT.image(number), loading: 'lazy',
+    src: picture.box ? partUrl(doc, page, box, partWidth(pixels)) : pageUrl(doc, page, rung(pixels)), alt: picture.caption || TEXT.image(number), loading: 'lazy',
   });
-  const frame = h('div', { class: 'crop' }, image);
-  const place = () => {
-    const ratio = image.naturalWidth ? image.naturalHeight / image.naturalWidth : 1;
-    frame.style.aspectRatio = String(across / ((y1 - y0) * ratio));
-    Object.assign(image.style, { width: `${100 / across}%`, left: `${(-x0 / across) * 100}%`, top: `${(-y0 / (y1 - y0)) * 100}%` });
-  };
-  image.addEventListener('load', place);
+  const size = doc.sizes?.[page - 1];
+  if (size) image.style.aspectRatio = String(((x1 - x0) * size[0]) / ((y1 - y0) * size[1])); // room for it while it comes
+  const frame = h('button', {
+    type: 'button', class: 'crop', title: WORDS.enlargeTitle, onmousedown: keepFocus,
+    onclick: () => frame.dispatchEvent(new CustomEvent('enlarge', { bubbles: true, detail: { document: doc.id, page, box } })),
+  }, image);
   image.addEventListener('error', () => frame.replaceWith(h('p', { class: 'soft' }, TEXT.noPicture)));
-  place();
   return h('figure', { 'data-image': picture.key }, frame, caption);
 }
 

@@ -3,6 +3,7 @@
 import { attribute, h, keepFocus } from './dom.js';
 import { kindOf } from './inputs/index.js';
 import { unitTitle } from './passages.js';
+import { supportNotes } from './rationale.js';
 import { TEXT } from './text.js';
 
 /** @typedef {import('./types.js').Cell} Cell */
@@ -123,6 +124,7 @@ export class Row {
       given.comment ? h('button', {
         type: 'button', class: 'note', dir: 'auto', onclick: comment, onmousedown: keepFocus,
       }, TEXT.commentNote(given.comment)) : null,
+      ...supportNotes(given.rationale),
       problem && !this.kind.typed ? h('span', { class: 'note warn' }, problem) : null,
     ].filter((note) => note !== null));
   }

@@ -56,13 +56,13 @@ export class Sheet {
     return { labels: [...this.given.values()], comment: this.comment, flag: this.flag };
   }
 
-  /** What is submitted: the labels of what is asked, and comments without a label. @returns {Given[]} */
+  /** What is submitted: the labels of what is asked, and comments and support without a label. @returns {Given[]} */
   labels() {
     return this.visible().flatMap((cell) => {
       const given = this.given.get(cell.id);
       if (!given) return [];
       const value = this.#filled(cell) && !given.cannot_judge ? given.value : null;
-      return value !== null || given.cannot_judge || given.comment ? [{ ...given, value }] : [];
+      return value !== null || given.cannot_judge || given.comment || given.rationale?.length ? [{ ...given, value }] : [];
     });
   }
 
@@ -78,7 +78,7 @@ export class Sheet {
   set(cell, change) {
     this.touched = true;
     const given = { ...this.of(cell), ...change };
-    if (given.value === null && !given.cannot_judge && !given.comment) this.given.delete(cell.id);
+    if (given.value === null && !given.cannot_judge && !given.comment && !given.rationale?.length) this.given.delete(cell.id);
     else this.given.set(cell.id, given);
   }
 
@@ -124,10 +124,10 @@ export class Sheet {
     return given.cannot_judge ? null : kindOf(cell.criterion).problem(given.value, cell.criterion);
   }
 
-  /** What keeps the step from being submitted. */
+  /** What keeps the step from being submitted; a place can only support a label that is given. */
   missing() {
     return this.visible().filter((cell) => this.problem(cell) !== null ||
-      (cell.criterion.required !== false && !this.answered(cell)));
+      ((cell.criterion.required !== false || !!this.of(cell).rationale?.length) && !this.answered(cell)));
   }
 
   /**

@@ -4,9 +4,10 @@ import { attribute, h, keepFocus } from './dom.js';
 import { pageUrl, THUMBNAIL } from './images.js';
 import { TEXT } from './text.js';
 
-/** @typedef {{class: string, title: string}} Mark */
+/** @typedef {{class: string, title: string, words?: string}} Mark */
 
 const PITCH = 76; // pixels from one thumbnail to the next
+const MOST = 5; // marks on a thumbnail; its name has them all
 const WAIT = 60; // milliseconds of rest before thumbnails are fetched
 
 export class Strip {
@@ -66,6 +67,12 @@ export class Strip {
     }
   }
 
+  /** Whether the thumbnail of a page has been loaded. @param {number} page */
+  has(page) {
+    const image = this.shown.get(page)?.querySelector('img');
+    return !!image?.complete && image.naturalWidth > 0;
+  }
+
   /** Draws the marks again. */
   remark() {
     for (const [page, element] of this.shown) this.#mark(page, element);
@@ -112,7 +119,7 @@ export class Strip {
     const title = [TEXT.page(page), ...marks.map((mark) => mark.title)].join(', ');
     element.title = title;
     element.setAttribute('aria-label', title);
-    element.querySelector('.dots')?.replaceChildren(...marks.slice(0, 4).map((mark) => h('i', { class: `dot ${mark.class}` })));
+    element.querySelector('.dots')?.replaceChildren(...marks.slice(0, MOST).map((mark) => h('i', { class: `dot ${mark.class}` }, mark.words ?? '')));
   }
 
   #fetch() {

@@ -61,6 +61,8 @@ export const TEXT = {
   moreLater: 'What else belongs to this item is shown after this step.',
   question: 'Question',
   answer: 'Answer',
+  fold: 'Fold',
+  unfold: 'Show all',
   answerBy: (/** @type {string} */ system) => `Answer of ${system}`,
   references: (/** @type {number} */ n) => n === 1 ? 'Reference answer' : 'Reference answers',
   allOf: 'all of',
@@ -132,6 +134,8 @@ export const TEXT = {
   nothingBack: 'There is nothing to go back to.',
   notSkipped: 'Not skipped: no connection. Try again.',
   notBack: 'The last item cannot be opened: no connection. Try again.',
+  elsewhere: 'You went on with this item at another computer. This is what you gave there.',
+  elsewhereDone: 'You submitted that item at another computer. This is the next one.',
   backWaits: 'The last submission is not saved yet; it opens once it is.',
 
   // guidelines and keys
@@ -142,13 +146,32 @@ export const TEXT = {
   keysViewer: 'Pages and evidence',
   keysNote: 'Keys do nothing while you type in a field; Escape leaves it. Ctrl + wheel or a pinch zooms the page, ' +
     'the wheel scrolls it, dragging moves it.',
-  keysChange: 'Choose a key to change it.',
-  keysPress: 'Press the new key',
-  keysTaken: (/** @type {string} */ key, /** @type {string} */ by) => `“${key}” is taken by “${by}”.`,
+  keysChange: 'Choose a key to change it. Your keys are kept with your account and are the same on every computer.',
+  keysPress: 'new key',
+  keysOne: (/** @type {string} */ title, /** @type {string} */ key) => `${title}: ${key}. Change this key`,
+  keysWaiting: (/** @type {string} */ title) => `Press the new key for “${title}”. Escape keeps the one it has.`,
+  keysNow: (/** @type {string} */ title, /** @type {string} */ key) => `“${title}” is now on ${key}.`,
+  keysTaken: (/** @type {string} */ key, /** @type {string} */ by) =>
+    `${key} is the key of “${by}”. Press another, or give that one another key first. Nothing was changed.`,
+  keysTakenLabel: (/** @type {string} */ key, /** @type {string} */ by) =>
+    `${key} gives the label “${by}” in this study. Press another. Nothing was changed.`,
+  keysUnusable: (/** @type {string} */ key) =>
+    `${key} cannot be used here: digits give labels, the space bar and arrows move about. Press a letter or a sign. Nothing was changed.`,
+  keysUnusableLabel: (/** @type {string} */ key) =>
+    `${key} cannot be the key of a label. Press a letter, a digit or a sign. Nothing was changed.`,
   keysReset: 'All keys as they were',
+  keysResetDone: 'All keys of this page are as they were at first.',
+
+  // breaks
+  breakTitle: (/** @type {number} */ minutes) => `You have worked for ${minutes} minutes. A short break keeps judgements steady.`,
+  breakLater: 'Later',
+  breakOff: 'Do not remind me',
+  breakSetting: 'Suggest a break',
+  breakAfter: (/** @type {number} */ minutes) => minutes ? `after ${minutes} minutes` : 'never',
+  settings: 'Breaks',
   space: 'Space',
   spaceAction: 'Give the label in focus, or start typing',
-  pageKeys: 'Page Up, Page Down',
+  pageKeys: 'PgUp PgDn',
   pageKeysAction: 'Scroll the page',
 
   // viewer

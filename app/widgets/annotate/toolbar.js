@@ -1,7 +1,8 @@
-/** The tools above the pages: turning, jumping, documents, zoom, fit, rotation, and the way to the passages. */
+/** The tools above the pages: turning, jumping, documents, search, zoom, fit, rotation, marking, and the way to the passages. */
 
 import { button, h, keepFocus, keycap } from './dom.js';
 import { TEXT } from './text.js';
+import { WORDS } from './viewer_text.js';
 
 /** @typedef {import('./types.js').Doc} Doc */
 
@@ -13,12 +14,13 @@ export class Toolbar {
    * @param {(page: number) => void} on.page a page number was typed
    * @param {(id: string) => void} on.document another document was chosen
    * @param {() => void} on.passages
+   * @param {boolean} on.marks whether support can be marked
    */
   constructor(keys, on) {
-    const tool = (/** @type {string} */ action, /** @type {string} */ title, /** @type {string} */ words = '') => h('button', {
+    const tool = (/** @type {string} */ action, /** @type {string} */ title, /** @type {string} */ words = '', /** @type {string} */ sign = '') => h('button', {
       type: 'button', class: words ? 'tool' : 'tool key', title, 'aria-label': title, 'aria-keyshortcuts': keys.of(action),
       'data-testid': action, onclick: () => on.act(action), onmousedown: keepFocus,
-    }, words ? h('span', { class: 'words' }, words) : null, keycap(keys.of(action)));
+    }, words ? h('span', { class: 'words' }, words) : null, sign ? h('span', { class: 'sign', 'aria-hidden': 'true' }, sign) : null, keycap(keys.of(action)));
     this.number = '1';
     this.jump = h('input', {
       type: 'text', inputmode: 'numeric', class: 'jump', 'aria-label': TEXT.pageNumber, 'data-testid': 'page-number', autocomplete: 'off',
@@ -42,15 +44,21 @@ export class Toolbar {
     });
     this.name = h('span', { class: 'document-name', dir: 'auto' });
     this.percent = h('span', { class: 'percent', title: TEXT.zoomTitle, 'data-testid': 'zoom' });
-    this.width = tool('fit_width', TEXT.fitWidth, TEXT.width);
-    this.whole = tool('fit_page', TEXT.fitPage, TEXT.wholePage);
+    this.width = tool('fit_width', TEXT.fitWidth, TEXT.width, '↔');
+    this.whole = tool('fit_page', TEXT.fitPage, TEXT.wholePage, '▯');
+    this.two = tool('two_pages', WORDS.twoPagesTitle, WORDS.twoPages, '▯▯');
+    this.mark = tool('mark', WORDS.markTitle, WORDS.mark, '✎');
+    this.mark.hidden = !on.marks;
     this.passages = button(TEXT.passages, on.passages, { class: 'tool', testid: 'passages' });
+    /** What has a meaning only while pages are shown. */
     this.ofPages = [
-      tool('previous_page', TEXT.pageBefore), h('label', { class: 'tool page-of' }, h('span', {}, TEXT.pageNumber), this.jump, this.of),
-      tool('next_page', TEXT.pageAfter), this.select, this.name, h('span', { class: 'grow' }), tool('zoom_out', TEXT.zoomOut), this.percent,
-      tool('zoom_in', TEXT.zoomIn), this.width, this.whole, tool('rotate', TEXT.rotate, TEXT.rotate),
+      tool('zoom_out', TEXT.zoomOut), this.percent, tool('zoom_in', TEXT.zoomIn), this.width, this.whole, this.two,
+      tool('rotate', TEXT.rotate, TEXT.rotate, '⟳'), this.mark,
     ];
-    this.element = h('div', { class: 'tools', role: 'toolbar', 'aria-label': TEXT.tools }, ...this.ofPages, this.passages);
+    this.element = h('div', { class: 'tools', role: 'toolbar', 'aria-label': TEXT.tools },
+      tool('previous_page', TEXT.pageBefore), h('label', { class: 'tool page-of' }, h('span', {}, TEXT.pageNumber), this.jump, this.of),
+      tool('next_page', TEXT.pageAfter), this.select, this.name, h('span', { class: 'grow' }),
+      tool('search', WORDS.searchTitle, WORDS.search, '⌕'), ...this.ofPages, this.passages);
   }
 
   /** @param {Doc[]} supplied */
@@ -75,17 +83,23 @@ export class Toolbar {
     this.of.title = shown < count ? TEXT.someShown(shown) : '';
   }
 
-  /** @param {number} zoom 1 is the width of the view @param {string} fit */
-  zoom(zoom, fit) {
+  /** @param {number} zoom 1 is the width of the view @param {string} fit @param {number} columns pages beside each other */
+  zoom(zoom, fit, columns) {
     this.percent.textContent = TEXT.percent(Math.round(zoom * 100));
     this.width.setAttribute('aria-pressed', String(fit === 'width'));
     this.whole.setAttribute('aria-pressed', String(fit === 'page'));
+    this.two.setAttribute('aria-pressed', String(columns === 2));
+  }
+
+  /** @param {boolean} on a box is being drawn */
+  marking(on) {
+    this.mark.setAttribute('aria-pressed', String(on));
   }
 
   /** @param {'pages' | 'passages'} mode @param {boolean} pages there are pages @param {boolean} passages there are passages */
   mode(mode, pages, passages) {
     this.element.hidden = !pages;
-    for (const one of this.ofPages.slice(-6)) one.classList.toggle('off', mode === 'passages'); // zoom, fit, rotation
+    for (const one of this.ofPages) one.classList.toggle('off', mode === 'passages');
     this.passages.hidden = !passages;
     this.passages.setAttribute('aria-pressed', String(mode === 'passages'));
   }

@@ -29,9 +29,21 @@
  * @property {boolean} cannot_judge
  * @property {string | null} reason
  * @property {string | null} comment
- * @property {unknown[] | null} rationale
+ * @property {Place[] | null} rationale
  *
  * @typedef {[number, number, number, number]} Box fractions of the page as displayed, origin top left
+ *
+ * @typedef {{document?: number | string, page?: number, box?: Box, text?: string, boxes?: Box[]}} Place what supports a label
+ *
+ * @typedef {[number, number, number, number, string, number]} Word its box, its text, and the number of its line
+ * @typedef {{page: number, ocr: boolean, words: Word[], reason?: string}} PageWords
+ * @typedef {{page: number, boxes: Box[], context: string}} SearchHit
+ * @typedef {{query: string, hits: SearchHit[], count?: number, searched: number, pages: number, without_text?: number[],
+ *   complete: boolean, reason?: string}} Found
+ * @typedef {{text: string, of: 'answer' | 'reference', hits: {document: number, page: number, boxes: Box[]}[], count: number}} Phrase
+ * @typedef {{phrases: Phrase[], complete?: boolean, without_text?: {document: number, page: number}[]}} Phrases
+ * @typedef {{passages: {evidence: string, document?: number, page?: number, boxes?: Box[], score?: number, reason?: string}[],
+ *   complete?: boolean}} Passages
  *
  * @typedef {object} Unit one evidence unit
  * @property {string} key
@@ -61,7 +73,7 @@
  * @typedef {{scorer: string, name: string, title: string, value: number | null, reason: string | null,
  *   kind: string}} Score
  *
- * @typedef {{labels: Given[], comment: string | null, flag: boolean, at?: number}} Content
+ * @typedef {{labels: Given[], comment: string | null, flag: boolean, at?: number, revision?: number}} Content
  *
  * @typedef {object} Presentation
  * @property {number} assignment

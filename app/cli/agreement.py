@@ -1,0 +1,186 @@
+"""`assay agreement`: how far people agree, in a study or in a table that stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.base import AsJson, command, opened, study_id_of
+from app.cli.output import emit
+
+if TYPE_CHECKING:
+    from annotators.agreement import CriterionAgreement
+    from exports.agreement_planning import CriterionPlan
+    from exports.agreement_report import Report
+    from exports.rating_tables import RatingTables
+
+_SCALES = ("nominal", "ordinal", "interval", "ratio")
+_OF_TABLES = ("scale", "labels", "unit", "rater", "value", "criterion", "target", "question", "wide")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    command(
+        app,
+        "agreement",
+        "assay --home ./assay-home agreement finance verification --seed 1 --resamples 2000",
+        "assay agreement --table labels.csv --scale ordinal --labels poor,fair,good --statistics all --json",
+        "assay agreement --table wide.csv --wide --scale interval --report agreement.html",
+        "assay agreement --table labels.csv --scale nominal --scale clarity=ordinal --plan 0.2",
+    )(agreement)
+
+
+def agreement(  # noqa: PLR0917 - the command's options
+    context: typer.Context,
+    project: Annotated[
+        str | None, typer.Argument(metavar="[PROJECT]", help="Name of the project.", show_default=False)
+    ] = None,
+    study: Annotated[
+        str | None, typer.Argument(metavar="[STUDY]", help="Name of the study.", show_default=False)
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Measure this table (.csv, .tsv, .jsonl, .parquet) instead of a study; no database.",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="S",
+            help=f"With --table: {', '.join(_SCALES[:-1])} or {_SCALES[-1]}; CRITERION=S for one criterion; repeatable.  "
+            "[default: nominal]",
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,C",
+            help="With --table: the labels that there are, in their order; CRITERION=A,B,C for one; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="With --table: what was rated.  [default: item]", show_default=False),
+    ] = None,
+    rater: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="With --table: who rated (with --wide: the columns of the raters, A,B,C).  [default: annotator]",
+            show_default=False,
+        ),
+    ] = None,
+    value: Annotated[
+        str | None, typer.Option(metavar="COL", help="With --table: the rating.  [default: value]", show_default=False)
+    ] = None,
+    criterion: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="With --table: what was asked.  [default: criterion]", show_default=False),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="With --table: the part of the unit.  [default: target]", show_default=False),
+    ] = None,
+    question: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL", help="With --table: what --clustered draws.  [default: question]", show_default=False
+        ),
+    ] = None,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="With --table: one row a unit, one column a rater, empty means missing.")
+    ] = False,
+    statistics: Annotated[
+        str, typer.Option(metavar="NAMES", help="default (those of the scale), all, or names with commas between them.")
+    ] = "default",
+    clustered: Annotated[bool, typer.Option("--clustered", help="Resample questions instead of units.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a report with plots: .html, .md or .tex.", show_default=False),
+    ] = None,
+    plan: Annotated[
+        float | None,
+        typer.Option(
+            metavar="WIDTH",
+            min=0.0,
+            help="Also plan: how many items and annotators give an interval of this width (upper minus lower end).",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")] = 0,
+    resamples: Annotated[
+        int, typer.Option(min=0, help="Resamples behind each interval; 0 leaves the intervals out.")
+    ] = 1000,
+    as_json: AsJson = False,
+) -> None:
+    """Measure how far the annotators of a study, or the raters of a table, agree.
+
+    Every criterion has the coefficients of its scale, each with an interval, or the reason why there is none. With
+    --table no database is needed: a long table has the columns item, annotator and value (and criterion, target,
+    question where there are several); each cell may be there once.
+    """
+    from annotators.agreement import agreement_report as report_of
+    from exports.agreement import agreement_report
+    from exports.agreement_report import Report
+    from exports.rating_tables import Named, read_ratings
+    from exports.report_files import write_report
+
+    named = [name.strip() for name in statistics.split(",") if name.strip()]
+    chosen: str | list[str] = statistics if statistics in ("default", "all") else named
+    if table is not None:
+        if project or study:
+            raise typer.BadParameter("A table needs no PROJECT and no STUDY. Leave them out.", param_hint="--table")
+        columns = Named(unit, rater, value, criterion, target, question)
+        found = read_ratings(table, columns, wide=wide, scales=scale or (), labels=labels or ())
+        criteria = report_of(
+            found.tables, statistics=chosen, resamples=resamples, seed=seed, clustered=clustered, units="units"
+        )
+        document = _document(found, criteria, seed, resamples)
+        made = Report.of_table(found, criteria, seed=seed, resamples=resamples)
+    else:
+        if project is None or study is None:
+            raise typer.BadParameter("Give PROJECT and STUDY, or --table FILE.", param_hint="PROJECT STUDY")
+        values = (scale, labels, unit, rater, value, criterion, target, question, wide)
+        given = dict(zip(_OF_TABLES, values, strict=True))
+        if about := [name for name, one in given.items() if one]:
+            raise typer.BadParameter("It is about the columns of a --table.", param_hint=f"--{about[0]}")
+        with opened(context) as here:
+            study_id = study_id_of(here, project, study)
+            of_study = agreement_report(
+                here.db, here.actor, study_id, seed=seed, resamples=resamples, statistics=chosen, clustered=clustered
+            )
+        document, made = of_study.to_json(), Report.of_study(of_study)
+    plans = _plans(made, plan, seed) if plan is not None else []
+    for entry, one in zip(document["criteria"], plans, strict=False):
+        entry["plan"] = one.to_json()
+    if report is not None:
+        written = write_report(made, report)
+        typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
+    emit(document, lambda: "\n\n".join([made.in_words(), *(one.in_words() for one in plans)]), as_json=as_json)
+
+
+def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:
+    """A plan for each criterion of the report; one that cannot be planned says why."""
+    from exports.agreement_planning import criterion_plan
+
+    if width <= 0:
+        raise typer.BadParameter(f"{width:g} is no width. Give one such as 0.2.", param_hint="--plan")
+    return [criterion_plan(one.title, one.ratings, width, seed=seed) for one in made.measured]
+
+
+def _document(found: RatingTables, criteria: Sequence[CriterionAgreement], seed: int, resamples: int) -> dict[str, Any]:
+    return {
+        "table": found.name,
+        "seed": seed,
+        "resamples": resamples,
+        "left_out": found.left_out,
+        "criteria": [one.to_json() for one in criteria],
+    }

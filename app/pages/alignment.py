@@ -1,0 +1,183 @@
+"""Alignment: metrics and judges against people; tables first, then plots, then the items behind the figures."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from annotators.alignment import Resampling
+from app import ui, wording
+from app.widgets import alignment_views as views
+from app.widgets import blocks
+from db.score_summaries import list_scorers_in
+from db.studies import StudyRow, list_studies
+from exports.alignment import AlignmentReport, Labels, alignment_report
+from exports.alignment_data import Human
+from exports.alignment_report import Report, packed
+from exports.alignment_scores import Metric
+from exports.report_files import report_html
+
+RESAMPLES = 1000
+LABELS: dict[Labels, str] = {
+    "item": "One value a unit (mean or majority)",
+    "each": "Every label",
+    "settled": "Settled labels",
+}
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    project = ui.project()
+    studies = list_studies(ui.db(), ui.actor(), project.project_id)
+    if not studies:
+        ui.heading("Alignment")
+        ui.empty("There is no study yet.", "Make one on the page Studies; its labels are set against scores here.")
+        return
+    top = st.container()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="alignment-choice"):
+        study = _study(studies)
+        report = _report(study, len(list_scorers_in(ui.db(), ui.actor(), project.project_id)))
+    with top:
+        ui.heading("Alignment", _about(study, report))
+    if not any(human.people for human in report.data.humans):
+        ui.empty("Nobody has labelled anything in this study yet.", "Figures appear with the first labels.")
+        return
+    if not report.data.metrics:
+        ui.empty("No item of this study has a score.", "Run a scorer on the page Scores, or import items with scores.")
+        return
+    human = _criterion(report)
+    metrics = views.choices(report, human)
+    tables, plots, apart, following, files = st.tabs(
+        ["Coefficients", "Plots", "Where they differ", "What to label next", "Report"]
+    )
+    with tables:
+        views.coefficients(report, human)
+        _notes(report)
+    with plots:
+        _plots(report, human, metrics)
+    with apart:
+        if (metric := _metric(metrics, "differences")) is not None:
+            views.draw_differences(report, human, metric)
+    with following:
+        if (metric := _metric(metrics, "next")) is not None:
+            views.draw_next(ui.db(), report, human, metric)
+    with files:
+        _files(report)
+
+
+# Choices --------------------------------------------------------------------------------------------------------------
+
+
+def _study(studies: list[StudyRow]) -> StudyRow:
+    """The study of the address (`?study=ID`), else the newest with labels."""
+    by_id = {row.study_id: row for row in studies}
+    wanted = ui.integer_parameter("study")
+    newest = next((row.study_id for row in reversed(studies) if row.submitted), studies[-1].study_id)
+    ids = list(by_id)
+    picked = st.selectbox(
+        "Study",
+        ids,
+        index=ids.index(wanted if wanted in by_id else newest),
+        format_func=lambda study_id: f"{by_id[study_id].name} ({by_id[study_id].protocol})",
+        key=f"alignment-study-{studies[0].project_id}",
+    )
+    return by_id[picked]
+
+
+def _report(study: StudyRow, n_scorers: int) -> AlignmentReport:
+    """The report, kept in this browser's session until the study has more labels, or something is chosen otherwise."""
+    labels: Labels = st.selectbox("Labels", list(LABELS), format_func=LABELS.__getitem__, key="alignment-labels")
+    with st.popover("How it is measured"):
+        by = st.text_input(
+            "Also group by", key="alignment-by", help="A field of the items' metadata, besides system and category."
+        )
+        seed = int(st.number_input("Seed", min_value=0, value=0, step=1, key="alignment-seed"))
+        resamples = int(st.number_input("Resamples", 100, 20_000, RESAMPLES, step=100, key="alignment-resamples"))
+        epsilon = st.number_input(
+            "ε of the alternative annotator test", 0.0, 0.9, 0.2, step=0.05, key="alignment-epsilon",
+            help="What an annotator's cost is worth: 0.2 for experts, 0.15 for trained people, 0.1 for crowd workers.",
+        )  # fmt: skip
+        st.caption("Questions are drawn again with replacement; the same seed gives the same interval.")
+    key = (study.study_id, study.submitted, study.disputed, n_scorers, labels, by.strip(), seed, resamples, epsilon)
+    kept = st.session_state.get("alignment-report")
+    if kept is None or kept[0] != key or st.button("Measure again", key="alignment-again", type="tertiary"):
+        with st.spinner("Measuring"):
+            made = alignment_report(
+                ui.db(),
+                ui.actor(),
+                study.study_id,
+                labels=labels,
+                by=by.strip() or None,
+                asked=Resampling(resamples, seed),
+                epsilon=float(epsilon),
+            )
+        kept = (key, made)
+        st.session_state["alignment-report"] = kept
+    report: AlignmentReport = kept[1]
+    return report
+
+
+def _criterion(report: AlignmentReport) -> Human:
+    """The criterion that the parts below the first tables are about."""
+    humans = {one.criterion.name: one for one in report.data.humans}
+    usable = [name for name, one in humans.items() if one.people] or list(humans)
+    picked = st.selectbox(
+        "Criterion",
+        usable,
+        format_func=lambda name: humans[name].criterion.title,
+        key=f"alignment-criterion-{report.data.study.id}",
+    )
+    return humans[picked]
+
+
+def _metric(metrics: list[Metric], where: str) -> Metric | None:
+    """The metric that a tab is about; None (and why, on the page) when there is none."""
+    if not metrics:
+        ui.empty("No metric has values that this criterion could be set against.", "Choose another criterion above.")
+        return None
+    by_name = {one.name: one for one in metrics}
+    return by_name[st.selectbox("Metric", list(by_name), key=f"alignment-metric-{where}")]
+
+
+# Parts ----------------------------------------------------------------------------------------------------------------
+
+
+def _about(study: StudyRow, report: AlignmentReport) -> str:
+    metrics = wording.count(len(report.data.metrics), "metric")
+    return f'Study "{study.name}", {study.protocol}, {wording.count(study.submitted, "annotation")}, {metrics}'
+
+
+def _plots(report: AlignmentReport, human: Human, metrics: list[Metric]) -> None:
+    if human.about_score is not None:
+        ui.empty(
+            "This criterion asks how far people agree with a score.", "Its mean by group is the figure to look at."
+        )
+        return
+    if (metric := _metric(metrics, "plots")) is not None:
+        views.draw_plots(report, human, metric, metrics)
+
+
+def _notes(report: AlignmentReport) -> None:
+    for note in report.notes:
+        st.caption(ui.plain(note))
+
+
+def _files(report: AlignmentReport) -> None:
+    """The report with its tables and plots: one HTML file, or Markdown and LaTeX with pictures in a ZIP."""
+    st.html(
+        "<p>All tables and plots, and how they were made. HTML is one file; Markdown and LaTeX come with their plots "
+        "in a ZIP.</p>"
+    )
+    made = Report.of_study(report)
+    with st.container(horizontal=True, gap="small", key="alignment-files"):
+        st.download_button(
+            "HTML", data=lambda: report_html(made).encode(), file_name="alignment.html", mime="text/html",
+            on_click="ignore", key="alignment-html",
+        )  # fmt: skip
+        for label, ending in (("Markdown", ".md"), ("LaTeX", ".tex")):
+            st.download_button(
+                label, data=partial(packed, made, f"alignment{ending}"), file_name=f"alignment-{label.lower()}.zip",
+                mime="application/zip", on_click="ignore", key=f"alignment-{label.lower()}",
+            )  # fmt: skip

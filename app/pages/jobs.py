@@ -1,0 +1,91 @@
+"""Jobs: long work with its progress, rate and time left; cancelled, resumed, and why it failed."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from app import ui, wording
+from app.widgets import blocks, job_bar, pager
+from db.jobs import JobRow, list_jobs
+from db.models import JobState
+from db.projects import ProjectRow
+
+PAGE = 30
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    project = ui.project()
+    ui.heading("Jobs", "Long work: it goes on when this page is closed, and where it stopped when a worker dies.")
+    before = pager.start("jobs", project.project_id)
+    rows = list_jobs(ui.db(), ui.actor(), project.project_id, before=before, limit=PAGE)
+    if not rows and before is None:
+        ui.empty("There has been no long work yet.", "Run a scorer on the page Scores: it then appears here.")
+        ui.link("Scores", "scores", key="jobs-scores", primary=True, project=project.project_id)
+        return
+    _unfinished(project)
+    _ended([one for one in rows if not one.is_unfinished])
+    pager.buttons("jobs", rows[-1].job_id if len(rows) == PAGE else None)
+
+
+@st.fragment(run_every=job_bar.EVERY)
+def _unfinished(project: ProjectRow) -> None:
+    """What waits and runs, looked at again every few seconds; when one has ended, the whole page is drawn anew."""
+    with ui.problems():
+        rows = list_jobs(ui.db(), ui.actor(), project.project_id, limit=100)
+        here = [one for one in reversed(rows) if one.is_unfinished]
+        for one in here:
+            job_bar.draw(one)
+        ids = {one.job_id for one in here}
+        gone = st.session_state.get("jobs-unfinished", set()) - ids
+        st.session_state["jobs-unfinished"] = ids
+        if gone:
+            st.rerun()
+
+
+def _ended(rows: list[JobRow]) -> None:
+    if not rows:
+        return
+    blocks.table(
+        "Jobs that have ended",
+        ("Job", "What", "State", "Done", "Took", "Ended", "By"),
+        [
+            (
+                one.job_id,
+                job_bar.title(one),
+                job_bar.state(one),
+                f"{one.done:,} of {one.total:,}" if one.total else f"{one.done:,}",
+                _took(one),
+                ui.when(one.ended_at),
+                one.who,
+            )
+            for one in rows
+        ],
+    )
+    for one in rows:
+        if one.state in (JobState.FAILED, JobState.CANCELLED):
+            _stopped(one)
+
+
+def _took(job: JobRow) -> str:
+    if job.started_at is None or job.ended_at is None:
+        return ""
+    return wording.duration((job.ended_at - job.started_at).total_seconds())
+
+
+def _stopped(job: JobRow) -> None:
+    """A job that did not come to its end: why, and the way on."""
+    why = job.message or "It was cancelled."
+    with st.container(key=f"job-stopped-{job.job_id}"):
+        left, right = st.columns([6, 1], vertical_alignment="center")
+        with left:
+            st.html(blocks.panel(f"Job {job.job_id}: {job_bar.title(job)}", f"<p>{escape(why)}</p>"))
+            details = (job.result or {}).get("details")
+            if details:
+                with st.expander("What the program says"):
+                    st.code(details, language=None)
+        with right:
+            job_bar.actions(job)

@@ -1,0 +1,103 @@
+"""The coefficients: all criteria in one table with their forest, and one criterion with everything about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from annotators.agreement import Statistic, benchmarks
+from app import wording
+from app.widgets import agreement_files
+from app.widgets.agreement_shared import View, caution, nobody, note, plot, table, units_link
+from exports import agreement_plots
+from exports.agreement import CriterionReport
+from exports.agreement_counts import shares_by_rater, word
+from exports.agreement_report import MOST_LABELS, Report, statistics_table, summary
+from exports.tables import TextTable
+
+
+def all_criteria(view: View) -> None:
+    """One row a criterion, what limits the figures, a sentence to paste, the forest, and the report as files."""
+    document = Report.of_study(view.report)
+    shown = summary(document.measured)
+    names = [one.criterion.name for one in view.report.criteria]
+    rows: list[list[object]] = [
+        [units_link(view, row[0], name), *row[1:]] for name, row in zip(names, shown.rows, strict=True)
+    ]
+    table(shown, f"agreement-{view.study.study_id}", rows)
+    for one in view.report.criteria:
+        for warning in one.warnings:
+            caution(one.title, warning)
+    _to_paste(view)
+    headlines = [(one.title, one.headline) for one in view.report.criteria]
+    chart = agreement_plots.forest([(name, stat) for name, stat in headlines if stat], "Coefficient, 95 % interval")
+    plot(chart, "agreement-forest", "The coefficient of every criterion with its 95 % interval.")
+    unjudged = [[one.title, f"{one.column.cannot_judge:,}"] for one in view.report.criteria if one.column.cannot_judge]
+    if unjudged:
+        table(
+            TextTable.of("Cannot judge: counted, and left out of agreement", ("Criterion", "Count"), unjudged),
+            f"cannot-judge-{view.study.study_id}",
+        )
+    note("The report has all tables and plots; Markdown and LaTeX come in a ZIP with their pictures.")
+    agreement_files.offer(document)
+
+
+def one_criterion(view: View) -> None:
+    """All statistics of the chosen criterion, the share of each label, and who labels how often what."""
+    one = view.criterion
+    if one is None or one.ratings is None:
+        nobody(view)
+        if one is not None:
+            note(one.statistics[0].reason or "")
+        return
+    shown = statistics_table(one.title, one.statistics)
+    rows = [
+        [row[0], _about(view, one, statistic, row[1]), *row[2:]]
+        for row, statistic in zip(shown.rows, one.statistics, strict=True)
+    ]
+    table(shown, f"statistics-{view.slug}", rows)
+    headline = one.headline
+    for words in benchmarks(headline) if headline else ():
+        note(f"Such a value is called {words}. These are conventions, not tests.")
+    for warning in one.warnings:
+        caution(one.title, warning)
+    _labels(view, one)
+
+
+def _about(view: View, one: CriterionReport, statistic: Statistic, words: str) -> object:
+    """What a statistic is about, as a link to the units behind it."""
+    name = one.criterion.name
+    if statistic.raters is not None:
+        first, second = map(str, statistic.raters)
+        return units_link(view, words, name, first=first, second=second)
+    if statistic.label is not None:
+        return units_link(view, words, name, label=word(statistic.label))
+    return units_link(view, "all units" if statistic.name != "percent_agreement" else "units that differ", name, **(
+        {"all": "1"} if statistic.name != "percent_agreement" else {}
+    ))  # fmt: skip
+
+
+def _labels(view: View, one: CriterionReport) -> None:
+    assert one.ratings is not None
+    rows = [
+        [units_link(view, label, one.criterion.name, label=label, all="1"), f"{round(share * one.n_ratings):,}",
+         wording.percent(share)]
+        for label, share in list(one.shares.items())[:100]
+    ]  # fmt: skip
+    caption = f"{one.title}: share of each label"
+    if len(one.shares) > 100:
+        caption += f" (the 100 most frequent of {len(one.shares):,})"
+    table(TextTable.of(caption, ("Label", "Labels", "Share"), rows), f"labels-{view.slug}", rows)
+    if one.ratings.scale not in ("set", "text") and len(one.ratings.labels) <= MOST_LABELS:
+        labels = [word(label) for label in one.ratings.labels]
+        chart = agreement_plots.shares(shares_by_rater(one.ratings), labels)
+        plot(chart, f"labels-{view.slug}", f"{one.title}: the share of each label by annotator.")
+
+
+def _to_paste(view: View) -> None:
+    """The sentence for a paper, for one criterion at a time."""
+    said = {one.title: one.sentence for one in view.report.criteria if one.sentence and one.n_ratings}
+    if not said:
+        return
+    with st.container(border=True):
+        picked = st.selectbox("A sentence to paste, for", list(said), key="agreement-sentence")
+        st.code(said[picked], language=None, wrap_lines=True)

@@ -1,0 +1,266 @@
+"""What the page Alignment draws of a report: tables, plots, the units that differ most, and those to label next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from html import escape
+from typing import Any, Literal
+
+import streamlit as st
+
+from annotators.alignment import (
+    TITLES,
+    Pairs,
+    confusion,
+    cross_validated,
+    decide,
+    differences,
+    next_to_label,
+    system_means,
+)
+from app import ui, wording
+from app.widgets import blocks
+from db.engine import Database
+from exports import alignment_plots as plots
+from exports.alignment import AlignmentReport, comparable, pairs_of
+from exports.alignment_data import Human
+from exports.alignment_scores import Metric, project_items
+from exports.alignment_sections import (
+    HEADLINES,
+    OTHERS,
+    chosen,
+    groups_table,
+    matrix_table,
+    means_tables,
+    metrics_table,
+    plain_table,
+    reasons_of,
+)
+from exports.charts import drawn
+from exports.tables import TextTable
+
+SHOWN = 50
+
+
+def table(shown: TextTable, name: str) -> None:
+    """Draw a table of the report, with its files; its caption above it."""
+    st.caption(ui.plain(shown.caption))
+    blocks.table(
+        shown.caption, shown.columns, [[blocks.short(cell, 24) for cell in row] for row in shown.rows], name=name
+    )
+
+
+def plot(chart: Any, name: str, caption: str) -> None:
+    """Draw a plot with its caption and the buttons that take it away; nothing where there is none."""
+    if chart is None:
+        return
+    st.altair_chart(chart, width="stretch", key=f"plot-{name}")
+    st.caption(ui.plain(caption))
+    kinds: tuple[tuple[str, Literal["png", "svg"], str], ...] = (
+        ("PNG", "png", "image/png"),
+        ("SVG", "svg", "image/svg+xml"),
+    )
+    with st.container(horizontal=True, gap="small", key=f"downloads-plot-{name}"):
+        for label, ending, media_type in kinds:
+            st.download_button(
+                label,
+                data=partial(drawn, chart, ending),
+                file_name=f"{name}.{ending}",
+                mime=media_type,
+                on_click="ignore",
+                key=f"download-plot-{name}-{ending}",
+                help=f"{caption} as {label}",
+            )
+
+
+# Coefficients ---------------------------------------------------------------------------------------------------------
+
+
+def coefficients(report: AlignmentReport, human: Human | None) -> None:
+    """The tables: mean agreement, metric × criterion, and those of the chosen criterion."""
+    for place, shown in enumerate(means_tables(report.statistics)):
+        table(shown, f"mean-agreement-{place}")
+    criteria = {one.criterion for one in report.statistics if one.name == "spearman" and one.metric}
+    if len(criteria) > 1:
+        picked = st.selectbox(
+            "Coefficient", [one for one in HEADLINES if one != "precision"], index=1, format_func=TITLES.__getitem__,
+            key="alignment-matrix",
+        )  # fmt: skip
+        table(matrix_table(report.statistics, picked), "alignment-matrix")
+    if human is None:
+        return
+    name = human.criterion.name
+    if human.about_score is None:
+        shown = metrics_table(report.statistics, name, 2)
+        if shown.rows:
+            table(shown, f"alignment-{name}")
+        words = reasons_of(report.statistics, name)
+        if words:
+            with st.expander(f"What is not defined, and why ({len(words)})", expanded=not shown.rows):
+                st.html("".join(f'<p class="assay-soft">{escape(line)}</p>' for line in words))
+        used = [one for one in HEADLINES if groups_table(report.statistics, name, one) is not None]
+        if used:
+            with st.expander("By system and category"):
+                picked = st.selectbox(
+                    "Coefficient by group", used, index=used.index("spearman"), format_func=TITLES.__getitem__,
+                    key=f"alignment-groups-{name}",
+                )  # fmt: skip
+                grouped = groups_table(report.statistics, name, picked)
+                if grouped is not None:
+                    table(grouped, f"alignment-groups-{name}")
+    for place, (caption, names) in enumerate(OTHERS):
+        made = plain_table(report.statistics, name, names, caption)
+        if made is not None:
+            with st.expander(caption, expanded=human.about_score is not None):
+                ui.table(caption, made.columns, made.rows, name=f"alignment-{name}-{place}")
+
+
+# Plots ----------------------------------------------------------------------------------------------------------------
+
+
+def draw_plots(report: AlignmentReport, human: Human, metric: Metric, metrics: Sequence[Metric]) -> None:
+    """Forest and ROC of all metrics, scatter and calibration of one, and its decisions."""
+    name, slug = human.criterion.name, f"{human.criterion.name}-{metrics.index(metric)}"
+    pairs = pairs_of(report.data, human, metric, report.labels)
+    left, right = st.columns(2, gap="large")
+    found = chosen(report.statistics, criterion=name, name="spearman", group=None, against=None)
+    with left:
+        rows = [(one.metric or "", one) for one in found if one.metric]
+        title = f"{TITLES['spearman']}, {100 * report.asked.level:g} % interval"
+        plot(plots.forest(rows, title), f"alignment-forest-{name}", "Spearman's ρ of every metric with its interval.")
+        if pairs.why_not() is None:
+            names = [report.data.units[str(unit)].item for unit in pairs.units]
+            chart = plots.scatter(pairs, name, metric.name, names)
+            plot(chart, f"alignment-scatter-{slug}", f"{name} against {metric.name}, with a straight fit and its band.")
+        if len(pairs.groups) > 1:
+            chart = plots.systems(system_means(pairs), name, metric.name)
+            plot(chart, f"alignment-systems-{slug}", "Means of each system, by people and by the metric.")
+    with right:
+        curves = plots.roc([(one.name, pairs_of(report.data, human, one, report.labels)) for one in metrics])
+        plot(curves, f"alignment-roc-{name}", "ROC curves: each point is a threshold.")
+        if human.scale is not None:
+            chart_ = plots.calibration_of(pairs, human.scale, name, metric.name)
+            plot(chart_, f"alignment-calibration-{slug}", f"Calibration of {metric.name}; dashed: a perfect metric.")
+        if pairs.binary and pairs.why_not() is None:
+            _decisions(pairs, name, metric, slug)
+
+
+def _decisions(pairs: Pairs, name: str, metric: Metric, slug: str) -> None:
+    """The confusion matrix at a threshold that can be moved."""
+    best = cross_validated(pairs).on_all
+    low, high = float(pairs.metric[0]), float(pairs.metric[-1])
+    own = metric.threshold
+    start = own if own is not None and low <= own <= high else min(max(best, low), high)
+    threshold = st.slider(
+        "Threshold", low, high, start, key=f"alignment-threshold-{slug}",
+        help=f"The metric says yes from here on. Best by κ on all units: {best:.3g}.",
+    )  # fmt: skip
+    plot(
+        plots.confusion_plot(pairs, threshold, name, metric.name),
+        f"alignment-confusion-{slug}",
+        f"{name} and the decision of {metric.name}.",
+    )
+    counts = confusion(decide(pairs.metric, threshold), pairs.human)
+    right = counts.get((1.0, 1.0), 0) + counts.get((0.0, 0.0), 0)
+    st.caption(f"{right:,} of {pairs.n:,} decisions agree with people: {wording.percent(right / max(1, pairs.n))}.")
+
+
+# Units ----------------------------------------------------------------------------------------------------------------
+
+
+def draw_differences(report: AlignmentReport, human: Human, metric: Metric) -> list[str]:
+    """The units on which metric and people differ most, each a link to its item; the items, in their order."""
+    pairs = pairs_of(report.data, human, metric, "item" if report.labels == "each" else report.labels)
+    against = report.find("spearman", criterion=human.criterion.name, metric=metric.name)
+    turned = st.checkbox(
+        "Read the metric the other way round: low is good",
+        value=against is not None and against.high is not None and against.high < 0,
+        key=f"alignment-turned-{human.criterion.name}-{metric.name}",
+    )
+    ends = metric.scale[::-1] if turned and metric.scale else metric.scale
+    found = differences(pairs, scale=human.scale, metric_scale=ends, turned=turned)
+    if not found:
+        ui.empty("No unit has both a label and a score.", "Score the study's items, or choose another metric.")
+        return []
+    ranked = human.scale is None or metric.scale is None
+    rows = []
+    for one in found[:SHOWN]:
+        facts = report.data.units[str(one.unit)]
+        link = blocks.to(facts.item, "item", item=facts.item_id)
+        rows.append(
+            [
+                blocks.short(link), facts.target, facts.groups["system"], wording.number(one.human, 2),
+                wording.number(one.metric, 3), wording.number(one.difference, 2),
+            ]
+        )  # fmt: skip
+    blocks.table(
+        f"Where {metric.name} and people differ most on {human.criterion.name}",
+        ["Item", "Target", "System", "People", metric.name, "Difference"],
+        rows,
+        name=f"differences-{human.criterion.name}",
+    )
+    about = "of the places in the two rankings" if ranked else "of the values on a common scale from 0 to 1"
+    st.caption(
+        f"Metric less people, {about}; the first {min(SHOWN, len(found)):,} of {wording.count(len(found), 'unit')}."
+    )
+    return list(dict.fromkeys(report.data.units[str(one.unit)].item for one in found))
+
+
+def draw_next(db: Database, report: AlignmentReport, human: Human, metric: Metric) -> list[str]:
+    """The items without a label whose label would tell most about the metric; the items, in their order."""
+    metrics = [one for one in report.data.metrics if not one.judge]
+    items = project_items(db, report.data.study.project_id, metrics)
+    done = {
+        facts.version_id for unit, facts in report.data.units.items() if any(unit in p for p in human.people.values())
+    }
+    open_items = [one for one in items if one.version_id not in done]
+    if not open_items:
+        ui.empty("Every item with a score has a label on this criterion.", "Score more items, or import some.")
+        return []
+    pairs = pairs_of(report.data, human, metric, "item") if human.about_score is None else None
+    found = next_to_label(
+        [one.item for one in open_items],
+        {one.name: [item.scores.get(one.name) for item in open_items] for one in metrics},
+        labelled=pairs,
+        chosen=metric.name if not metric.judge else None,
+        clusters=[one.question for one in open_items],
+        most=SHOWN,
+    )
+    by_name = {one.item: one for one in open_items}
+    rows = []
+    for candidate in found:
+        item = by_name[str(candidate.unit)]
+        link = blocks.to(item.item, "item", item=item.item_id)
+        rows.append(
+            [
+                blocks.short(link), item.system, wording.number(item.scores.get(metric.name), 3),
+                wording.number(candidate.disagreement, 2), wording.number(candidate.uncertainty, 2),
+                wording.number(candidate.worth, 2),
+            ]
+        )  # fmt: skip
+    blocks.table(
+        f"Items whose label would tell most about {metric.name}",
+        ["Item", "System", metric.name, "Metrics disagree", "Score says little", "Worth"],
+        rows,
+        name="label-next",
+    )
+    st.caption(
+        "Metrics disagree: how far apart they rank the item. Score says little: how mixed people's labels are at such "
+        "a score. Worth is the mean of the two. One item of each question comes first."
+    )
+    return [str(one.unit) for one in found]
+
+
+def choices(report: AlignmentReport, human: Human) -> list[Metric]:
+    """The metrics that this criterion can be set against, the one that goes best with it first."""
+    if human.about_score is not None:
+        return [one for one in report.data.metrics if one.value == human.about_score]
+    if human.reason is not None:
+        return []
+
+    def strength(metric: Metric) -> float:
+        found = report.find("spearman", criterion=human.criterion.name, metric=metric.name)
+        return 0.0 if found is None or found.value is None else -abs(found.value)
+
+    return sorted(comparable(human, report.data.metrics), key=strength)

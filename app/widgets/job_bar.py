@@ -1,0 +1,95 @@
+"""A job as pages draw it: its bar, rate and time left, and what can be done about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import jobs, ui, wording
+from app.job_kinds import KINDS
+from app.widgets import blocks
+from db.jobs import JobRow, cancel_job, list_jobs, resume_job
+from db.models import JobState
+
+EVERY = 2
+"""Seconds from one look at running jobs to the next."""
+
+_LATE = 15
+_STATES = {
+    JobState.WAITING: "waiting",
+    JobState.RUNNING: "running",
+    JobState.DONE: "done",
+    JobState.FAILED: "failed",
+    JobState.CANCELLED: "cancelled",
+}
+
+
+def title(job: JobRow) -> str:
+    """What the job does, in a line."""
+    kind = KINDS.get(job.kind)
+    return f"{kind.title}: {kind.about(job.parameters)}" if kind else job.kind
+
+
+def progress(job: JobRow) -> blocks.Html:
+    """A bar with how much is done, of how much, how quickly, and how long it will take."""
+    kind = KINDS.get(job.kind)
+    unit = kind.unit if kind else "step"
+    share = job.done / job.total if job.total else float(job.state == JobState.DONE)
+    if job.state == JobState.WAITING and not job.done:
+        return blocks.bar(0, "waiting")
+    parts = [f"{job.done:,} of {wording.count(job.total, unit)}" if job.total else wording.count(job.done, unit)]
+    if job.state == JobState.RUNNING and job.rate:
+        parts.append(f"{job.rate:,.0f} a second" if job.rate >= 10 else f"{job.rate:.1f} a second")
+    if job.seconds_left is not None:
+        parts.append(f"{wording.duration(job.seconds_left)} left")
+    return blocks.bar(share, ", ".join(parts))
+
+
+def state(job: JobRow) -> object:
+    """Where it stands in a word or two; what wants attention stands out."""
+    if job.state == JobState.RUNNING and job.cancel_requested:
+        return blocks.tag("stopping", quiet=True)
+    if job.state == JobState.RUNNING and not job.answers:
+        return blocks.tag("its worker is gone")
+    name = _STATES.get(JobState(job.state), job.state)
+    return blocks.tag(name, quiet=job.state != JobState.FAILED)
+
+
+def draw(job: JobRow) -> None:
+    """One unfinished job with its bar and a button to cancel it."""
+    left, right = st.columns([6, 1], vertical_alignment="center")
+    with left:
+        st.html(f"{blocks.panel(title(job), progress(job).html)}")
+        if job.state == JobState.WAITING:
+            st.caption(_waits(job))
+        elif not job.answers:
+            st.caption("Its worker is no longer heard of. Another takes it up where it stopped.")
+    with right:
+        actions(job)
+
+
+def _waits(job: JobRow) -> str:
+    from db.models import now  # noqa: PLC0415 - one clock for all
+
+    if (now() - job.created_at).total_seconds() < _LATE:
+        return "Waiting for a worker."
+    return "Waiting for a worker. If none runs beside the server, start one: assay job run --stay"
+
+
+def actions(job: JobRow) -> None:
+    """Buttons: cancel an unfinished job, resume one that was cancelled or failed."""
+    if job.is_unfinished:
+        if st.button("Cancel", key=f"job-cancel-{job.job_id}", disabled=job.cancel_requested):
+            with ui.problems():
+                cancel_job(ui.db(), ui.actor(), job.project_id, job_id=job.job_id)
+                st.rerun()
+    elif job.state in (JobState.CANCELLED, JobState.FAILED) and st.button("Resume", key=f"job-resume-{job.job_id}"):
+        with ui.problems():
+            resume_job(ui.db(), ui.actor(), job.project_id, job_id=job.job_id)
+            jobs.wake()
+            st.rerun()
+
+
+def unfinished(project_id: int, kind: str) -> list[JobRow]:
+    """The project's jobs of a kind that wait or run, oldest first."""
+    rows = list_jobs(ui.db(), ui.actor(), project_id, limit=100)
+    return [one for one in reversed(rows) if one.kind == kind and one.is_unfinished]

@@ -1,0 +1,246 @@
+"""The agreement report: a table of all criteria, then each criterion with its statistics, its plots and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from annotators.agreement import TITLES, CriterionAgreement, Ratings, Statistic, benchmarks
+from annotators.agreement.annotators import similarity
+from exports import agreement_plots as plots
+from exports.agreement import AgreementReport
+from exports.agreement_counts import confusions, shares_by_rater, word
+from exports.figures import between, number
+from exports.manifest import program_version
+from exports.rating_tables import RatingTables
+from exports.report_files import Section, slug
+from exports.tables import TextTable, as_text
+
+MOST_PAIRS = 3
+"""Pairs of annotators whose confusion tables a report has."""
+
+MOST_LABELS = 20
+"""More labels than this make a plot that nobody can read."""
+
+SECOND = {
+    "nominal": ("gwet_ac1", "fleiss_kappa"),
+    "ordinal": ("gwet_ac2_ordinal", "light_kappa_quadratic", "cohen_kappa_quadratic"),
+    "interval": ("icc_a_1", "icc_1_1"),
+    "ratio": ("icc_a_1", "icc_1_1"),
+    "set": ("mean_jaccard", "pairwise_f1"),
+    "text": (),
+}
+"""What stands beside the coefficient in the first table, by scale: the first that was measured."""
+
+Plot = tuple[str, str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One criterion as a report shows it; `agreement` is None where nothing can be measured, and `reason` says why."""
+
+    title: str
+    scale: str
+    agreement: CriterionAgreement | None
+    ratings: Ratings | None
+    n_units: int
+    n_raters: int
+    n_ratings: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report of agreement says, of a study or of a table."""
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    measured: Sequence[Measured]
+
+    @classmethod
+    def of_study(cls, report: AgreementReport) -> Report:
+        """The report of a study."""
+        facts = [
+            ("Study", report.study),
+            ("Protocol", report.protocol),
+            ("Items", f"{report.n_items:,}"),
+            ("Annotators", ", ".join(report.raters)),
+            *_how(report.resamples, report.seed),
+        ]
+        measured = [
+            Measured(
+                one.title,
+                one.criterion.scale,
+                one.measured,
+                one.ratings,
+                one.n_units,
+                one.n_raters,
+                one.n_ratings,
+                None if one.measured else one.statistics[0].reason,
+            )
+            for one in report.criteria
+        ]
+        return cls(f"Agreement in study {report.study}", facts, measured)
+
+    @classmethod
+    def of_table(
+        cls, found: RatingTables, criteria: Sequence[CriterionAgreement], *, resamples: int, seed: int
+    ) -> Report:
+        """The report of a table."""
+        facts = [("Table", found.name), ("Rows", f"{found.n_rows:,}")]
+        facts += [(f"Left out: {reason}", f"{n:,}") for reason, n in found.left_out.items()]
+        several = len({one.criterion for one in criteria}) < len(criteria)
+        measured = [
+            Measured(
+                f"{one.criterion} ({one.target})" if several else one.criterion,
+                one.scale,
+                one,
+                table.ratings,
+                one.n_units,
+                one.n_raters,
+                one.n_ratings,
+            )
+            for one, table in zip(criteria, found.tables, strict=True)
+        ]
+        return cls(f"Agreement in {found.name}", [*facts, *_how(resamples, seed)], measured)
+
+    @property
+    def notes(self) -> list[str]:
+        """What limits the figures, and what authors call such values."""
+        found = []
+        for one in self.measured:
+            if one.agreement is None or not one.n_ratings:
+                continue
+            found += [f"{one.title}: {warning}" for warning in one.agreement.warnings]
+            headline = one.agreement.headline
+            for words in benchmarks(headline) if headline else ():
+                found.append(f"{one.title}: {TITLES[headline.name] if headline else ''} is {words}.")
+        return found
+
+    def sections(self) -> list[Section]:
+        """The table of all criteria with its forest, then each criterion."""
+        rows = [(one.title, one.agreement.headline) for one in self.measured if one.agreement]
+        chart = plots.forest([(name, stat) for name, stat in rows if stat], "Coefficient, 95 % interval")
+        drawn = [("coefficients", "The coefficient of each criterion with its interval.", chart)] if chart else []
+        return [Section("All criteria", [summary(self.measured)], drawn), *map(_section, self.measured)]
+
+    def in_words(self) -> str:
+        """The whole in columns of text: the table, each criterion's statistics, sentences and warnings."""
+        table = summary(self.measured)
+        blocks = [table.caption, as_text(table), ""]
+        for one in self.measured:
+            if one.agreement is not None and one.n_ratings:
+                statistics = statistics_table(one.title, one.agreement.statistics)
+                blocks += [statistics.caption, as_text(statistics), ""]
+        blocks += [one.agreement.sentence for one in self.measured if one.agreement and one.agreement.sentence]
+        return "\n".join([*blocks, *self.notes]).rstrip()
+
+
+def summary(measured: Sequence[Measured]) -> TextTable:
+    """One row a criterion: its numbers, raw agreement, the coefficient of its scale, the one beside it, specific."""
+    columns = ("Criterion", "Scale", "Units", "Raters", "Ratings", "Raw", "Coefficient", "Beside it", "Specific")
+    return TextTable.of("Agreement by criterion", columns, [_row(one) for one in measured])
+
+
+def _row(one: Measured) -> list[str]:
+    numbers = [f"{n:,}" for n in (one.n_units, one.n_raters, one.n_ratings)]
+    found = one.agreement
+    if found is None or not one.n_ratings:
+        return [one.title, one.scale, *numbers, "", one.reason or "no ratings yet", "", ""]
+    raw = found.find("percent_agreement") or found.find("exact_match") or found.find("text_identical")
+    second = next((hit for name in SECOND[found.scale] if (hit := found.find(name)) is not None), None)
+    specific = [stat for stat in found.statistics if stat.name == "specific_agreement"]
+    return [
+        one.title,
+        one.scale,
+        *numbers,
+        "" if raw is None or raw.value is None else f"{100 * raw.value:.1f} %",
+        _named(found.headline),
+        _named(second),
+        " / ".join("–" if stat.value is None else f"{100 * stat.value:.0f}" for stat in specific),
+    ]
+
+
+def _named(statistic: Statistic | None) -> str:
+    if statistic is None:
+        return ""
+    short = SHORT.get(statistic.name, TITLES[statistic.name])
+    if statistic.value is None:
+        return f"{short} not defined: {statistic.reason}"
+    return f"{short} {number(statistic.value, 2)}{between(statistic, 2)}"
+
+
+SHORT = {
+    "krippendorff_alpha_nominal": "α",
+    "krippendorff_alpha_ordinal": "α ordinal",
+    "krippendorff_alpha_interval": "α interval",
+    "krippendorff_alpha_ratio": "α ratio",
+    "krippendorff_alpha_masi": "α MASI",
+    "gwet_ac1": "AC1",
+    "gwet_ac2_ordinal": "AC2",
+    "fleiss_kappa": "κ Fleiss",
+    "icc_a_1": "ICC(A,1)",
+    "icc_1_1": "ICC(1,1)",
+}
+
+
+def statistics_table(title: str, statistics: Sequence[Statistic]) -> TextTable:
+    """Every statistic of a criterion: its value and interval or why there is none, and what it rests on."""
+    columns = ("Statistic", "About", "Value", "95 % interval", "Units", "Raters", "Ratings", "How, or why not")
+    rows = [
+        [
+            TITLES[one.name],
+            " and ".join(map(str, one.raters)) if one.raters else "" if one.label is None else str(one.label),
+            "not defined" if one.value is None else number(one.value),
+            between(one).strip(),
+            f"{one.n_units:,}",
+            str(one.n_raters),
+            f"{one.n_ratings:,}",
+            (one.reason or "") if one.value is None else _method(one),
+        ]
+        for one in statistics
+    ]
+    return TextTable.of(f"{title}: statistics", columns, rows)
+
+
+def _method(one: Statistic) -> str:
+    return one.interval.in_words() if one.interval is not None else one.method or ""
+
+
+def _section(one: Measured) -> Section:
+    if one.agreement is None or one.ratings is None or not one.n_ratings:
+        return Section(one.title, words=[one.reason or "Nobody has labelled this yet."])
+    tables = [statistics_table(one.title, one.agreement.statistics)]
+    if one.agreement.shares:
+        rows = [[word(label), f"{100 * share:.1f} %"] for label, share in one.agreement.shares.items()]
+        tables.append(TextTable.of(f"{one.title}: share of each label", ("Label", "Share"), rows))
+    words = [one.agreement.sentence] if one.agreement.sentence else []
+    return Section(one.title, tables, list(_plots(one, one.ratings)), words)
+
+
+def _plots(one: Measured, ratings: Ratings) -> Iterator[Plot]:
+    """Labels by annotator, who labels alike, and the confusion of the first pairs."""
+    name = slug(one.title)
+    if ratings.scale in ("set", "text") or len(ratings.labels) > MOST_LABELS:
+        return
+    labels = [word(label) for label in ratings.labels]
+    given = shares_by_rater(ratings)
+    chart = plots.shares(given, labels)
+    if chart is not None:
+        yield f"{name}-labels", f"{one.title}: the share of each label by annotator.", chart
+    if len(ratings.raters) > 2:
+        alike = plots.similarity(similarity(ratings, "cohen_kappa"))
+        if alike is not None:
+            yield f"{name}-annotators", f"{one.title}: Cohen's κ of each pair of annotators.", alike
+    for place, (pair, counts) in enumerate(confusions(ratings)):
+        if place == MOST_PAIRS:
+            return
+        caption = f"{one.title}: rows {pair[0]}, columns {pair[1]}."
+        yield f"{name}-confusion-{place + 1}", caption, plots.confusion(counts, pair, labels)
+
+
+def _how(resamples: int, seed: int) -> list[tuple[str, str]]:
+    made = f"bootstrap, {resamples:,} resamples, seed {seed}, 95 %" if resamples else "none"
+    return [("Intervals", made), ("Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC")]

@@ -1,0 +1,351 @@
+"""The alignment report of a study, or of a table: every metric against people, the same for page, command and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from annotators.alignment import (
+    Aligned,
+    Pairs,
+    Resampling,
+    alternative_annotator_test,
+    anchoring_effect,
+    association,
+    calibration,
+    compare,
+    human_ceiling,
+    mean_agreement,
+    prediction_powered_mean,
+    system_ranking,
+    undefined,
+    yielding,
+)
+from db.engine import Database
+from db.permissions import Actor
+from exports.alignment_arms import Arms, other_arm
+from exports.alignment_data import Human, StudyData, study_data
+from exports.alignment_scores import Metric, ProjectItem, project_items
+
+Labels = Literal["item", "each", "settled"]
+LABELS: tuple[Labels, ...] = ("item", "each", "settled")
+MOST_COMPARED = 8
+"""Up to so many metrics every two of them are compared."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class AlignmentReport:
+    """All statistics of a study with what they were made from; `notes` say what was left out or assumed."""
+
+    study: str
+    protocol: str
+    labels: Labels
+    asked: Resampling
+    statistics: Sequence[Aligned]
+    notes: Sequence[str]
+    data: StudyData
+
+    def find(self, name: str, **about: Any) -> Aligned | None:
+        """The first statistic of this name that is about this; what is not said must be None."""
+        wanted = {"metric": None, "criterion": None, "group": None, "against": None, **about}
+        for one in self.statistics:
+            if one.name == name and all(getattr(one, key) == value for key, value in wanted.items()):
+                return one
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay alignment --json` prints it."""
+        return {
+            "study": self.study,
+            "protocol": self.protocol,
+            "labels": self.labels,
+            "seed": self.asked.seed,
+            "resamples": self.asked.resamples,
+            "statistics": [one.to_json() for one in self.statistics],
+            "notes": list(self.notes),
+        }
+
+
+def alignment_report(
+    db: Database,
+    actor: Actor | None,
+    study_id: int,
+    *,
+    scorers: Sequence[str] = (),
+    labels: Labels = "item",
+    by: str | None = None,
+    asked: Resampling | None = None,
+    epsilon: float = 0.2,
+    named: bool = True,
+    progress: Progress | None = None,
+) -> AlignmentReport:
+    """Everything that is measured of a study's labels against scores and judges.
+
+    `labels`: "item" takes one value a unit (the mean of numbers, the majority of two labels), "each" every label as a
+    row of its own, "settled" the settled labels. Groups are systems, categories and, when given, `by` (a field of the
+    items' metadata). Criteria about scores get mean agreement, others every metric that has values of the same targets.
+    Intervals go by question where several rows belong to one. `scorers` limits the metrics; NotFound for one without
+    scores. ε is that of the alternative annotator test.
+    """
+    asked = asked or Resampling()
+    data = study_data(db, actor, study_id, scorers=scorers, named=named, by=by)
+    arms = other_arm(db, actor, data)
+    population = project_items(db, data.study.project_id, data.metrics)
+    statistics: list[Aligned] = []
+    notes: list[str] = []
+    for done, human in enumerate(data.humans):
+        if progress is not None:
+            progress(done, len(data.humans))
+        study = _OfCriterion(data, human, labels, asked, by, epsilon, population)
+        statistics += study.about_score(arms) if human.about_score else study.against_metrics(notes)
+    for metric in data.metrics:
+        for reason, n in metric.unscored.items():
+            notes.append(f"{metric.name}: {n:,} unscored and left out ({reason})")
+    return AlignmentReport(
+        study=data.study.name,
+        protocol=data.protocol.title,
+        labels=labels,
+        asked=asked,
+        statistics=statistics,
+        notes=notes,
+        data=data,
+    )
+
+
+def rows_of(data: StudyData, human: Human, labels: Labels) -> tuple[list[tuple[str, float]], int]:
+    """(unit, human value) of every row, in order, and how many units a tie of their majority leaves out."""
+    if labels == "settled":
+        return sorted(human.settled.items()), 0
+    if labels == "each":
+        return sorted((unit, value) for given in human.people.values() for unit, value in given.items()), 0
+    found, ties = human.one_each()
+    return sorted(found.items()), ties
+
+
+def pairs_of(
+    data: StudyData, human: Human, metric: Metric, labels: Labels = "item", by: str | None = "system"
+) -> Pairs:
+    """The rows that one criterion and one metric are compared on, by question, grouped by `by`."""
+    rows, _ = rows_of(data, human, labels)
+    facts = [data.units[unit] for unit, _ in rows]
+    return Pairs.of(
+        [value for _, value in rows],
+        [metric.values.get(unit) for unit, _ in rows],
+        clusters=[one.question for one in facts],
+        groups=None if by is None else [one.groups.get(by) for one in facts],
+        units=[unit for unit, _ in rows],
+        binary=human.binary,
+    )
+
+
+def comparable(human: Human, metrics: Sequence[Metric]) -> list[Metric]:
+    """The metrics that have values of this criterion's targets; a judge only of the criterion it filled in."""
+    units = set(human.settled) | {unit for given in human.people.values() for unit in given}
+    return [
+        metric
+        for metric in metrics
+        if not units.isdisjoint(metric.values) and (not metric.judge or metric.value == human.criterion.name)
+    ]
+
+
+@dataclass(frozen=True)
+class _OfCriterion:
+    """One criterion of a study, and how it is to be measured."""
+
+    data: StudyData
+    human: Human
+    labels: Labels
+    asked: Resampling
+    by: str | None
+    epsilon: float
+    population: Sequence[ProjectItem]
+
+    @property
+    def groupings(self) -> list[str]:
+        """What rows are grouped by: system, category, and what was asked for."""
+        return list(dict.fromkeys(["system", "category", *([self.by] if self.by else [])]))
+
+    @property
+    def name(self) -> str:
+        return self.human.criterion.name
+
+    def clusters(self) -> dict[Hashable, Hashable]:
+        """Unit → its question."""
+        return {unit: facts.question for unit, facts in self.data.units.items()}
+
+    # Agreement with scores ------------------------------------------------------------------------------------------
+
+    def about_score(self, arms: Arms | None) -> list[Aligned]:
+        """Mean agreement overall and by group, and what anchoring does."""
+        rows, _ = rows_of(self.data, self.human, self.labels)
+        about: dict[str, Any] = {"criterion": self.name, "metric": self.human.about_score}
+        found = []
+        for place, by in enumerate(self.groupings):
+            facts = [self.data.units[unit] for unit, _ in rows]
+            made = mean_agreement(
+                [value for _, value in rows],
+                [one.groups[by] for one in facts],
+                self.asked,
+                clusters=[one.question for one in facts],
+                scale=self.human.scale,
+                by=by,
+                **about,
+            )
+            found += made if place == 0 else made[1:]
+        if arms is not None and (pair := arms.grades(self.human)) is not None:
+            seen, blind, clusters = pair
+            effect = anchoring_effect(seen, blind, self.asked, clusters=clusters, against=arms.name, **about)
+            found.append(effect)
+        return [*found, *self._yielding()]
+
+    def _yielding(self) -> list[Aligned]:
+        """Blind judgement, score and grade of the same person, where the study asked for all three."""
+        blind = next(
+            (
+                one
+                for one in self.data.humans
+                if one.about_score is None and one.criterion.name.startswith(self.human.about_score or "-")
+            ),
+            None,
+        )
+        metric = next((one for one in self.data.metrics if one.value == self.human.about_score), None)
+        if blind is None or metric is None or blind.scale is None or blind.scale == (0.0, 0.0):
+            return []
+        low, high = blind.scale
+        judged, scored, graded = {}, {}, {}
+        clusters: dict[Hashable, Hashable] = {}
+        for person, given in blind.people.items():
+            for unit, value in given.items():
+                key = (person, unit)
+                judged[key] = (value - low) / (high - low)
+                clusters[key] = self.data.units[unit].question
+                if unit in metric.values:
+                    scored[key] = metric.values[unit]
+                if unit in self.human.people.get(person, {}):
+                    graded[key] = self.human.people[person][unit]
+        return yielding(
+            judged, scored, graded, self.asked, clusters=clusters, criterion=self.name, metric=self.human.about_score
+        )
+
+    # Metrics --------------------------------------------------------------------------------------------------------
+
+    def against_metrics(self, notes: list[str]) -> list[Aligned]:
+        """Every metric, every two of them, and the human ceiling."""
+        human = self.human
+        if human.reason:
+            return [undefined("spearman", human.reason, 0, criterion=self.name)]
+        if human.positive is not None:
+            notes.append(f'{self.name}: "{human.positive}" counts as 1, any other label as 0')
+        rows, ties = rows_of(self.data, human, self.labels)
+        if ties:
+            notes.append(f"{self.name}: {ties:,} units on which people split evenly left out")
+        metrics = comparable(human, self.data.metrics)
+        if not rows or not metrics:
+            reason = "nobody has labelled it yet" if not rows else "no metric or judge has values of these targets"
+            return [undefined("spearman", reason, len(rows), criterion=self.name)]
+        found: list[Aligned] = []
+        for metric in metrics:
+            made = list(self._of_metric(metric))
+            found += made
+            rank = next(one for one in made if one.name == "spearman")
+            if rank.high is not None and rank.high < 0:
+                notes.append(f"{self.name}: {metric.name} goes the other way; its decisions are read as they stand")
+        found += self._ceiling(metrics)
+        for first, second in combinations(metrics[:MOST_COMPARED], 2):
+            pairs = pairs_of(self.data, human, first, self.labels)
+            other = np.array([second.values.get(str(unit), np.nan) for unit in pairs.units], dtype=np.float64)
+            found += compare(pairs, other, self.asked, criterion=self.name, metric=first.name, against=second.name)
+        if len(metrics) > MOST_COMPARED:
+            notes.append(f"{self.name}: of {len(metrics)} metrics the first {MOST_COMPARED} are compared in pairs")
+        return found
+
+    def _of_metric(self, metric: Metric) -> Iterator[Aligned]:
+        human, asked = self.human, self.asked
+        about: dict[str, Any] = {"criterion": self.name, "metric": metric.name}
+        pairs = pairs_of(self.data, human, metric, self.labels)
+        yield from association(pairs, asked, threshold=metric.threshold, **about)
+        if human.scale is not None:
+            yield calibration(pairs, asked, scale=human.scale, **about)[0]
+        yield from system_ranking(pairs, asked, **about)
+        for by in self.groupings:
+            grouped = pairs_of(self.data, human, metric, self.labels, by)
+            if len(grouped.groups) > 1:
+                for group in grouped.groups:
+                    part = grouped.of_group(group)
+                    yield from association(part, asked, threshold=metric.threshold, group=group, by=by, **about)
+        yield from self._alternative(metric)
+        yield from self._powered(metric)
+
+    def _alternative(self, metric: Metric) -> list[Aligned]:
+        """May the metric or judge replace an annotator: only where it can speak on the people's own scale."""
+        human = self.human
+        about: dict[str, Any] = {"criterion": self.name, "metric": metric.name}
+        if human.scale is None or metric.scale is None or metric.threshold is None:
+            reason = "the metric has no known scale that could be put on the people's"
+            return [undefined("alt_test_winning_rate", reason, 0, **about)]
+        low, high = metric.scale
+        stretch = (human.scale[1] - human.scale[0]) / (high - low)
+        if human.binary:
+            judge = {unit: float(value >= metric.threshold) for unit, value in metric.values.items()}
+        else:
+            judge = {unit: human.scale[0] + (value - low) * stretch for unit, value in metric.values.items()}
+        nominal = human.criterion.scale == "nominal"
+        return alternative_annotator_test(
+            human.people,
+            judge,
+            closeness="equal" if nominal else "distance",
+            epsilon=self.epsilon,
+            asked=self.asked,
+            clusters=self.clusters(),
+            **about,
+        )
+
+    def _powered(self, metric: Metric) -> list[Aligned]:
+        """The human mean over all current items of the project that the metric has scored."""
+        if metric.judge or self.human.criterion.target != "item":
+            return []
+        values, _ = rows_of(self.data, self.human, "settled" if self.labels == "settled" else "item")
+        of_version = {self.data.units[unit].version_id: value for unit, value in values}
+        items = [item for item in self.population if metric.name in item.scores]
+        per = str(self.data.study.settings.get("per") or "")
+        parts = [part for part in per.split(",") if part]
+        return prediction_powered_mean(
+            np.array([of_version.get(item.version_id, np.nan) for item in items], dtype=np.float64),
+            np.array([item.scores[metric.name] for item in items], dtype=np.float64),
+            self.asked,
+            clusters=[item.question for item in items],
+            strata=[tuple(getattr(item, part) for part in parts) for item in items] if parts else None,
+            criterion=self.name,
+            metric=metric.name,
+        )
+
+    def _ceiling(self, metrics: Sequence[Metric]) -> Iterator[Aligned]:
+        human = self.human
+        for place, metric in enumerate(metrics):
+            made = human_ceiling(
+                human.people,
+                metric.values,
+                self.asked,
+                binary=human.binary,
+                threshold=metric.threshold,
+                clusters=self.clusters(),
+                criterion=self.name,
+                metric_name=metric.name,
+            )
+            # The ceiling of the units that the metric has scored; where all have scored all, it is one and the same.
+            for one in made:
+                alone = one.name.startswith("human_ceiling")
+                if not alone:
+                    yield one
+                elif place == 0 or _covers(human, metrics[0]) != _covers(human, metric):
+                    yield one if place == 0 else replace(one, against=metric.name)
+
+
+def _covers(human: Human, metric: Metric) -> set[str]:
+    return {unit for given in human.people.values() for unit in given if unit in metric.values}

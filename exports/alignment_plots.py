@@ -1,0 +1,200 @@
+"""The plots of alignment as Altair charts: for the pages, and drawn without a browser for files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from annotators.alignment import TITLES, Aligned, Bin, Pairs, SystemMeans, confusion, decide, roc_curve
+from annotators.alignment.calibration import calibration
+from annotators.alignment.resampling import Resampling
+from exports.charts import ACCENT, COLOURS, LINE, QUIET
+
+MOST_POINTS = 5_000
+
+
+def forest(
+    rows: Sequence[tuple[str, Aligned]], title: str, *, domain: tuple[float, float] | None = None
+) -> alt.LayerChart | None:
+    """Values with their intervals, one line each; None when nothing is defined."""
+    frame = pd.DataFrame(
+        [
+            {"name": name, "value": one.value, "low": one.low, "high": one.high, "n": one.n}
+            for name, one in rows
+            if one.value is not None
+        ]
+    )
+    if frame.empty:
+        return None
+    ends = pd.concat([frame["value"], frame["low"].dropna(), frame["high"].dropna()])
+    low, high = domain or (min(0.0, float(ends.min())), max(1.0, float(ends.max())))
+    y = alt.Y("name:N", sort=list(frame["name"]), title=None, axis=alt.Axis(labelLimit=260))
+    scale = alt.Scale(domain=[low, high])
+    tips = [alt.Tooltip("name:N"), *(alt.Tooltip(f"{one}:Q", format=".3f") for one in ("value", "low", "high")), "n:Q"]
+    bars = (
+        alt.Chart(frame)
+        .mark_rule(color=ACCENT, strokeWidth=2)
+        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
+    )
+    points = alt.Chart(frame).mark_point(color=ACCENT, filled=True, size=70, opacity=1)
+    layered: alt.LayerChart = (bars + points.encode(y=y, x=alt.X("value:Q", scale=scale), tooltip=tips)).properties(
+        height=alt.Step(28)
+    )
+    return layered
+
+
+def scatter(pairs: Pairs, human: str, metric: str, names: Sequence[str] | None = None) -> alt.LayerChart:
+    """Human value against the metric with a straight fit and its band.
+
+    Human values that are few are shaken a little, so that points do not hide each other. `names` names the rows. More
+    than 5,000 rows are thinned out evenly.
+    """
+    step = max(1, -(-pairs.n // MOST_POINTS))
+    shown = slice(None, None, step)
+    said, kinds = pairs.human[shown], np.unique(pairs.human)
+    spread = 0.12 * float(np.diff(kinds).min()) if 1 < len(kinds) <= 12 else 0.0
+    shaken = said + spread * np.random.default_rng(0).uniform(-1, 1, len(said))
+    frame = pd.DataFrame(
+        {
+            "metric": pairs.metric[shown],
+            "human": said,
+            "shown": shaken,
+            "item": list(names)[shown] if names is not None else [str(unit) for unit in pairs.units[shown]],
+        }
+    )
+    x = alt.X("metric:Q", title=metric, scale=alt.Scale(zero=False))
+    axis = alt.Axis(values=kinds.tolist()) if len(kinds) <= 12 else alt.Undefined
+    y = alt.Y("shown:Q", title=human, scale=alt.Scale(zero=False), axis=axis)
+    tips = ["item:N", alt.Tooltip("human:Q"), alt.Tooltip("metric:Q", format=".3f")]
+    points = alt.Chart(frame).mark_circle(color=ACCENT, size=34, opacity=0.55).encode(x=x, y=y, tooltip=tips)
+    line = _fit(pairs)
+    band = alt.Chart(line).mark_area(color=LINE, opacity=0.18).encode(x="metric:Q", y="low:Q", y2="high:Q")
+    fit = alt.Chart(line).mark_line(color=LINE, strokeWidth=2).encode(x="metric:Q", y="fit:Q")
+    layered: alt.LayerChart = (points + band + fit).properties(height=300)
+    return layered
+
+
+def _fit(pairs: Pairs) -> pd.DataFrame:
+    """The least-squares line of people on the metric with the pointwise 95 % band of a bootstrap over clusters."""
+    grid = np.linspace(pairs.metric[0], pairs.metric[-1], 40) if pairs.n else np.zeros(0)
+    if pairs.n < 3 or np.ptp(pairs.metric) == 0:
+        return pd.DataFrame({"metric": [], "fit": [], "low": [], "high": []})
+    rng, n = np.random.default_rng(0), pairs.n_clusters
+    draws = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(300)], axis=1)
+    weights = np.concatenate([np.ones((pairs.n, 1)), draws[pairs.cluster]], axis=1).astype(np.float64)
+    x, y = pairs.metric, pairs.human
+    size, sx, sy, sxx, sxy = np.stack([np.ones_like(x), x, y, x * x, x * y]) @ weights
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = (size * sxy - sx * sy) / (size * sxx - sx * sx)
+        lines = (sy - slope * sx) / size + slope * grid[:, None]
+    low, high = np.nanquantile(lines[:, 1:], [0.025, 0.975], axis=1)
+    return pd.DataFrame({"metric": grid, "fit": lines[:, 0], "low": low, "high": high})
+
+
+def roc(curves: Sequence[tuple[str, Pairs]]) -> alt.LayerChart | None:
+    """The ROC curves of metrics of binary labels; None when none has both labels."""
+    frames = []
+    for name, pairs in curves:
+        if pairs.binary and pairs.n and np.ptp(pairs.human) > 0:
+            made = roc_curve(pairs)
+            frames.append(
+                pd.DataFrame(
+                    {"metric": name, "fpr": made.false_positive, "tpr": made.true_positive, "at": made.thresholds}
+                ).replace([np.inf, -np.inf], None)
+            )
+    if not frames:
+        return None
+    frame = pd.concat(frames, ignore_index=True)
+    frame["order"] = range(len(frame))
+    square = alt.Scale(domain=[0, 1])
+    chance = alt.Chart(pd.DataFrame({"fpr": [0, 1], "tpr": [0, 1]})).mark_line(color=QUIET, strokeDash=[4, 4])
+    chance = chance.encode(
+        x=alt.X("fpr:Q", scale=square, title="False positive rate"),
+        y=alt.Y("tpr:Q", scale=square, title="True positive rate"),
+    )
+    legend = alt.Legend(orient="bottom", columns=1, labelLimit=400)
+    lines = alt.Chart(frame).mark_line(strokeWidth=2).encode(
+        x="fpr:Q", y="tpr:Q", order="order:Q",
+        color=alt.Color("metric:N", title=None, scale=alt.Scale(range=COLOURS), legend=legend),
+        tooltip=["metric:N", alt.Tooltip("fpr:Q", format=".3f"), alt.Tooltip("tpr:Q", format=".3f"), "at:Q"],
+    )  # fmt: skip
+    layered: alt.LayerChart = (chance + lines).properties(height=320)
+    return layered
+
+
+def calibration_plot(bins: Sequence[Bin], human: str, metric: str) -> alt.LayerChart | None:
+    """Mean human value against mean metric of each bin, with intervals; None without bins."""
+    if not bins:
+        return None
+    frame = pd.DataFrame(
+        [{"metric": one.metric, "human": one.human, "low": one.low, "high": one.high, "n": one.n} for one in bins]
+    )
+    square = alt.Scale(domain=[0, 1])
+    perfect = alt.Chart(pd.DataFrame({"metric": [0, 1], "human": [0, 1]})).mark_line(color=QUIET, strokeDash=[4, 4])
+    perfect = perfect.encode(
+        x=alt.X("metric:Q", scale=square, title=metric), y=alt.Y("human:Q", scale=square, title=f"{human} (0 to 1)")
+    )
+    base = alt.Chart(frame).encode(x="metric:Q")
+    bars = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y="low:Q", y2="high:Q")
+    tips = [alt.Tooltip(f"{one}:Q", format=".3f") for one in ("metric", "human", "low", "high")]
+    points = base.mark_circle(color=ACCENT, opacity=1).encode(
+        y="human:Q", size=alt.Size("n:Q", title="units", legend=None), tooltip=[*tips, "n:Q"]
+    )
+    layered: alt.LayerChart = (perfect + bars + points).properties(height=320)
+    return layered
+
+
+def calibration_of(pairs: Pairs, scale: tuple[float, float], human: str, metric: str) -> alt.LayerChart | None:
+    """The calibration plot of a metric."""
+    return calibration_plot(calibration(pairs, Resampling(), scale=scale)[1], human, metric)
+
+
+def confusion_plot(pairs: Pairs, threshold: float, human: str, metric: str) -> alt.LayerChart:
+    """How often each human label met each decision of the metric at its threshold."""
+    counts = confusion(decide(pairs.metric, threshold), pairs.human)
+    frame = pd.DataFrame(
+        [
+            {"people": "yes" if h else "no", "said": "yes" if m else "no", "n": counts.get((h, m), 0)}
+            for h in (1.0, 0.0)
+            for m in (1.0, 0.0)
+        ]
+    )
+    order = ["yes", "no"]
+    base = alt.Chart(frame).encode(
+        x=alt.X("said:N", sort=order, title=f"{metric} ≥ {threshold:g}", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("people:N", sort=order, title=human),
+    )
+    most = max(1, int(frame["n"].max()))
+    tiles = base.mark_rect().encode(
+        color=alt.Color("n:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None),
+        tooltip=["people:N", "said:N", "n:Q"],
+    )
+    dark = alt.condition(alt.datum.n > 0.55 * most, alt.value("#ffffff"), alt.value("#10202c"))
+    layered: alt.LayerChart = (tiles + base.mark_text(fontSize=14).encode(text="n:Q", color=dark)).properties(
+        height=alt.Step(64)
+    )
+    return layered
+
+
+def systems(means: Sequence[SystemMeans], human: str, metric: str) -> alt.LayerChart:
+    """Each system's mean by people against its mean by the metric, named."""
+    frame = pd.DataFrame(
+        [{"system": one.system, "human": one.human, "metric": one.metric, "n": one.n} for one in means]
+    )
+    base = alt.Chart(frame).encode(
+        x=alt.X("metric:Q", title=f"{metric}, mean", scale=alt.Scale(zero=False, padding=20)),
+        y=alt.Y("human:Q", title=f"{human}, mean", scale=alt.Scale(zero=False, padding=20)),
+    )
+    tips = ["system:N", "n:Q", alt.Tooltip("human:Q", format=".3f"), alt.Tooltip("metric:Q", format=".3f")]
+    points = base.mark_circle(color=ACCENT, size=80, opacity=1).encode(tooltip=tips)
+    names = base.mark_text(align="left", dx=8, fontSize=11, color=QUIET).encode(text="system:N")
+    layered: alt.LayerChart = (points + names).properties(height=300)
+    return layered
+
+
+def title_of(name: str) -> str:
+    """A statistic's name in words."""
+    return TITLES.get(name, name)

@@ -1,0 +1,201 @@
+"""Alignment of a table that stands alone: one column of human values, one or more of metrics, no database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from annotators.alignment import (
+    Aligned,
+    Pairs,
+    Resampling,
+    alternative_annotator_test,
+    association,
+    calibration,
+    compare,
+    human_ceiling,
+    mean_agreement,
+    system_ranking,
+    undefined,
+)
+from annotators.errors import InvalidInput
+from exports.columns import Columns, read_columns
+
+
+@dataclass(frozen=True)
+class Named:
+    """Which columns of a table are what; `unit` and `rater` say whose judgement of what a row is."""
+
+    human: str
+    metrics: tuple[str, ...]
+    group: str | None = None
+    cluster: str | None = None
+    unit: str | None = None
+    rater: str | None = None
+
+
+@dataclass(frozen=True)
+class TableAlignment:
+    """All statistics of a table, with what they were made from; `pairs` holds the rows of each metric."""
+
+    table: str
+    n_rows: int
+    asked: Resampling
+    statistics: Sequence[Aligned]
+    notes: Sequence[str]
+    pairs: dict[str, Pairs]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay alignment --table … --json` prints it."""
+        return {
+            "table": self.table,
+            "rows": self.n_rows,
+            "seed": self.asked.seed,
+            "resamples": self.asked.resamples,
+            "statistics": [one.to_json() for one in self.statistics],
+            "notes": list(self.notes),
+        }
+
+
+def align_table(
+    path: Path,
+    named: Named,
+    asked: Resampling | None = None,
+    *,
+    threshold: float | None = None,
+    positive: str | None = None,
+    epsilon: float = 0.2,
+) -> TableAlignment:
+    """Every statistic of the metrics' columns against the human one, over all rows and by group.
+
+    Human values are numbers, or two words of which `positive` (default: yes, true, correct, …) counts as 1. Rows of one
+    `cluster` are resampled together; a row without one stands alone. With `unit` and `rater` also the human ceiling and
+    the alternative annotator test; rows of one unit are then a cluster, unless a cluster is named. Raises InvalidInput
+    naming file, line and column for a value that is no number, and NotFound for a column that is not there.
+    """
+    table = read_columns(path)
+    if not named.metrics:
+        raise InvalidInput("No column of a metric is named. Name at least one with --metric.")
+    if (named.unit is None) != (named.rater is None):
+        raise InvalidInput("A unit and a rater go together: name both columns, or neither.")
+    human, word = table.judgements(named.human, positive)
+    notes = [f'{named.human}: "{word}" counts as 1, any other value as 0'] if word else []
+    work = _Work(
+        table=table, named=named, asked=asked or Resampling(), human=human, threshold=threshold, epsilon=epsilon
+    )
+    found = mean_agreement(human, work.groups, work.asked, clusters=work.clusters, by=named.group, **work.about)
+    pairs = {name: work.pairs(name) for name in named.metrics}
+    for name in named.metrics:
+        found += work.of_metric(name, pairs[name])
+    for first, second in combinations(named.metrics, 2):
+        found += work.compared(first, second)
+    return TableAlignment(table.name, len(table.lines), work.asked, found, notes, pairs)
+
+
+class _Work:
+    """A table being measured."""
+
+    def __init__(
+        self,
+        *,
+        table: Columns,
+        named: Named,
+        asked: Resampling,
+        human: list[float | None],
+        threshold: float | None,
+        epsilon: float,
+    ) -> None:
+        self.table, self.named, self.human = table, named, human
+        self.threshold, self.epsilon = threshold, epsilon
+        self.about: dict[str, Any] = {"criterion": named.human}
+        self.groups = table.keys(named.group)
+        owner = named.cluster or named.unit
+        keys = table.keys(owner)
+        self.clusters = None if keys is None else [i if key is None else key for i, key in enumerate(keys)]
+        self.asked = asked if owner is None else replace(asked, over=f"clusters by {owner}")
+
+    def pairs(self, name: str) -> Pairs:
+        """The rows of one metric."""
+        rows = list(range(len(self.human)))
+        return Pairs.of(self.human, self.table.numbers(name), clusters=self.clusters, groups=self.groups, units=rows)
+
+    def of_metric(self, name: str, pairs: Pairs) -> list[Aligned]:
+        """One metric over all rows and by group, and beside people where the table says who judged what."""
+        about: dict[str, Any] = {**self.about, "metric": name}
+        found = association(pairs, self.asked, threshold=self.threshold, **about)
+        said = pairs.human
+        if len(said) and said.min() < said.max():
+            scale = (0.0, 1.0) if pairs.binary else (float(said.min()), float(said.max()))
+            found.append(calibration(pairs, self.asked, scale=scale, **about)[0])
+        if self.groups is not None:
+            found += system_ranking(pairs, self.asked, **about)
+        for group in pairs.groups:
+            part = pairs.of_group(group)
+            by = self.named.group
+            found += association(part, self.asked, threshold=self.threshold, group=group, by=by, **about)
+        if self.named.unit is not None and self.named.rater is not None:
+            found += self._beside_people(name, self.named.unit, self.named.rater)
+        return found
+
+    def compared(self, first: str, second: str) -> list[Aligned]:
+        """Two metrics on the same rows."""
+        pairs = self.pairs(first)
+        scores = self.table.numbers(second)
+        other = np.array([scores[int(str(i))] for i in pairs.units], dtype=np.float64)
+        return compare(pairs, other, self.asked, metric=first, against=second, **self.about)
+
+    def _beside_people(self, name: str, unit: str, rater: str) -> list[Aligned]:
+        people: dict[str, dict[str, float]] = {}
+        metric: dict[str, float] = {}
+        clusters: dict[str, Any] = {}
+        units, raters = self.table.keys(unit) or [], self.table.keys(rater) or []
+        for i, score in enumerate(self.table.numbers(name)):
+            what, who, label = units[i], raters[i], self.human[i]
+            if what is None or who is None:
+                continue
+            if self.clusters is not None:
+                clusters[what] = self.clusters[i]
+            if score is not None:
+                metric[what] = score
+            if label is None:
+                continue
+            if what in people.setdefault(who, {}):
+                where = f"{self.table.name}, line {self.table.lines[i]}"
+                raise InvalidInput(f"{where}: {who!r} judged {what!r} before. Keep one of the two rows.")
+            people[who][what] = label
+        binary = {label for given in people.values() for label in given.values()} <= {0.0, 1.0}
+        cut = self.threshold
+        if cut is None and all(0 <= score <= 1 for score in metric.values()):
+            cut = 0.5
+        decides = binary and cut is not None
+        judge = {what: float(score >= (cut or 0.0)) for what, score in metric.items()} if decides else metric
+        ceiling = human_ceiling(
+            people,
+            metric,
+            self.asked,
+            binary=binary,
+            threshold=cut,
+            clusters=clusters,
+            criterion=self.named.human,
+            metric_name=name,
+        )
+        first = name == self.named.metrics[0]
+        kept = [one for one in ceiling if first or not one.name.startswith("human_ceiling")]
+        if binary and not decides:
+            reason = "the metric has no threshold of its own outside 0 to 1: give one"
+            return [*kept, undefined("alt_test_winning_rate", reason, 0, metric=name, **self.about)]
+        return kept + alternative_annotator_test(
+            people,
+            judge,
+            closeness="equal" if binary else "distance",
+            epsilon=self.epsilon,
+            asked=self.asked,
+            clusters=clusters,
+            metric=name,
+            **self.about,
+        )

@@ -1,0 +1,74 @@
+"""`assay alignment`: of a study and of a table, as words and as JSON, with its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from db.people import local_administrator
+from tests.app.cli.command_line import CommandLine
+from tests.exports.judged import make_judged
+from tests.exports.test_alignment_table import write
+
+FIELDS = {"name", "metric", "criterion", "group", "value", "low", "high", "method", "n", "reason"}
+NAMES = {
+    "pearson", "spearman", "kendall_tau_b", "auroc", "accuracy", "cohen_kappa", "mean_agreement", "williams_t",
+    "steiger_z",
+}  # fmt: skip
+
+
+@pytest.fixture
+def judged(begun: CommandLine, tmp_path: Path) -> CommandLine:
+    database = begun.database()
+    make_judged(database, local_administrator(database), tmp_path / "source", questions=12, labelled=10)
+    database.dispose()
+    return begun
+
+
+def test_a_study_is_measured_by_name(judged: CommandLine) -> None:
+    document = judged.json("alignment", "judged", "grading", "--resamples", "200", "--seed", "3")
+    assert (document["study"], document["labels"], document["seed"]) == ("grading", "item", 3)
+    assert all(set(one) >= FIELDS for one in document["statistics"])
+    assert {one["name"] for one in document["statistics"]} >= NAMES - {"mean_agreement"}
+    assert judged.json("alignment", "judged", "grading", "--resamples", "200", "--seed", "3") == document
+    words = judged("alignment", "judged", "grading", "--resamples", "200", "--labels", "each", "--by", "group").out
+    assert "imported:native: overlap" in words
+    assert "one person against the rest (3 people)" in words
+    assert "group     open" in words
+
+
+def test_a_table_needs_no_home_folder(assay: CommandLine, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv")
+    document = assay.json(
+        "alignment", "--table", path, "--human", "right", "--metric", "m", "--metric", "k", "--group", "part",
+        "--cluster", "q", "--resamples", "200",
+    )  # fmt: skip
+    assert {one["name"] for one in document["statistics"]} >= NAMES
+    assert all(set(one) >= FIELDS for one in document["statistics"])
+    assert not assay.home.exists()
+
+
+def test_the_report_is_written_and_named_on_standard_error(assay: CommandLine, tmp_path: Path) -> None:
+    path, report = write(tmp_path / "t.csv"), tmp_path / "report.html"
+    outcome = assay(
+        "alignment", "--table", path, "--human", "grade", "--metric", "m", "--resamples", "100", "--report", report
+    )
+    assert str(report) in outcome.err
+    assert "<svg" in report.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["finance"], 2, "Give PROJECT and STUDY, or --table FILE"),
+        (["finance", "v", "--human", "h"], 2, "columns of a --table"),
+        (["finance", "v", "--labels", "some"], 2, "item, each, settled"),
+        (["--table", "t.csv"], 2, "--human and --metric"),
+        (["finance", "--table", "t.csv", "--human", "h", "--metric", "m"], 2, "Leave them out"),
+        (["--table", "none.csv", "--human", "h", "--metric", "m"], 3, "no file"),
+        (["finance", "v"], 3, "no study named 'v'"),
+    ],
+)
+def test_wrong_usage_says_what_to_do(begun: CommandLine, arguments: list[str], code: int, says: str) -> None:
+    assert says in begun("alignment", *arguments, code=code).err

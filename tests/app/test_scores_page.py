@@ -1,0 +1,167 @@
+"""The pages Scores and Jobs: what is run, compared and looked behind; the review of abstention examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotators.scorers.training_sets import starting_set
+from app.jobs import work
+from db.jobs import list_jobs, queue_job
+from db.people import set_member
+from db.permissions import Role
+from db.projects import create_project
+from db.scores import plan_scoring, run_scorer
+from tests.app.filled import no_problem, press
+from tests.app.pages import Pages, words
+from tests.bulk import make_items
+
+
+class ScoredPages:
+    """A project with 60 items of two systems and three categories, and a researcher and a viewer."""
+
+    def __init__(self, pages: Pages) -> None:
+        self.pages, self.db, self.admin = pages, pages.db, pages.admin
+        self.project_id = create_project(pages.db, pages.admin, "harbour")
+        make_items(pages.db, self.project_id, 60)
+        for name, role in (("rosa", Role.RESEARCHER), ("vera", Role.VIEWER)):
+            pages.person(name)
+            set_member(pages.db, pages.admin, self.project_id, name=name, role=role)
+
+    def open(self, name: str = "scores", who: str = "rosa", **parameters: Any) -> AppTest:
+        given = {"project": str(self.project_id), **{key: str(value) for key, value in parameters.items()}}
+        return self.pages.open(self.pages.token(who), name, **given)
+
+    def score(self, **parameters: Any) -> None:
+        run_scorer(self.db, self.admin, self.project_id, scorer="phrase_recall", parameters=parameters or None)
+
+    def jobs(self) -> list[Any]:
+        return list_jobs(self.db, self.admin, self.project_id)
+
+
+@pytest.fixture
+def scored(pages: Pages) -> ScoredPages:
+    return ScoredPages(pages)
+
+
+# Running --------------------------------------------------------------------------------------------------------------
+
+
+def test_running_a_scorer_queues_a_job_that_a_worker_does(scored: ScoredPages) -> None:
+    page = scored.open()
+    assert "no scores yet" in no_problem(page)
+    page.selectbox(key="scores-scorer").select("phrase_recall").run()
+    page = press(page, "Run")
+    said = no_problem(page)
+    assert "Scoring: phrase_recall (mode=fathoms_code)" in said
+    assert "Waiting for a worker" in said
+    [job] = scored.jobs()
+    assert (job.state, job.kind, job.who) == ("waiting", "score", "rosa")
+    assert work(scored.db, "one") == 1
+    assert "by system and category" in no_problem(scored.open())
+
+
+def test_pressing_run_twice_queues_one_job(scored: ScoredPages) -> None:
+    page = scored.open()
+    page.selectbox(key="scores-scorer").select("phrase_recall").run()
+    press(press(page, "Run"), "Run")
+    assert len(scored.jobs()) == 1
+
+
+def test_when_every_item_has_its_score_nothing_is_queued(scored: ScoredPages) -> None:
+    scored.score()
+    page = scored.open()
+    page.selectbox(key="scores-scorer").select("phrase_recall").run()
+    assert "every item has its score already" in no_problem(press(page, "Run")).replace("\\", "")
+    assert scored.jobs() == []
+
+
+def test_a_viewer_sees_scores_and_runs_nothing(scored: ScoredPages) -> None:
+    scored.score()
+    page = scored.open(who="vera")
+    assert "by system and category" in no_problem(page)
+    assert "Run" not in [one.label for one in page.button]
+
+
+# Looking --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_has_a_row_a_system_and_every_cell_leads_to_its_items(scored: ScoredPages) -> None:
+    scored.score()
+    said = no_problem(scored.open())
+    # Three of four answers have their word: alpha has the even numbers, of which those divisible by four lack it.
+    assert "<td class=n>30</td>" in said
+    assert "0.500 [" in said
+    assert "system=alpha&amp;category=Tables" in said
+    items = no_problem(
+        scored.open(show="Items", of="phrase_recall (mode=fathoms_code)", system="alpha", category="Text")
+    )
+    assert "i0000000" in items
+    assert "i0000006" in items
+    assert "i0000001" not in items
+    assert "missing: copper" in items
+
+
+def test_radar_distribution_and_two_scorers_are_drawn(scored: ScoredPages) -> None:
+    scored.score()
+    scored.score(mode="word_boundary")
+    for show, says in (
+        ("Radar", "a line for each system"),
+        ("Distributions", "How many items have which score"),
+        ("Two scorers", "Mean difference"),
+    ):
+        page = scored.open(show=show)
+        assert says in no_problem(page), show
+        assert len(page.get("vega_lite_chart")) == 1, show
+    same = no_problem(page)
+    assert "0.000 [0.000, 0.000]" in same
+    assert "1.000" in same
+
+
+def test_one_value_alone_says_that_another_is_needed(scored: ScoredPages) -> None:
+    scored.score()
+    assert "There is one value only" in no_problem(scored.open(show="Two scorers"))
+
+
+# Jobs -----------------------------------------------------------------------------------------------------------------
+
+
+def test_jobs_are_cancelled_and_resumed_from_their_page(scored: ScoredPages) -> None:
+    assert "There has been no long work yet" in no_problem(scored.open("jobs"))
+    complete, _ = plan_scoring(scored.db, scored.admin, scored.project_id, scorer="phrase_recall")
+    given = {"scorer": "phrase_recall", "parameters": complete}
+    queue_job(scored.db, scored.admin, scored.project_id, kind="score", parameters=given)
+    press(scored.open("jobs"), "Cancel")
+    assert scored.jobs()[0].state == "cancelled"
+    page = scored.open("jobs")
+    assert "It was cancelled." in no_problem(page)
+    press(page, "Resume")
+    assert scored.jobs()[0].state == "waiting"
+    work(scored.db, "one")
+    assert "60 of 60" in no_problem(scored.open("jobs"))
+
+
+def test_a_job_that_failed_says_why(scored: ScoredPages) -> None:
+    queue_job(scored.db, scored.admin, scored.project_id, kind="fortune", parameters={})
+    work(scored.db, "one")
+    said = no_problem(scored.open("jobs"))
+    assert "does not know jobs of kind" in said
+    assert "Resume" in [one.label for one in scored.open("jobs").button]
+
+
+# Abstention examples --------------------------------------------------------------------------------------------------
+
+
+def test_without_labels_the_examples_that_ship_are_shown(scored: ScoredPages) -> None:
+    scored.score()
+    said = no_problem(scored.open(show="Abstention examples"))
+    assert "shipped" in said
+    assert f"{starting_set().count('abstention'):,}" in said
+    assert "No label waits" in said
+
+
+def test_words_of_the_page_are_escaped(scored: ScoredPages) -> None:
+    scored.score()
+    assert "<script>" not in words(scored.open(show="Items", of="<script>alert(1)</script>"))

@@ -1,0 +1,309 @@
+"""The evidence viewer on a document of 500 pages, in Chromium, and ten annotators paging through it at once.
+
+Run: .venv/bin/python -m tests.bench.bench_viewer [--turns 30]
+Times are measured in the browser, from the key press to the first frame in which the page asked for shows a complete
+picture (sharp: with as many pixels as the screen has there). *Cold* pages have never been drawn; *cached* ones are on
+the server's disk but new to the browser. For comparison the same pictures are shown by `st.image` on a page of
+Streamlit's own, by a click on its button. The browser's own PDF viewer is not measured: it does not tell when a page
+is painted, and headless Chromium has none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pymupdf
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from annotators.pages import Renderer
+from app.web import COOKIE
+from tests.bench.bench_browser import count_bytes, cpu_seconds
+from tests.e2e.conftest import FLAGS, find_chromium, sign_in
+from tests.e2e.viewer_scene import ROOT, make_viewer_scene, table
+from tests.servers import RunningServer, free_port, running_server
+
+PAGES = 500
+WORDS = ("station", "converter", "harbour", "winter", "delivery", "contract", "turbine", "water", "pump", "oil")
+
+# Looks at every frame, from the next key on, until `done` holds; the times are kept in window.times.
+CLOCK = f"""
+window.times = [];
+window.arm = (condition, event) => {{ window.armed = {{ event, done: new Function('root', 'return ' + condition) }}; }};
+for (const event of ['keydown', 'input', 'pointerdown']) {{
+  window.addEventListener(event, () => {{
+    if (window.armed?.event !== event) return;
+    const {{ done }} = window.armed, begun = performance.now();
+    window.armed = null;
+    const look = () => (done({ROOT}) ? window.times.push(performance.now() - begun) : requestAnimationFrame(look));
+    requestAnimationFrame(look);
+  }}, true);
+}}
+"""
+
+
+def long_document(folder: Path) -> bytes:
+    """Pages like those of a report: a heading, forty lines, and a chart of vector graphics."""
+    document = pymupdf.open()
+    for number in range(1, PAGES + 1):
+        page = document.new_page()
+        page.insert_text((60, 70), f"Section {number} of the report", fontsize=18)
+        for line in range(40):
+            words = " ".join(WORDS[(number * 7 + line * 3 + at) % len(WORDS)] for at in range(11))
+            page.insert_text((60, 110 + 12 * line), f"{words} {number * 40 + line}", fontsize=10)
+        shape = page.new_shape()
+        for bar in range(60):
+            height = (bar * number) % 90
+            shape.draw_rect(pymupdf.Rect(60 + 8 * bar, 790 - height, 66 + 8 * bar, 790))
+            shape.finish(fill=(0.4, 0.5, 0.7), color=None)
+        shape.commit()
+    data: bytes = document.tobytes()
+    (folder / "long.pdf").write_bytes(data)
+    return data
+
+
+def report(name: str, times: list[float], unit: str = "ms") -> float:
+    steady = sorted(times)
+    median, tail = statistics.median(steady), steady[min(len(steady) - 1, int(len(steady) * 0.95))]
+    print(f"{name:58} p50 {median:8.1f} {unit}  p95 {tail:8.1f} {unit}  n {len(steady)}", flush=True)
+    return median
+
+
+def timed(page: Page, condition: str, press: Callable[[], None], event: str = "keydown") -> float:
+    """Milliseconds from the first such event to the first frame in which the condition holds."""
+    page.evaluate("([condition, event]) => { window.times = []; window.arm(condition, event); }", [condition, event])
+    press()
+    page.wait_for_function("window.times.length > 0", timeout=60_000)
+    return float(page.evaluate("window.times[0]"))
+
+
+def shown(number: int) -> str:
+    own = f"root.querySelector('[data-testid=page][data-page=\"{number}\"] .picture img')"
+    return f"{own}?.complete && {own}.naturalWidth > 0"
+
+
+SHARP = """(() => {
+  const view = root.querySelector('.pages').getBoundingClientRect();
+  const dense = (one) => one.naturalWidth >= 0.98 * one.getBoundingClientRect().width * devicePixelRatio;
+  return [...root.querySelectorAll('[data-testid=page]')].filter((one) => {
+    const box = one.getBoundingClientRect();
+    return box.bottom > view.top && box.top < view.bottom;
+  }).every((one) => {
+    const tiles = [...one.querySelectorAll('.tiles img')], own = one.querySelector('.picture img');
+    return own && (dense(own) || (tiles.length > 0 && tiles.every(dense)));
+  });
+})()"""
+
+
+def open_viewer(browser: Browser, server: RunningServer, study_id: int, name: str = "ada") -> Page:
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.add_init_script(CLOCK)
+    sign_in(page, server, name)
+    page.goto(f"{server.url}/annotate?study={study_id}")
+    page.locator('[data-testid="page"] img').first.wait_for()
+    page.wait_for_timeout(1500)
+    return page
+
+
+def jump(page: Page, number: int) -> float:
+    """To a page by its number, as a person types it."""
+    field = page.get_by_test_id("page-number")
+    field.fill(str(number))
+    time_of = timed(page, shown(number), lambda: field.press("Enter"))
+    page.wait_for_timeout(250)
+    return time_of
+
+
+def turn(page: Page) -> float:
+    """To the next page, whose neighbours are fetched ahead."""
+    number = int(page.get_by_test_id("page-number").input_value()) + 1
+    time_of = timed(page, shown(number), lambda: page.keyboard.press("]"))
+    page.wait_for_timeout(400)
+    return time_of
+
+
+def zoom(page: Page, keys: str) -> float:
+    time_of = timed(page, SHARP, lambda: [page.keyboard.press(key) for key in keys] and None)
+    page.wait_for_timeout(300)
+    return time_of
+
+
+def search(page: Page, text: str, expected: str) -> float:
+    page.keyboard.press("/")
+    page.get_by_test_id("search-field").fill("")
+    condition = f"/^1 of {expected} /.test(root.querySelector('[data-testid=search-state]').textContent)"
+    time_of = timed(page, condition, lambda: page.get_by_test_id("search-field").fill(text), event="input")
+    page.keyboard.press("Escape")
+    return time_of
+
+
+def measure_viewer(browser: Browser, server: RunningServer, study_id: int, turns: int) -> dict[str, float]:
+    found = {}
+    page = open_viewer(browser, server, study_id)
+    received = count_bytes(page)
+    numbers = [20 + 13 * at for at in range(turns)]
+    found["cold"] = report("first sight of a page, cold", [jump(page, number) for number in numbers])
+    print(f"bytes a page seen for the first time: {received[0] / turns / 1000:.0f} kB (with neighbours and words)")
+    other = open_viewer(browser, server, study_id, "ben")
+    before = cpu_seconds(server.process.pid)
+    found["cached"] = report("first sight of a page, on the server's disk", [jump(other, number) for number in numbers])
+    print(f"server CPU a cached page: {1000 * (cpu_seconds(server.process.pid) - before) / turns:.0f} ms")
+    jump(page, 2)
+    page.wait_for_timeout(800)
+    found["turn"] = report("page turn (neighbours fetched ahead)", [turn(page) for _ in range(turns)])
+    sharp, tiles = [], []
+    for number in numbers[: max(6, turns // 3)]:
+        jump(page, number)
+        page.keyboard.press("w")
+        page.wait_for_timeout(300)
+        sharp.append(zoom(page, "+++"))  # 173 %
+        page.keyboard.press("w")
+        page.wait_for_timeout(300)
+        tiles.append(zoom(page, "++++++++"))  # 430 %
+        page.keyboard.press("w")
+    report("zoom to 173 % until sharp (a wider picture)", sharp)
+    report("zoom to 430 % until sharp (tiles)", tiles)
+    heading = [f"Section {number} of the report" for number in range(101, 101 + turns)]
+    first = time.monotonic()
+    while True:
+        answer = page.evaluate(
+            "fetch('/page-search/1?q=Section+499').then((one) => one.json()).then((one) => one.complete)"
+        )
+        if answer:
+            break
+        time.sleep(0.2)
+    print(f"index of {PAGES} pages made within {time.monotonic() - first:.1f} s of being asked for")
+    report("search over 500 pages, typed to shown (220 ms are a pause)", [search(page, text, "1") for text in heading])
+    page.context.close()
+    other.context.close()
+    return found
+
+
+@contextmanager
+def st_image_server(folder: Path) -> Iterator[str]:
+    """A page of Streamlit's own that shows picture after picture."""
+    script = folder / "shown.py"
+    script.write_text(
+        "import streamlit as st\nfrom pathlib import Path\n"
+        "n = st.session_state.setdefault('n', 0)\n"
+        "st.button('Next', on_click=lambda: st.session_state.update(n=st.session_state.n + 1))\n"
+        "st.write(f'Picture {st.session_state.n}')\n"
+        f"st.image(str(sorted(Path({str(folder)!r}).glob('*.img'))[st.session_state.n]))\n"
+    )
+    port = free_port()
+    options = ["--server.port", str(port), "--server.headless", "true", "--browser.gatherUsageStats", "false"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), *options]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, env=dict(os.environ))
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            try:
+                if httpx.get(f"{url}/_stcore/health").status_code == 200:
+                    break
+            except httpx.TransportError:
+                time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def measure_st_image(browser: Browser, folder: Path, turns: int) -> float:
+    """The same pictures at the same width, drawn beforehand: cached pages."""
+    folder.mkdir()
+    with Renderer() as renderer:
+        for number in range(turns + 1):
+            drawn = renderer.render(folder.parent / "long.pdf", "application/pdf", 20 + 13 * number, 800)
+            (folder / f"{number:03}.img").write_bytes(drawn.data)
+    with st_image_server(folder) as url:
+        page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+        page.add_init_script(CLOCK.replace(ROOT, "document"))
+        page.goto(url)
+        page.get_by_text("Picture 0").wait_for()
+        times = []
+        for number in range(turns):
+            image = "root.querySelector('[data-testid=stImage] img')"
+            page.evaluate("window.before = document.querySelector('[data-testid=stImage] img')?.currentSrc")
+            condition = f"{image}?.complete && {image}.currentSrc !== window.before && {image}.naturalWidth > 0"
+            press = page.get_by_role("button", name="Next").click
+            times.append(timed(page, condition, press, event="pointerdown"))
+            page.get_by_text(f"Picture {number + 1}").wait_for()
+            page.wait_for_timeout(300)
+        page.context.close()
+    return report("the same pictures by st.image", times)
+
+
+def measure_ten(server: RunningServer, token: str, seconds: float) -> None:
+    """Ten annotators, each turning a page a second: the page, the one after it, and the words, as the browser asks."""
+    times: dict[str, list[float]] = {"pictures": [], "words": []}
+    failures: list[int] = []
+    until = time.monotonic() + seconds
+
+    def annotator(number: int) -> None:
+        client = httpx.Client(base_url=server.url, cookies={COOKIE: token}, timeout=60)
+        page = number * 45 + 1
+        while time.monotonic() < until:
+            begun = time.monotonic()
+            for kind, address in (
+                ("pictures", f"/page-images/1/{page}?w=800&v=b"),
+                ("pictures", f"/page-images/1/{page + 1}?w=800&v=b"),
+                ("words", f"/page-words/1/{page}?v=b"),
+            ):
+                asked = time.monotonic()
+                if client.get(address).status_code != 200:
+                    failures.append(page)
+                times[kind].append(1000 * (time.monotonic() - asked))
+            page = page % (PAGES - 1) + 1
+            time.sleep(max(0.0, 1 - (time.monotonic() - begun)))
+        client.close()
+
+    threads = [threading.Thread(target=annotator, args=(number,)) for number in range(10)]
+    before = cpu_seconds(server.process.pid)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    report("ten annotators paging: a picture", times["pictures"])
+    report("ten annotators paging: the words of a page", times["words"])
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    memory = int(status.split("VmRSS:")[1].split()[0]) / 1024
+    spent = cpu_seconds(server.process.pid) - before
+    print(
+        f"failed requests {len(failures)}; server CPU {100 * spent / seconds:.0f} % of a core; memory {memory:.0f} MB"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--turns", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=30, help="how long ten annotators page")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
+        folder = Path(temporary)
+        data = long_document(folder)
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        units = [table(1, "long.pdf", 1, [0.1, 0.8, 0.9, 0.95])]
+        rows = [{"answer": "The converter failed in 2023.", "documents": ["long.pdf"], "evidence": units}]
+        with running_server(folder / "home") as server:
+            scene = make_viewer_scene(server, folder / "items", rows, {"long.pdf": data}, overlap=3)
+            found = measure_viewer(browser, server, scene.study_id, options.turns)
+            client = server.signed_in("chloe")
+            client.get(f"/api/studies/{scene.study_id}/work")
+            measure_ten(server, client.cookies[COOKIE], options.seconds)
+        naive = measure_st_image(browser, folder / "pictures", options.turns)
+        print(f"ratio to st.image: cached page {found['cached'] / naive:.2f}, page turn {found['turn'] / naive:.2f}")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
