@@ -22,7 +22,9 @@ from db.sign_in import session_actor
 
 PUBLIC_FILES = ("/static/", "/favicon.png")
 PUBLIC_ROUTES = ("/sign-in", "/healthz")
-NEVER_PAGES = ("/api/", "/page-images/", "/page-words/", "/page-search/", "/assets/", "/_stcore/", "/media/", "/component/")
+NEVER_PAGES = (
+    "/api/", "/page-images/", "/page-words/", "/page-search/", "/assets/", "/_stcore/", "/media/", "/component/",
+)  # fmt: skip
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 

@@ -16,12 +16,12 @@ from annotators.errors import AssayError, NotSignedIn
 from app import navigation, wording
 from app.state import app_state
 from app.style import style
-from app.tables import TextTable, as_csv, as_html, as_latex, as_markdown
 from app.web import COOKIE
 from db.engine import Database
 from db.permissions import READERS, Actor, Role
 from db.projects import ProjectRow, my_projects
 from db.sign_in import session_actor
+from exports.tables import TextTable, as_csv, as_html, as_latex, as_markdown
 
 _PROJECT = "assay_project"
 

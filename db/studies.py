@@ -50,7 +50,7 @@ class StudyDesign:
 
     `sample` items are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the
     scorers whose scores a protocol about scores is about; empty means the imported ones, else phrase_recall and
-    hallucination.
+    hallucination. `items` are external ids: only these are sampled from; empty means all of the project.
     """
 
     name: str
@@ -64,6 +64,7 @@ class StudyDesign:
     lease_minutes: int = 60
     show_scores: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
+    items: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
         if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == design.name)).first():
             raise Conflict(f"The project has a study named {design.name!r} already. Choose another name.")
         people = [_annotator(session, project_id, name) for name in design.annotators]
-        pool = candidates(session, project_id)
+        pool = _named(candidates(session, project_id), design.items)
         ordered = arrange(draw(pool, design.sample, design.per, design.seed), design.order, design.seed)
         if not ordered:
             raise InvalidInput("The project has no items to sample from. Import some first.")
@@ -129,6 +130,21 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
             details={"name": design.name, "protocol": protocol.name, "items": len(ordered), "overlap": design.overlap},
         )
         return StudyMade(study.id, len(ordered), len(ordered) * design.overlap, study.protocol_hash, study.sample_hash)
+
+
+def _named(pool: list[Candidate], items: Sequence[str]) -> list[Candidate]:
+    """The candidates with these external ids, or all; InvalidInput names an item that is not there."""
+    if not items:
+        return pool
+    known = {candidate.external_id for candidate in pool}
+    missing = [item for item in items if item not in known]
+    if missing:
+        raise InvalidInput(
+            f"The project has no item {missing[0]!r} ({len(missing)} of {len(items)} are not there). "
+            "Name items by their external id."
+        )
+    wanted = set(items)
+    return [candidate for candidate in pool if candidate.external_id in wanted]
 
 
 def _check_design(design: StudyDesign) -> None:
@@ -190,7 +206,12 @@ def _insert_study(
         rule=design.rule,
         lease_minutes=design.lease_minutes,
         show_scores=list(design.show_scores),
-        settings={"sample": design.sample, "per": design.per, **design.settings},
+        settings={
+            "sample": design.sample,
+            "per": design.per,
+            **({"items": list(design.items)} if design.items else {}),
+            **design.settings,
+        },
         n_items=n_items,
         evidence_step=protocol.first_step_showing(Material.EVIDENCE),
         documents_step=protocol.first_step_showing(Material.DOCUMENTS),

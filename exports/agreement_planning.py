@@ -123,11 +123,14 @@ def plan_words(found: Plan, width: float) -> list[str]:
     """How many items give the wanted width, for each number of annotators, and what is to be known beside it."""
     if found.reason is not None:
         return [f"No plan: {found.reason}."]
-    words = [
-        f"{annotators} annotators an item: about {items:,} items ({annotators * items:,} ratings) give an interval "
-        f"{number(width, 2)} wide."
-        for annotators, items in found.items_needed(width).items()
-    ]
+    least, most = min(one.n_items for one in found.studies), max(one.n_items for one in found.studies)
+    words = []
+    for annotators, items in found.items_needed(width).items():
+        many = f"about {items:,} items ({annotators * items:,} ratings) give" if items >= least else (
+            f"fewer than {least:,} items, the smallest number simulated, give"
+        )  # fmt: skip
+        beyond = "; that is beyond what was simulated, so simulate it to be sure" if items > most else ""
+        words.append(f"{annotators} annotators an item: {many} an interval {number(width, 2)} wide{beyond}.")
     cheapest = found.enough(width, assured=True)
     if cheapest is not None:
         words.append(

@@ -53,8 +53,8 @@ def agreement(  # noqa: PLR0917 - the command's options
         list[str] | None,
         typer.Option(
             metavar="S",
-            help=f"With --table: {', '.join(_SCALES[:-1])} or {_SCALES[-1]}; CRITERION=S for one criterion; repeatable.  "
-            "[default: nominal]",
+            help=f"With --table: {', '.join(_SCALES[:-1])} or {_SCALES[-1]}; CRITERION=S for one criterion; "
+            "repeatable.  [default: nominal]",
             show_default=False,
         ),
     ] = None,
@@ -121,7 +121,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     ] = 1000,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how far the annotators of a study, or the raters of a table, agree.
+    """Measure how far people agree, in a study or a table.
 
     Every criterion has the coefficients of its scale, each with an interval, or the reason why there is none. With
     --table no database is needed: a long table has the columns item, annotator and value (and criterion, target,

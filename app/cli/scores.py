@@ -70,7 +70,7 @@ def score(  # noqa: PLR0917 - the command's options
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute automatic scores of a project's items, or of the items in files.
+    """Compute automatic scores of a project or of files.
 
     Every current item is scored that has no score of this scorer, version and parameters; all are summed up. The work
     is a job: it shows on the page Jobs, and one that was interrupted, even killed, goes on where it stopped. A second

@@ -7,9 +7,12 @@ from functools import partial
 import streamlit as st
 
 from annotators.alignment import Resampling
-from app import ui, wording
+from app import navigation, ui, wording
 from app.widgets import alignment_views as views
 from app.widgets import blocks
+from app.widgets.study_form import ITEMS
+from db.permissions import RESEARCHERS
+from db.projects import ProjectRow
 from db.score_summaries import list_scorers_in
 from db.studies import StudyRow, list_studies
 from exports.alignment import AlignmentReport, Labels, alignment_report
@@ -59,10 +62,10 @@ def page() -> None:
         _plots(report, human, metrics)
     with apart:
         if (metric := _metric(metrics, "differences")) is not None:
-            views.draw_differences(report, human, metric)
+            _new_study(project, views.draw_differences(report, human, metric), "differences")
     with following:
         if (metric := _metric(metrics, "next")) is not None:
-            views.draw_next(ui.db(), report, human, metric)
+            _new_study(project, views.draw_next(ui.db(), report, human, metric), "next")
     with files:
         _files(report)
 
@@ -157,6 +160,19 @@ def _plots(report: AlignmentReport, human: Human, metrics: list[Metric]) -> None
         return
     if (metric := _metric(metrics, "plots")) is not None:
         views.draw_plots(report, human, metric, metrics)
+
+
+def _new_study(project: ProjectRow, items: list[str], where: str) -> None:
+    """Takes the first of these items to the form of a new study."""
+    if not items or not ui.may(project.role, RESEARCHERS):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"alignment-study-of-{where}"):
+        n = st.number_input(
+            "Items from the top", 1, len(items), min(20, len(items)), key=f"alignment-n-{where}", width=160
+        )
+        if st.button("New study of these items", key=f"alignment-new-{where}"):
+            st.session_state[ITEMS] = tuple(items[: int(n)])
+            st.switch_page(navigation.find("studies"), query_params={"project": str(project.project_id)})
 
 
 def _notes(report: AlignmentReport) -> None:

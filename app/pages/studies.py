@@ -26,6 +26,9 @@ def page() -> None:
     if not studies:
         _first(project, counts)
         return
+    if study_form.ITEMS in st.session_state:  # chosen on another page: the form comes first
+        _new(project, counts)
+        return
     all_of_them, new = st.tabs(["Studies", "New study"])
     with all_of_them:
         _listed(studies, project)

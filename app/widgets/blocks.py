@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import ui
-from app.tables import TextTable
+from exports.tables import TextTable
 
 _STYLE = """
 .assay-table a, .assay-facts a, .assay-links a { color: var(--assay-accent); text-decoration: none; }

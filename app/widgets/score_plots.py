@@ -140,7 +140,8 @@ def radar(
         .mark_text(fontSize=10, align="left", color=ink, dy=-5)
         .encode(x=x, y=y, text="text:N")
     )
-    chart: alt.LayerChart = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT).configure_view(strokeWidth=0)
+    drawn = alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, autosize="pad")  # else the legend takes of it
+    chart: alt.LayerChart = drawn.configure_view(strokeWidth=0)
     return chart
 
 

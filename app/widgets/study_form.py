@@ -36,8 +36,13 @@ ORDERS = {
 _RULES = {"unanimous": "When all annotators agree", "majority": "When more than half agree"}
 
 
+ITEMS = "study-items"
+"""Where another page leaves the external ids of the items that a new study is to take."""
+
+
 def draw(project: ProjectRow, counts: ItemCounts) -> None:
-    """The form; on success the new study's page opens."""
+    """The form; on success the new study's page opens. Items that another page has chosen are its sample."""
+    chosen = _chosen_items()
     left, right = st.columns(2, gap="large")
     with left:
         name = st.text_input("Name of the study", max_chars=100, key="study-name")
@@ -56,7 +61,7 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
             key=f"study-overlap-{protocol.name}",
             help="How many different annotators judge each item.",
         )
-        sample = _sample(counts)
+        sample = _Sample(None, None) if chosen else _sample(counts)
     design = StudyDesign(
         name=name,
         annotators=tuple(annotators),
@@ -69,11 +74,13 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
         lease_minutes=more.lease_minutes,
         show_scores=tuple(show_scores),
         settings=more.settings,
+        items=chosen,
     )
-    _size(sample_size(counts, sample.n, sample.per), design)
+    _size(len(chosen) if chosen else sample_size(counts, sample.n, sample.per), design)
     if st.button("Create study", type="primary", key="study-create"):
         with ui.problems():
             made = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
+            st.session_state.pop(ITEMS, None)
             there = {"study": str(made.study_id), "project": str(project.project_id)}
             st.switch_page(navigation.find("study"), query_params=there)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -93,6 +100,20 @@ def sample_size(counts: ItemCounts, n: int | None, per: str | None) -> int:
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------
+
+
+def _chosen_items() -> tuple[str, ...]:
+    """The items that another page has chosen; a button gives them up."""
+    chosen: tuple[str, ...] = st.session_state.get(ITEMS, ())
+    if not chosen:
+        return ()
+    with st.container(horizontal=True, vertical_alignment="center", key="study-chosen"):
+        first = ", ".join(chosen[:3]) + (", …" if len(chosen) > 3 else "")
+        st.markdown(f"**{wording.count(len(chosen), 'chosen item')}**: {ui.plain(first)}")
+        if st.button("Sample from all items instead", key="study-all-items", type="tertiary"):
+            st.session_state.pop(ITEMS)
+            st.rerun()
+    return chosen
 
 
 def _protocol() -> Protocol | None:

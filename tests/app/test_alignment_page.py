@@ -9,7 +9,8 @@ import pytest
 from db.people import set_member
 from db.permissions import Role
 from db.projects import create_project
-from tests.app.filled import no_problem
+from db.studies import list_studies
+from tests.app.filled import no_problem, press
 from tests.app.pages import Pages, words
 from tests.exports.judged import Judged, make_judged
 from tests.makers import StudyInUse
@@ -59,6 +60,31 @@ def test_the_metric_can_be_read_the_other_way_round(pages: Pages, judged: Judged
     no_problem(page)
     [turned] = [one for one in page.checkbox if one.label.startswith("Read the metric the other way round")]
     assert turned.value is True  # it goes against people, beyond its interval
+
+
+def test_a_new_study_takes_the_items_that_differ_most(pages: Pages, judged: Judged) -> None:
+    page = pages.open(pages.token("admin"), "alignment", project=str(judged.project_id), study=str(judged.study_id))
+    [n] = [one for one in page.number_input if one.key == "alignment-n-differences"]
+    page = n.set_value(3).run()
+    [button] = [one for one in page.button if one.key == "alignment-new-differences"]
+    page = button.click().run()
+    assert len(page.session_state["study-items"]) == 3
+
+
+def test_the_form_of_a_new_study_makes_it_of_the_chosen_items(pages: Pages, judged: Judged) -> None:
+    pages.person("ana")
+    set_member(pages.db, pages.admin, judged.project_id, name="ana", role=Role.ANNOTATOR)
+    page = pages.open(pages.token("admin"), "studies", project=str(judged.project_id))
+    page.session_state["study-items"] = ("q001:quay", "q000:harbour")
+    page = page.run()
+    assert "**2 chosen items**" in no_problem(page)
+    [name] = [one for one in page.text_input if one.label == "Name of the study"]
+    [overlap] = [one for one in page.number_input if one.label == "Overlap"]
+    name.set_value("again")
+    page = overlap.set_value(1).run()
+    press(page, "Create study")
+    made = next(row for row in list_studies(pages.db, pages.admin, judged.project_id) if row.name == "again")
+    assert made.n_items == 2
 
 
 def test_an_annotator_does_not_get_it_by_its_address(pages: Pages, judged: Judged) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app import wording
-from app.tables import TextTable, as_csv, as_html, as_latex, as_markdown
+from exports.tables import TextTable, as_csv, as_html, as_latex, as_markdown
 
 
 @pytest.mark.parametrize(

@@ -132,17 +132,21 @@ def turn(page: Page) -> float:
     return time_of
 
 
-def zoom(page: Page, keys: str) -> float:
-    time_of = timed(page, SHARP, lambda: [page.keyboard.press(key) for key in keys] and None)
-    page.wait_for_timeout(300)
-    return time_of
+def zoom(page: Page, steps: int) -> float:
+    """From the last of so many presses of + to a sharp picture of what is in view."""
+    percent = f"{round(100 * 1.2**steps)} %"
+    for _ in range(steps - 1):
+        page.keyboard.press("+")
+    there = f"root.querySelector('[data-testid=zoom]').textContent === '{percent}'"
+    return timed(page, f"{there} && {SHARP}", lambda: page.keyboard.press("+"))
 
 
-def search(page: Page, text: str, expected: str) -> float:
+def search(page: Page, number: int) -> float:
+    """From the last letter typed to the hit; the search begins after a pause of 220 ms."""
     page.keyboard.press("/")
-    page.get_by_test_id("search-field").fill("")
-    condition = f"/^1 of {expected} /.test(root.querySelector('[data-testid=search-state]').textContent)"
-    time_of = timed(page, condition, lambda: page.get_by_test_id("search-field").fill(text), event="input")
+    condition = f"/^1 of 1 · page {number}$/.test(root.querySelector('[data-testid=search-state]').textContent)"
+    fill = page.get_by_test_id("search-field").fill
+    time_of = timed(page, condition, lambda: fill(f"Section {number} of the report"), event="input")
     page.keyboard.press("Escape")
     return time_of
 
@@ -161,29 +165,22 @@ def measure_viewer(browser: Browser, server: RunningServer, study_id: int, turns
     jump(page, 2)
     page.wait_for_timeout(800)
     found["turn"] = report("page turn (neighbours fetched ahead)", [turn(page) for _ in range(turns)])
-    sharp, tiles = [], []
-    for number in numbers[: max(6, turns // 3)]:
-        jump(page, number)
-        page.keyboard.press("w")
-        page.wait_for_timeout(300)
-        sharp.append(zoom(page, "+++"))  # 173 %
-        page.keyboard.press("w")
-        page.wait_for_timeout(300)
-        tiles.append(zoom(page, "++++++++"))  # 430 %
-        page.keyboard.press("w")
-    report("zoom to 173 % until sharp (a wider picture)", sharp)
-    report("zoom to 430 % until sharp (tiles)", tiles)
-    heading = [f"Section {number} of the report" for number in range(101, 101 + turns)]
+    for steps, words in ((3, "a wider picture"), (8, "tiles")):
+        times = []
+        for number in numbers[: max(6, turns // 2)]:
+            jump(page, number + steps)
+            page.wait_for_timeout(500)
+            times.append(zoom(page, steps))
+            page.keyboard.press("w")
+            page.wait_for_timeout(300)
+        report(f"zoom to {round(100 * 1.2**steps)} % until sharp ({words})", times)
     first = time.monotonic()
-    while True:
-        answer = page.evaluate(
-            "fetch('/page-search/1?q=Section+499').then((one) => one.json()).then((one) => one.complete)"
-        )
-        if answer:
-            break
+    asked = "fetch('/page-search/1?q=Section+499').then((one) => one.json()).then((one) => one.complete)"
+    while not page.evaluate(asked):
         time.sleep(0.2)
-    print(f"index of {PAGES} pages made within {time.monotonic() - first:.1f} s of being asked for")
-    report("search over 500 pages, typed to shown (220 ms are a pause)", [search(page, text, "1") for text in heading])
+    print(f"index of {PAGES} pages complete {time.monotonic() - first:.1f} s after this was asked")
+    times = [search(page, number) for number in range(101, 101 + turns)]
+    report("search over 500 pages, typed to shown (pause 220 ms)", times)
     page.context.close()
     other.context.close()
     return found

@@ -116,7 +116,7 @@ def test_answers_are_read_in_order_with_their_correctness(labelled: Labelled) ->
 
 
 def test_a_review_shows_accuracy_confusion_and_every_change(on_sqlite: Labelled) -> None:
-    make_item(on_sqlite.db, on_sqlite.project_id, "flagged", answer=DECLINES, references=[["copper"]])
+    make_item(on_sqlite.db, on_sqlite.project_id, "flagged", answer=DECLINES, references=[["tin"]])
     result = on_sqlite.result(on_sqlite.review())
     assert result["base"] == starting_set().hash
     assert result["hash"] != result["base"]

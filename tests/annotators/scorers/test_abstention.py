@@ -78,7 +78,7 @@ class TestTrainingSets:
 
 
 class TestNearest:
-    # Unit vectors in the plane. Examples in sorted order: abstention at 0°, abstention at 90°, statements at 180°, 200°.
+    # Unit vectors in the plane: an abstention at 0°, another at 90°, a statement at 180°.
     known = Classifier(
         training_set([Example("abstention", "a"), Example("abstention", "b"), Example("statement", "c")]),
         np.array([[1, 0], [0, 1], [-1, 0]], dtype=np.float32),
@@ -270,7 +270,7 @@ def accuracy(answers: list[Labelled], guesses: list[bool]) -> float:
 
 
 def test_hallucination_rates_of_fathoms_follow_from_the_stored_abstentions(shared_data: Path) -> None:
-    """The files store the flag, which tells abstentions among answers that are not fully right: only there it matters."""
+    """The files store the flag, which tells the abstentions among the answers that are not fully right."""
     files = sorted((shared_data / "fathoms" / "results").glob("*/*.json"))
     assert len(files) == 10
     for file in files:

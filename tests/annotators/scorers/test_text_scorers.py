@@ -108,19 +108,21 @@ class TestShortAnswers:
 class TestRouge:
     def test_rouge_l_by_hand(self) -> None:
         # police killed the gunman / the gunman police killed: LCS 2 of 4 and 4 words
-        assert rouge_l("the gunman police killed".split(), "police killed the gunman".split()) == (0.5, 0.5, 0.5)
+        assert rouge_l(["the", "gunman", "police", "killed"], ["police", "killed", "the", "gunman"]) == (0.5, 0.5, 0.5)
 
     def test_rouge_lsum_by_hand(self) -> None:
         # Lin 2004: reference w1 w2 w3 w4 w5; answer lines w1 w2 w6 w7 w8 and w1 w3 w8 w9 w5: the union is w1 w2 w3 w5,
         # 4 of 5 words of the reference, 4 of 10 of the answer
-        value = rouge_lsum(["w1 w2 w6 w7 w8".split(), "w1 w3 w8 w9 w5".split()], ["w1 w2 w3 w4 w5".split()])
+        value = rouge_lsum(
+            [["w1", "w2", "w6", "w7", "w8"], ["w1", "w3", "w8", "w9", "w5"]], [["w1", "w2", "w3", "w4", "w5"]]
+        )
         assert value == pytest.approx((2 * 0.4 * 0.8 / 1.2, 0.4, 0.8))
 
     @pytest.mark.parametrize("tokens", ["ascii", "unicode"])
     @pytest.mark.parametrize("stemming", [True, False])
     def test_ascii_text_gets_the_values_of_rouge_score(self, tokens: str, stemming: bool) -> None:
         chance = random.Random(1)
-        vocabulary = "the a b cats dogs running run e f \n \n. Cats'".split(" ")
+        vocabulary = ["the", "a", "b", "cats", "dogs", "running", "run", "e", "f", "\n", "\n.", "Cats'"]
         pairs = [
             (" ".join(chance.choices(vocabulary, k=30)), " ".join(chance.choices(vocabulary, k=20))) for _ in range(150)
         ]
