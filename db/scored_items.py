@@ -46,9 +46,7 @@ def _current(query: Select[Any], project_id: int) -> Select[Any]:
     )
 
 
-def current_in_order(
-    session: Session, query: Select[Any], project_id: int, *, after: int, limit: int
-) -> list[Any]:
+def current_in_order(session: Session, query: Select[Any], project_id: int, *, after: int, limit: int) -> list[Any]:
     """The next rows of a query for columns of current items, its first column the id of the version, by that id.
 
     Read a window of ids at a time: PostgreSQL would otherwise put the whole project in order for every block. A window

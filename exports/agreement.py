@@ -19,6 +19,7 @@ from db.permissions import Actor
 from db.ratings import CriterionRatings, StudyRatings, ratings
 
 Grouping = Literal["category", "system"]
+GROUPINGS: tuple[Grouping, ...] = ("category", "system")
 
 
 def measured_scale(criterion: Criterion) -> Scale | None:

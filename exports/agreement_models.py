@@ -183,7 +183,7 @@ class UncertainUnit:
 
 
 def uncertain_units(models: RaterModels, most: int = 50) -> list[UncertainUnit]:
-    """The rated units of which the models know least, the most uncertain first."""
+    """The rated units of which Dawid–Skene is not sure (0.01 bits and more), the most uncertain first."""
     skene, other = models.skene, models.mace
     if skene is None or other is None or skene.fit is None:
         return []
@@ -198,7 +198,7 @@ def uncertain_units(models: RaterModels, most: int = 50) -> list[UncertainUnit]:
             _label(other, unit),
         )
         for unit in order.tolist()
-        if entropy[unit] >= 0
+        if entropy[unit] >= 0.01
     ]
 
 

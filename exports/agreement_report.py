@@ -10,8 +10,9 @@ from typing import Any
 from annotators.agreement import TITLES, CriterionAgreement, Ratings, Statistic, benchmarks
 from annotators.agreement.annotators import similarity
 from exports import agreement_plots as plots
-from exports.agreement import AgreementReport
-from exports.agreement_counts import confusions, shares_by_rater, word
+from exports.agreement import GROUPINGS, AgreementReport, CriterionReport
+from exports.agreement_counts import Wanted, confusions, shares_by_rater, units_behind, word
+from exports.agreement_parts import by_part, over_time, parts_plot, parts_table, time_plot, time_table
 from exports.figures import between, number
 from exports.manifest import program_version
 from exports.rating_tables import RatingTables
@@ -20,6 +21,9 @@ from exports.tables import TextTable, as_text
 
 MOST_PAIRS = 3
 """Pairs of annotators whose confusion tables a report has."""
+
+MOST_UNITS = 50
+"""Units on which annotators differ that a report lists for each criterion; the export of labels has all."""
 
 MOST_LABELS = 20
 """More labels than this make a plot that nobody can read."""
@@ -39,7 +43,10 @@ Plot = tuple[str, str, Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """One criterion as a report shows it; `agreement` is None where nothing can be measured, and `reason` says why."""
+    """One criterion as a report shows it; `agreement` is None where nothing can be measured, and `reason` says why.
+
+    `of` is the criterion of a study, when it is one: then the report has parts, time, and the units behind.
+    """
 
     title: str
     scale: str
@@ -49,6 +56,7 @@ class Measured:
     n_raters: int
     n_ratings: int
     reason: str | None = None
+    of: CriterionReport | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,8 @@ class Report:
     title: str
     facts: Sequence[tuple[str, str]]
     measured: Sequence[Measured]
+    resamples: int = 0
+    seed: int = 0
 
     @classmethod
     def of_study(cls, report: AgreementReport) -> Report:
@@ -79,10 +89,11 @@ class Report:
                 one.n_raters,
                 one.n_ratings,
                 None if one.measured else one.statistics[0].reason,
+                one,
             )
             for one in report.criteria
         ]
-        return cls(f"Agreement in study {report.study}", facts, measured)
+        return cls(f"Agreement in study {report.study}", facts, measured, report.resamples, report.seed)
 
     @classmethod
     def of_table(
@@ -104,7 +115,7 @@ class Report:
             )
             for one, table in zip(criteria, found.tables, strict=True)
         ]
-        return cls(f"Agreement in {found.name}", [*facts, *_how(resamples, seed)], measured)
+        return cls(f"Agreement in {found.name}", [*facts, *_how(resamples, seed)], measured, resamples, seed)
 
     @property
     def notes(self) -> list[str]:
@@ -124,7 +135,24 @@ class Report:
         rows = [(one.title, one.agreement.headline) for one in self.measured if one.agreement]
         chart = plots.forest([(name, stat) for name, stat in rows if stat], "Coefficient, 95 % interval")
         drawn = [("coefficients", "The coefficient of each criterion with its interval.", chart)] if chart else []
-        return [Section("All criteria", [summary(self.measured)], drawn), *map(_section, self.measured)]
+        return [Section("All criteria", [summary(self.measured)], drawn), *map(self._section, self.measured)]
+
+    def _section(self, one: Measured) -> Section:
+        """One criterion: its statistics, shares, plots, and for a study its parts, its times and its units."""
+        if one.agreement is None or one.ratings is None or not one.n_ratings:
+            return Section(one.title, words=[one.reason or "Nobody has labelled this yet."])
+        tables = [statistics_table(one.title, one.agreement.statistics)]
+        if one.agreement.shares:
+            rows = [[word(label), f"{100 * share:.1f} %"] for label, share in one.agreement.shares.items()]
+            tables.append(TextTable.of(f"{one.title}: share of each label", ("Label", "Share"), rows))
+        drawn = list(_plots(one, one.ratings))
+        if one.of is not None:
+            for table, plot in _parts(one.of, resamples=self.resamples, seed=self.seed):
+                tables.append(table)
+                drawn += [plot] if plot is not None else []
+            tables += _units(one.of)
+        words = [one.agreement.sentence] if one.agreement.sentence else []
+        return Section(one.title, tables, drawn, words)
 
     def in_words(self) -> str:
         """The whole in columns of text: the table, each criterion's statistics, sentences and warnings."""
@@ -209,15 +237,31 @@ def _method(one: Statistic) -> str:
     return one.interval.in_words() if one.interval is not None else one.method or ""
 
 
-def _section(one: Measured) -> Section:
-    if one.agreement is None or one.ratings is None or not one.n_ratings:
-        return Section(one.title, words=[one.reason or "Nobody has labelled this yet."])
-    tables = [statistics_table(one.title, one.agreement.statistics)]
-    if one.agreement.shares:
-        rows = [[word(label), f"{100 * share:.1f} %"] for label, share in one.agreement.shares.items()]
-        tables.append(TextTable.of(f"{one.title}: share of each label", ("Label", "Share"), rows))
-    words = [one.agreement.sentence] if one.agreement.sentence else []
-    return Section(one.title, tables, list(_plots(one, one.ratings)), words)
+def _parts(one: CriterionReport, *, resamples: int, seed: int) -> Iterator[tuple[TextTable, Plot | None]]:
+    """By category, by system, over time, as far as there are parts."""
+    name = slug(one.title)
+    for by in GROUPINGS:
+        found = by_part(one, by, resamples=resamples, seed=seed)
+        if found:
+            table, chart = parts_table(one, by, found), parts_plot(by, found)
+            plot = (f"{name}-by-{by}", f"{table.caption}: {table.columns[-1]}.", chart)
+            yield table, None if chart is None else plot
+    found = over_time(one, resamples=resamples, seed=seed)
+    if found:
+        table, chart = time_table(one, found), time_plot(found)
+        caption = f"{one.title}: {table.columns[-1]} in stretches of units, in the order of their last label."
+        yield table, None if chart is None else (f"{name}-over-time", caption, chart)
+
+
+def _units(one: CriterionReport) -> list[TextTable]:
+    """The first units on which annotators differ, with what each of them gave."""
+    found = units_behind(one, Wanted(), MOST_UNITS)
+    if not found.total:
+        return []
+    raters = sorted({rater for unit in found.units for rater in unit.labels})
+    rows = [[unit.item, unit.target, *(unit.labels.get(rater, "") for rater in raters)] for unit in found.units]
+    which = f"{found.total:,}" if found.total <= MOST_UNITS else f"the first {MOST_UNITS} of {found.total:,}"
+    return [TextTable.of(f"{one.title}: {which} units on which annotators differ", ["Item", "Target", *raters], rows)]
 
 
 def _plots(one: Measured, ratings: Ratings) -> Iterator[Plot]:

@@ -145,7 +145,8 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 18px; } dt,
 dd { margin: 0; } .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .9rem; }
 caption { display: none; } th { text-align: left; border-bottom: 1.5px solid #17212b; padding: 5px 9px; }
-td { border-bottom: 1px solid #d8dee3; padding: 5px 9px; vertical-align: top; } .n { text-align: right; }
+td { border-bottom: 1px solid #d8dee3; padding: 5px 9px; vertical-align: top; }
+.n { text-align: right; white-space: nowrap; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 18px; }
 figure { margin: 12px 0; } figure svg { max-width: 100%; height: auto; }
 figcaption { color: #59656f; font-size: .87rem; }

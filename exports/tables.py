@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-_NUMERIC = re.compile(r"^[−-]?[\d,.]*\d[\d,.]*(\s?%)?( \[.*\])?( / [\d,.]+)?$")
+_NUMERIC = re.compile(r"^(?:[−+-]?[\d,.]*\d[\d,.]*(\s?%)?( \[[^\]]*\])?( / [\d,.]+)*|\[[−+\d,. -]+\])$")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -139,5 +139,5 @@ def as_text(table: TextTable) -> str:
 
 
 def _harmless(cell: str) -> str:
-    starts_formula = cell[:1] in ("=", "+", "@", "\t", "\r") or (cell[:1] == "-" and not _NUMERIC.match(cell))
+    starts_formula = cell[:1] in ("=", "@", "\t", "\r") or (cell[:1] in ("-", "+") and not _NUMERIC.match(cell))
     return f"'{cell}" if starts_formula else cell

@@ -54,13 +54,16 @@ def sentence(
 def prevalence_warning(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None:
     """The prevalence problem in words, or None: raw agreement high, κ or α low, because one label dominates.
 
-    It is said when raw agreement is 80 % or more, the coefficient (nominal α, else Fleiss', Light's or Cohen's κ) below
-    .667, and one label has three quarters of the ratings or more. Feinstein & Cicchetti (1990), Journal of Clinical
+    It is said when raw agreement is 80 % or more, the coefficient (α, else Fleiss', Light's or Cohen's κ) below .667,
+    and one label has three quarters of the ratings or more. Feinstein & Cicchetti (1990), Journal of Clinical
     Epidemiology 43, 543-549.
     """
     values = {statistic.name: statistic.value for statistic in reversed(statistics) if statistic.label is None}
     raw = values.get("percent_agreement")
-    corrected = ("krippendorff_alpha_nominal", "fleiss_kappa", "light_kappa", "cohen_kappa")
+    corrected = [f"krippendorff_alpha_{scale}" for scale in ("nominal", "ordinal")]
+    corrected += [
+        f"{kappa}{end}" for kappa in ("fleiss_kappa", "light_kappa", "cohen_kappa") for end in ("", "_linear")
+    ]
     name = next((name for name in corrected if values.get(name) is not None), None)
     if raw is None or name is None:
         return None
@@ -74,9 +77,11 @@ def prevalence_warning(ratings: Ratings, statistics: Sequence[Statistic]) -> str
         if statistic.name == "specific_agreement" and statistic.label != label and statistic.value is not None
     ]
     beside = f" Read it beside the specific agreement {', '.join(others)}." if others else ""
+    gwet = next((one for one in ("gwet_ac1", "gwet_ac2_ordinal") if values.get(one) is not None), None)
+    other = f"; {TITLES[gwet]} is {_number(values[gwet] or 0.0)}" if gwet else ""
     return (
         f'{percent(shares[label], 0)} of the labels are "{label}", so chance agreement is high and '
-        f"{TITLES[name]} is low ({_number(value)}) although raw agreement is {percent(raw)}.{beside}"
+        f"{TITLES[name]} is low ({_number(value)}) although raw agreement is {percent(raw)}{other}.{beside}"
     )
 
 

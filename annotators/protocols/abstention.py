@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotators.criteria import Choice, Condition, Label
 from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
 
-ABSTENTION_GUIDELINES = """\
+_GUIDELINES = """\
 You see a question and the answer that a system gave. You do not judge whether the answer is right: you judge **what it
 does**. Does it put something forward as the answer, or does it decline?
 
@@ -27,18 +27,18 @@ The answer gives nothing as the answer. It may talk about the subject at length.
 
 - *"I don't know."*
 - *"The excerpt does not contain the year."*
-- *"The document describes the lighthouse and its keepers, but not when its light was changed."* Related facts, no answer.
+- *"The document describes the lighthouse, but not when its light was changed."* Related facts, no answer.
 - *"You could look into the harbour register."* A hint where to look is no answer.
 
-When an answer both declines and guesses, ask whether somebody who reads it comes away with an answer to the question. If
-so, it is a statement.
+When an answer both declines and guesses, ask whether somebody who reads it comes away with an answer to the question.
+If so, it is a statement.
 
 ## Why it declines
 
-- **Not enough information**: it says, or lets you see, that what it knows or was given does not suffice. *"The figure is
-  not part of the text."*
-- **Refused on principle**: it could perhaps answer but will not, for reasons of safety, law, privacy or taste. *"I can't
-  give details of security installations."*
+- **Not enough information**: it says, or lets you see, that what it knows or was given does not suffice. *"The figure
+  is not part of the text."*
+- **Refused on principle**: it could perhaps answer but will not, for reasons of safety, law, privacy or taste. *"I
+  can't give details of security installations."*
 """
 
 abstention = PROTOCOLS.register(
@@ -46,7 +46,7 @@ abstention = PROTOCOLS.register(
         name="abstention",
         title="Abstention",
         summary="Does the answer state something, or does it decline to answer?",
-        guidelines=ABSTENTION_GUIDELINES,
+        guidelines=_GUIDELINES,
         criteria=[
             Choice(
                 name="abstention",
@@ -93,7 +93,7 @@ abstention = PROTOCOLS.register(
             )
         ],
         overlap=2,
-        agreement="Cohen's kappa of each pair of annotators and raw agreement; the share of each label is shown beside.",
+        agreement="Cohen's kappa of each pair of annotators and raw agreement, beside the share of each label.",
         on_fail="Nothing is revised: settled labels can be added to the examples of the abstention classifier.",
         invalidates={"question": ["*"], "answer": ["*"]},
         source="FATHOMS-RAG, section III.C; the two kinds of abstention are the future work of its section V.",

@@ -15,8 +15,8 @@ All examples: *"Which two metals is the Tarn Street statue cast from?"*, referen
 
 ## On your own: how correct is the answer?
 
-Compare it with the reference answers. A reference answer is a text, or a set of phrases of which each has to be there in
-some wording. Of several acceptable references take the one that fits best.
+Compare it with the reference answers. A reference answer is a text, or a set of phrases of which each has to be there
+in some wording. Of several acceptable references take the one that fits best.
 
 - **Wrong**: nothing that was asked for is right. *"Marble."*
 - **Mostly wrong**: something is right, most is not. *"Three metals, among them a little tin."*
@@ -32,8 +32,8 @@ some wording. Of several acceptable references take the one that fits best.
 ## With the scores
 
 Now you see the **correctness** score, from 0 to 1, and the **hallucination** flag, which is raised when an answer
-states something and its correctness is below 1. You judge **the value, not the answer**: a wrong answer with a score of 0
-is scored rightly, and deserves a 5. You need not agree with your own first judgement; say what you think now.
+states something and its correctness is below 1. You judge **the value, not the answer**: a wrong answer with a score of
+0 is scored rightly, and deserves a 5. You need not agree with your own first judgement; say what you think now.
 
 For the correctness score:
 
@@ -62,7 +62,7 @@ metric_agreement_blind = PROTOCOLS.register(
         guidelines=_GUIDELINES,
         criteria=[
             Grade(
-                name="own_correctness",
+                name="correctness_blind",
                 title="How correct is the answer?",
                 help="In quarters, against the best fitting reference",
                 labels=[
@@ -99,7 +99,7 @@ metric_agreement_blind = PROTOCOLS.register(
                 name="answer_alone",
                 title="On your own",
                 shows=[Material.QUESTION, Material.REFERENCES, Material.ANSWER],
-                criteria=["own_correctness", "abstention"],
+                criteria=["correctness_blind", "abstention"],
             ),
             Step(
                 name="with_scores",

@@ -26,7 +26,8 @@ from db.people import actor_named, add_person, list_people, set_member
 from db.permissions import Actor, Role
 from db.projects import create_project, my_projects
 from db.scores import run_scorer
-from db.studies import StudyDesign, create_study, list_studies, study_status
+from db.studies import StudyDesign, create_study, list_studies
+from db.study_status import study_status
 from exports.importing import import_paths
 from exports.sample import ANNOTATORS, simulated_labels, write_sample
 

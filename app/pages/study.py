@@ -17,7 +17,8 @@ from db.models import Study
 from db.permissions import ADJUDICATORS
 from db.projects import my_projects
 from db.remarks import Remark, StudyRemarks, study_remarks
-from db.studies import StudyRow, list_studies, protocol_of, study_facts, study_status
+from db.studies import StudyRow, list_studies, protocol_of, study_facts
+from db.study_status import study_status
 
 EVERY = 10
 """Seconds from one look at the progress to the next."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from annotators.agreement import Statistic, benchmarks
+from annotators.agreement import TITLES, Statistic, benchmarks
 from app import wording
 from app.widgets import agreement_files
 from app.widgets.agreement_shared import View, caution, nobody, note, plot, table, units_link
@@ -57,7 +57,8 @@ def one_criterion(view: View) -> None:
     table(shown, f"statistics-{view.slug}", rows)
     headline = one.headline
     for words in benchmarks(headline) if headline else ():
-        note(f"Such a value is called {words}. These are conventions, not tests.")
+        assert headline is not None
+        note(f"{TITLES[headline.name]} is {words}. These are conventions, not tests.")
     for warning in one.warnings:
         caution(one.title, warning)
     _labels(view, one)

@@ -12,7 +12,7 @@ from app import ui
 from app.widgets.agreement_shared import View, ask, kept, nobody, note, plot, table
 from db.ratings import ratings
 from db.studies import StudyRow, list_studies
-from exports.agreement import CriterionReport, Grouping, unmeasured
+from exports.agreement import GROUPINGS, CriterionReport, unmeasured
 from exports.agreement_compare import (
     Comparison,
     between_annotators,
@@ -26,8 +26,6 @@ from exports.agreement_compare import (
     members_plot,
     members_table,
 )
-
-GROUPINGS: tuple[Grouping, ...] = ("category", "system")
 
 
 def draw(view: View) -> None:

@@ -102,7 +102,10 @@ def _units(view: View, one: CriterionReport, found: RaterModels) -> None:
         )
     columns = ("Item", "Target", "Dawid–Skene", "Probability", "Uncertainty, bits", "MACE")
     caption = f"{one.title}: the {len(rows)} units of which the models know least"
-    table(TextTable.of(caption, columns, rows), f"uncertain-{view.slug}", rows)
+    if rows:
+        table(TextTable.of(caption, columns, rows), f"uncertain-{view.slug}", rows)
+    else:
+        note("Dawid–Skene is sure of every unit, which with few annotators is more than can be known.")
     names = [
         (items.external_id[item], target)
         for item, target in zip(one.column.item.tolist(), one.column.target, strict=True)

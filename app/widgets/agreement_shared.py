@@ -70,7 +70,7 @@ def ask(view: View, slot: str, about: object, label: str) -> bool:
 
 def table(shown: TextTable, name: str, rows: Sequence[Sequence[object]] | None = None) -> None:
     """A table under its caption, with its files; `rows` are its cells where some are links."""
-    st.html(f'<p class="assay-soft">{escape(shown.caption)}</p>')
+    note(shown.caption)
     blocks.table(shown.caption, shown.columns, shown.rows if rows is None else rows, name=name)
 
 
@@ -82,12 +82,12 @@ def plot(chart: Any, name: str, caption: str) -> None:
 
 def note(text: str) -> None:
     """A line in the soft colour."""
-    st.html(f'<p class="assay-soft">{escape(text)}</p>')
+    st.html(f'<p class="assay-soft" style="margin:0">{escape(text)}</p>')
 
 
 def caution(about: str, text: str) -> None:
     """A warning with its tag."""
-    st.html(f'<p><span class="assay-tag">caution</span> {escape(about)}: {escape(text)}</p>')
+    st.html(f'<p style="margin:0"><span class="assay-tag">caution</span> {escape(about)}: {escape(text)}</p>')
 
 
 def units_link(view: View, words: str, criterion: str, /, **wanted: str | None) -> blocks.Html:

@@ -14,6 +14,7 @@ from db.people import set_member
 from db.permissions import Role
 from db.projects import create_project
 from db.scores import plan_scoring, run_scorer
+from tests.abstention_study import DECLINES, Labelled
 from tests.app.filled import no_problem, press
 from tests.app.pages import Pages, words
 from tests.bulk import make_items
@@ -159,6 +160,28 @@ def test_without_labels_the_examples_that_ship_are_shown(scored: ScoredPages) ->
     said = no_problem(scored.open(show="Abstention examples"))
     assert "shipped" in said
     assert f"{starting_set().count('abstention'):,}" in said
+    assert "No label waits" in said
+
+
+def test_what_people_labelled_is_compared_shown_and_accepted(pages: Pages) -> None:
+    labelled = Labelled(pages.db)
+    run_scorer(pages.db, pages.admin, labelled.project_id, scorer="phrase_recall")
+    token = pages.token("admin")
+
+    def opened() -> AppTest:
+        return pages.open(token, "scores", project=str(labelled.project_id), show="Abstention examples")
+
+    page = press(opened(), "Compare with 2 new examples")
+    assert "Review of a training set: 2 new examples" in no_problem(page)
+    assert work(pages.db, "one") == 1
+    page = opened()
+    said = no_problem(page)
+    for part in ("Present", "Proposed", "statement → abstention", "other hallucination flag", DECLINES):
+        assert part in said
+    page.text_input(key=f"training-reason-{labelled.last_job()}").input("two clear cases")
+    said = no_problem(press(page, "Accept"))
+    assert "Version 1 is accepted" in said.replace("\\", "")
+    assert "two clear cases" in said
     assert "No label waits" in said
 
 

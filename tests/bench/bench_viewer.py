@@ -235,7 +235,7 @@ def measure_st_image(browser: Browser, folder: Path, turns: int) -> float:
             press = page.get_by_role("button", name="Next").click
             times.append(timed(page, condition, press, event="pointerdown"))
             page.get_by_text(f"Picture {number + 1}").wait_for()
-            page.wait_for_timeout(300)
+            page.wait_for_timeout(700)  # the run of the script is over
         page.context.close()
     return report("the same pictures by st.image", times)
 

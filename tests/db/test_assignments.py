@@ -17,7 +17,7 @@ from db.annotations import my_work
 from db.assignments import return_to_annotator, skip
 from db.engine import Database
 from db.models import Annotation, Assignment, AssignmentState, Study, StudyMember, Submission, now
-from db.studies import recount
+from db.study_status import recount
 from tests.makers import StudyInUse
 
 

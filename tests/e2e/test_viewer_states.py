@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 from sqlmodel import col, select
 
@@ -24,6 +26,8 @@ from tests.e2e.viewer_scene import (
     open_viewer,
     pdf,
     place_of,
+    red_box,
+    red_on_screen,
     settle,
     table,
     wait_for_picture,
@@ -126,6 +130,29 @@ def test_forty_units(new_page: NewPage, server: RunningServer, tmp_path: Path) -
         }}"""
     )
     assert not overlaps
+
+
+def test_an_image_of_the_answer_is_its_part_of_the_page_and_opens_enlarged(
+    new_page: NewPage, server: RunningServer, tmp_path: Path
+) -> None:
+    shape = Shape(rotate=90)
+    image = {"key": "i1", "document": "long.pdf", "page": 2, "box": red_box(shape), "caption": "A red table"}
+    rows = [{"answer": "As <PIC> shows.", "documents": ["long.pdf"], "evidence": [], "images": [image]}]
+    scene = make_viewer_scene(server, tmp_path, rows, {"long.pdf": pdf([Shape(), shape])}, name="image")
+    page = open_viewer(new_page, scene)
+    figure = page.get_by_alt_text("A red table")
+    expect(figure).to_be_visible()
+    page.wait_for_function(f"{ROOT}.querySelector('figure img').naturalWidth > 0")
+    left, top, right, bottom = place_of(figure)
+    clip = {"x": left + 4, "y": top + 4, "width": right - left - 8, "height": bottom - top - 8}
+    colours = Image.open(BytesIO(page.screenshot(clip=clip))).convert("RGB").getextrema()
+    assert colours[0][0] > 190, "red from edge to edge"
+    assert colours[1][1] < 90
+    figure.click()
+    wait_for_picture(page, 2)
+    settle(page)
+    red, view = red_on_screen(page, 2), place_of(page.locator(".pages"))
+    assert max((red[2] - red[0]) / (view[2] - view[0]), (red[3] - red[1]) / (view[3] - view[1])) > 0.9
 
 
 def test_no_units_but_a_document(new_page: NewPage, server: RunningServer, tmp_path: Path) -> None:

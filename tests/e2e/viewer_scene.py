@@ -92,6 +92,7 @@ def one_step() -> Protocol:
     """Everything at once; a label for the item, and one for each evidence unit."""
     yes_no = [Label(value="yes", title="Yes"), Label(value="no", title="No")]
     shows = [Material.QUESTION, Material.ANSWER, Material.REFERENCES, Material.EVIDENCE, Material.DOCUMENTS]
+    shows.append(Material.IMAGES)
     return Protocol(
         name="viewer",
         title="Viewer",

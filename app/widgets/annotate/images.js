@@ -4,7 +4,7 @@
 /** @typedef {import('./types.js').Box} Box */
 
 /** Widths that whole pages are fetched in; beyond the last one tiles are laid over the page. */
-export const LADDER = [480, 800, 1200, 1600, 2400];
+export const LADDER = [480, 800, 1200, 1600];
 export const THUMBNAIL = 160;
 /** Widths that parts of pages are fetched in. */
 const PARTS = [480, 800, 1200, 1600, 2400, 3600];
@@ -57,6 +57,7 @@ const ahead = new Map();
 export function fetchAhead(url) {
   if (ahead.has(url)) return;
   const image = new Image();
+  image.fetchPriority = 'low';
   image.src = url;
   image.decode().catch(() => ahead.delete(url));
   ahead.set(url, image);
@@ -66,12 +67,13 @@ export function fetchAhead(url) {
   }
 }
 
-/** An image element for an address: the one fetched ahead, or a new one. @param {string} url */
-export function imageOf(url) {
+/** An image element for an address: the one fetched ahead, or a new one. @param {string} url @param {boolean} [urgent] it is in view */
+export function imageOf(url, urgent = true) {
   const known = ahead.get(url);
   ahead.delete(url);
   if (known) return known;
   const image = new Image();
+  image.fetchPriority = urgent ? 'high' : 'low';
   image.src = url;
   return image;
 }

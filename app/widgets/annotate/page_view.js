@@ -76,12 +76,12 @@ export class PageView {
     this.boxes.replaceChildren(...boxes(drawn, this.page, turn, on));
   }
 
-  /** Fetches a sharper picture if one is needed; the old one stays until the new one is ready. @param {number} pixels device pixels that the page is wide */
-  load(pixels) {
+  /** Fetches a sharper picture if one is needed; the old one stays until the new one is ready. @param {number} pixels device pixels that the page is wide @param {boolean} [urgent] it is in view */
+  load(pixels, urgent = true) {
     const wanted = rung(pixels);
     if (Math.max(this.width, this.wanted) >= wanted || performance.now() < this.again) return;
     this.wanted = wanted;
-    const image = imageOf(pageUrl(this.doc, this.page, wanted));
+    const image = imageOf(pageUrl(this.doc, this.page, wanted), urgent);
     image.alt = TEXT.pageOf(this.page, this.doc.title || this.doc.key);
     image.draggable = false;
     this.coming = image;

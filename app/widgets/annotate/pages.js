@@ -401,7 +401,7 @@ export class Pages {
     }
     for (const page of inSight) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page));
     for (const page of near) {
-      if (!inSight.includes(page)) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page));
+      if (!inSight.includes(page)) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page), false);
     }
     clearTimeout(this.settling);
     clearTimeout(this.reading);

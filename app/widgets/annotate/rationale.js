@@ -14,12 +14,15 @@ export const MOST = 100; // places that a label can have
 const LONGEST = 4000; // characters of a text
 const MOST_LINES = 100;
 
+/** A box without what lies beside the page. @param {Box} box */
+const onPage = (box) => /** @type {Box} */ (box.map((edge) => Math.max(0, Math.min(1, edge))));
+
 /** @param {Doc} doc @param {number} page @param {Box} box @returns {Place} */
 export const boxPlace = (doc, page, box) => ({ document: doc.key, page, box });
 
 /** Selected words as a place. @param {Doc} doc @param {number} page @param {Word[]} words @returns {Place} */
 export const textPlace = (doc, page, words) => ({
-  document: doc.key, page, text: textOf(words).slice(0, LONGEST), boxes: boxesOf(words).slice(0, MOST_LINES),
+  document: doc.key, page, text: textOf(words).slice(0, LONGEST), boxes: boxesOf(words).map(onPage).filter(([x0, y0, x1, y1]) => x0 < x1 && y0 < y1).slice(0, MOST_LINES),
 });
 
 /** The words in a box as a place; null when there are none. @param {Doc} doc @param {number} page @param {Box} box @param {Word[]} words */

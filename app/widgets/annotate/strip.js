@@ -8,7 +8,7 @@ import { TEXT } from './text.js';
 
 const PITCH = 76; // pixels from one thumbnail to the next
 const MOST = 5; // marks on a thumbnail; its name has them all
-const WAIT = 60; // milliseconds of rest before thumbnails are fetched
+const WAIT = 150; // milliseconds of rest before thumbnails are fetched, after the pages in view
 
 export class Strip {
   /** @param {(page: number) => void} onpick */
@@ -127,7 +127,7 @@ export class Strip {
     if (!doc) return;
     for (const [page, element] of this.shown) {
       if (element.querySelector('img')) continue;
-      element.prepend(h('img', { src: pageUrl(doc, page, THUMBNAIL), alt: '', draggable: 'false', decoding: 'async' }));
+      element.prepend(h('img', { fetchpriority: 'low', src: pageUrl(doc, page, THUMBNAIL), alt: '', draggable: 'false', decoding: 'async' }));
     }
   }
 }

@@ -7,9 +7,9 @@ import { imageOf, partUrl, partWidth } from './images.js';
 /** @typedef {import('./types.js').Box} Box */
 /** @typedef {{image: HTMLImageElement, grid: string, ready: boolean}} Tile */
 
-const SIDE = 1200; // pixels that a tile is wide
+const SIDE = 800; // pixels that a tile is wide
 const GRIDS = [3, 4, 6, 8, 11, 16, 24]; // tiles across a page; few, so that pictures are met again
-const KEPT = 24; // tiles of a page that stay when they are out of sight
+const KEPT = 40; // tiles of a page that stay when they are out of sight
 
 export class Tiles {
   constructor() {

@@ -65,7 +65,7 @@ def test_a_dominant_label_is_warned_about() -> None:
     ratings = Ratings.from_rows(table_rows([[80, 10], [5, 5]]), labels=[0, 1])
     assert prevalence_warning(ratings, measure(ratings, resamples=0)) == (
         '88 % of the labels are "0", so chance agreement is high and Krippendorff\'s α is low (0.32) although raw '
-        'agreement is 85.0 %. Read it beside the specific agreement on "1" (40 %).'
+        'agreement is 85.0 %; Gwet\'s AC1 is 0.81. Read it beside the specific agreement on "1" (40 %).'
     )
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import get_args
+
 from annotators.criteria import Choice
 from annotators.protocols import PROTOCOLS, Material
 from annotators.scorers.training_sets import AnswerLabel
@@ -12,7 +14,7 @@ def test_question_and_answer_are_shown_and_nothing_else() -> None:
 
 
 def test_its_labels_are_those_the_classifier_learns() -> None:
-    assert {str(label.value) for label in PROTOCOL.criterion("abstention").label_list()} == set(AnswerLabel.__args__)
+    assert {str(label.value) for label in PROTOCOL.criterion("abstention").label_list()} == set(get_args(AnswerLabel))
 
 
 def test_why_is_asked_of_abstentions_only() -> None:

@@ -1,0 +1,63 @@
+"""How far a study is: assignments by state and by annotator, from the kept counts, and counted again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func
+from sqlmodel import Session, col, select
+
+from db import tallies
+from db.engine import Database
+from db.models import Account, Assignment, AssignmentState, Study, StudyMember, Tally
+from db.permissions import Actor, On, Role, operation
+from db.studies import disputed_items
+
+
+@operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
+def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
+    """Progress, as the `status` JSON of docs/json.md: by state and by annotator."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        everybody = tallies.counts(session, study_id)
+        members = session.execute(
+            select(StudyMember.person_id, Account.name)
+            .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
+            .where(StudyMember.study_id == study_id)
+            .order_by(col(StudyMember.person_id))
+        ).all()
+        annotators = []
+        for person_id, name in members:
+            own = tallies.counts(session, study_id, person_id)
+            spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
+            submitted = own.get(AssignmentState.SUBMITTED, 0)
+            seconds = spent.seconds if spent else 0  # labels made elsewhere have none
+            annotators.append(
+                {
+                    "annotator": name or f"erased person {person_id}",
+                    "submitted": submitted,
+                    "open": own.get(AssignmentState.LEASED, 0) + own.get(AssignmentState.RETURNED, 0),
+                    "skipped": own.get(AssignmentState.SKIPPED, 0),
+                    "surplus": own.get(AssignmentState.SURPLUS, 0),
+                    "seconds_per_item": round(seconds / submitted, 1) if seconds and submitted else None,
+                }
+            )
+        states = {state.value: everybody.get(state, 0) for state in AssignmentState}
+        unfinished = states["open"] + states["leased"] + states["returned"]
+        return {
+            "study": study.name,
+            "protocol": study.protocol_name,
+            "items": study.n_items,
+            "states": states,
+            "disputed": disputed_items(session, study_id),
+            "annotators": annotators,
+            "finished": unfinished == 0,
+        }
+
+
+def recount(session: Session, study_id: int) -> dict[str, int]:
+    """Assignments by state counted from the rows themselves: what the kept counts are checked against."""
+    query = (
+        select(Assignment.state, func.count()).where(Assignment.study_id == study_id).group_by(col(Assignment.state))
+    )
+    return dict(session.execute(query).all())

