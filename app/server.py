@@ -51,6 +51,7 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
         annotate_api,
         assets,
         downloads,
+        jobs,
         page_images,
         page_text,
         preferences_api,
@@ -80,9 +81,11 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         await run_in_threadpool(_warm_up, state)
+        jobs.start(settings)
         try:
             yield {}
         finally:
+            await run_in_threadpool(jobs.stop)
             await run_in_threadpool(AppState.close, state)
 
     return st.App(

@@ -39,8 +39,6 @@ from db.studies import protocol_of
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-_AT_ONCE = 50_000
-
 
 @dataclass(frozen=True, eq=False)
 class StudyItems:
@@ -71,15 +69,16 @@ class Annotations:
 class CriterionRatings:
     """All counting labels of one criterion, one entry a label, sorted by unit, then person.
 
-    `unit`, `rater`, `value`, `annotation` are places in `unit_names`, `people` (person ids), `distinct` (the values
-    that occur) and `Annotations`. A unit is called `study item id` or `study item id|target`; `item` has the place of
-    its item in `StudyItems`, `target` its target. `cannot_judge` counts what was left out.
+    `unit`, `rater`, `value`, `annotation` are places: of a unit, in `people` (person ids), in `distinct` (the values
+    that occur), in `Annotations`. Of each unit `item` has the place of its item in `StudyItems`, `target` that of its
+    target in `targets`. `cannot_judge` counts what was left out.
     """
 
     criterion: Criterion
-    unit_names: list[str]
+    items: StudyItems
     item: IntArray
-    target: list[str]
+    target: IntArray
+    targets: list[str]
     people: list[int]
     distinct: list[Any]
     unit: IntArray
@@ -87,6 +86,21 @@ class CriterionRatings:
     value: IntArray
     annotation: IntArray
     cannot_judge: int = 0
+
+    @property
+    def n_units(self) -> int:
+        """How many units have a label."""
+        return len(self.item)
+
+    def target_of(self, unit: int) -> str:
+        """The target of a unit, by its place."""
+        return self.targets[int(self.target[unit])]
+
+    @cached_property
+    def unit_names(self) -> list[str]:
+        """What each unit is called: `study item id`, or `study item id|target`."""
+        items = self.items.study_item[self.item].tolist()
+        return [unit_name(item, self.targets[place]) for item, place in zip(items, self.target.tolist(), strict=True)]
 
     @cached_property
     def units(self) -> list[str]:
@@ -181,17 +195,27 @@ def _counting(study_id: int, kinds: Sequence[AnnotationKind]) -> list[ColumnElem
 
 
 def _items(session: Session, study_id: int) -> StudyItems:
-    rows = session.execute(
-        pick(StudyItem.id, Item.id, Item.external_id, Item.question_id, ItemVersion.category, Item.system)
-        .select_from(StudyItem)
-        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-        .join(Item, col(Item.id) == ItemVersion.item_id)
-        .where(col(StudyItem.study_id) == study_id)
-        .order_by(col(StudyItem.id))
+    def of_study(*columns: Any) -> Select[Any]:
+        found = pick(*columns).select_from(StudyItem)
+        found = found.join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        return found.join(Item, col(Item.id) == ItemVersion.item_id).where(col(StudyItem.study_id) == study_id)
+
+    listed = [_listed(one) for one in (StudyItem.id, Item.id, Item.question_id)]
+    groups = session.execute(
+        of_study(ItemVersion.category, Item.system, *listed).group_by(ItemVersion.category, Item.system)
     ).all()
-    place, item, external_id, question, category, system = zip(*rows, strict=True) if rows else ((),) * 6
+    columns = [np.concatenate([_whole(row[place]) for row in groups] or [_integers([])]) for place in (2, 3, 4)]
+    group = np.repeat(np.arange(len(groups)), [row[2].count(",") + 1 for row in groups])
+    order = np.argsort(columns[0])
+    of = group[order].tolist()
+    names = session.execute(of_study(Item.external_id).order_by(col(StudyItem.id))).scalars().all()
     return StudyItems(
-        _integers(place), _integers(item), list(external_id), _integers(question), list(category), list(system)
+        study_item=columns[0][order],
+        item=columns[1][order],
+        external_id=list(names),
+        question=columns[2][order],
+        category=[groups[place][0] for place in of],
+        system=[groups[place][1] for place in of],
     )
 
 
@@ -201,43 +225,48 @@ def _annotations(
     """The ids of the annotations that count, sorted, and their columns in that order."""
     moment = col(Annotation.created_at)
     on_sqlite = is_sqlite(session)
-    when: Any = type_coerce(cast(moment, String), String) if on_sqlite else func.extract("epoch", moment)
+    when: Any = type_coerce(moment, String) if on_sqlite else func.extract("epoch", moment)
+    spent = func.coalesce(cast(col(Annotation.seconds), String), "nan")
     rows = session.execute(
-        pick(Annotation.id, Annotation.study_item_id, Annotation.person_id, when, Annotation.seconds)
+        pick(
+            Annotation.person_id, _listed(Annotation.id), _listed(Annotation.study_item_id), _listed(when),
+            _listed(spent),
+        )
         .where(*counting)
-        .order_by(col(Annotation.id))
-    ).all()
-    ids, item, person, moments, seconds = zip(*rows, strict=True) if rows else ((),) * 5
-    time = np.array(moments, dtype="datetime64[us]").astype(np.int64) / 1e6 if on_sqlite else _floats(moments)
-    return _integers(ids), Annotations(
-        np.searchsorted(items.study_item, _integers(item)), _integers(person), time, _floats(seconds)
-    )
+        .group_by(col(Annotation.person_id))
+    ).all()  # fmt: skip
+    nothing = _integers([])
+    ids = np.concatenate([_whole(row[1]) for row in rows] or [nothing])
+    order = np.argsort(ids)
+    person = np.repeat(_integers([row[0] for row in rows]), [row[1].count(",") + 1 for row in rows])
+    item = np.concatenate([_whole(row[2]) for row in rows] or [nothing])
+    seconds = np.concatenate([np.fromstring(row[4], sep=",") for row in rows] or [nothing.astype(np.float64)])
+    if on_sqlite:
+        moments = [text for row in rows for text in row[3].split(",")]
+        time = np.array(moments, dtype="datetime64[us]").astype(np.int64) / 1e6
+    else:
+        time = np.concatenate([np.fromstring(row[3], sep=",") for row in rows] or [nothing.astype(np.float64)])
+    place = np.searchsorted(items.study_item, item[order])
+    return ids[order], Annotations(place, person[order], time[order], seconds[order])
 
 
 @dataclass(frozen=True, eq=False)
-class _Labels:
-    """Every label of the study, one entry each: annotation id, places in `criteria`, `targets`, `texts`, the flag."""
+class _Group:
+    """The annotations (their ids) that gave one target of a criterion one value, written as JSON."""
 
-    annotation: IntArray
-    criterion: IntArray
-    target: IntArray
-    text: IntArray
-    cannot: npt.NDArray[np.bool_]
-    criteria: list[str]
-    targets: list[str]
-    texts: list[str | None]
+    criterion: str
+    target: str
+    text: str | None
+    cannot_judge: bool
+    annotations: IntArray
 
 
-def _labels(session: Session, counting: list[ColumnElement[bool]]) -> _Labels:
-    """Read the labels through the driver, a block of rows at a time: a million rows as objects would take minutes."""
-    query: Select[Any] = (
-        pick(
-            Annotation.id,
-            GivenLabel.criterion,
-            GivenLabel.target,
-            type_coerce(cast(col(GivenLabel.value), String), String),
-            GivenLabel.cannot_judge,
-        )
+def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_Group]:
+    """Every label, those that are alike together: a million rows become a few groups with a list of ids each."""
+    text = type_coerce(cast(col(GivenLabel.value), String), String)
+    about = (col(GivenLabel.criterion), col(GivenLabel.target), text, col(GivenLabel.cannot_judge))
+    rows = session.execute(
+        pick(*about, _listed(Annotation.id))
         .select_from(Annotation)
         .join(
             GivenLabel,
@@ -245,63 +274,56 @@ def _labels(session: Session, counting: list[ColumnElement[bool]]) -> _Labels:
             & (col(GivenLabel.sitting) == Annotation.sitting),
         )
         .where(*counting)
+        .group_by(*about)
     )
-    places: tuple[dict[Any, int], ...] = ({}, {}, {})
-    parts: list[tuple[IntArray, ...]] = []
-    found = session.connection().execute(query.execution_options(yield_per=_AT_ONCE))
-    for block in found.partitions():
-        ids, criterion, target, text, cannot = zip(*block, strict=True)
-        coded = (_coded(place, column) for place, column in zip(places, (criterion, target, text), strict=True))
-        parts.append((_integers(ids), *coded, _integers(cannot)))
-    whole = [np.concatenate(part) for part in zip(*parts, strict=True)] or [_integers([])] * 5
-    names, targets, texts = (list(place) for place in places)
-    return _Labels(whole[0], whole[1], whole[2], whole[3], whole[4].astype(bool), names, targets, texts)
+    return [_Group(row[0], row[1], row[2], row[3], _whole(row[4])) for row in rows]
 
 
-def _coded(places: dict[Any, int], column: Sequence[Any]) -> IntArray:
-    """The place of every entry of a column; new entries are given one."""
-    for new in set(column) - places.keys():
-        places[new] = len(places)
-    return np.fromiter(map(places.__getitem__, column), dtype=np.int64, count=len(column))
+def _listed(column: Any) -> Any:
+    """The values of a group of rows as a text with commas; several such columns of one query are in one order."""
+    return func.aggregate_strings(cast(column, String), ",")
+
+
+def _whole(text: str) -> IntArray:
+    """The whole numbers of such a text."""
+    return np.fromstring(text, dtype=np.int64, sep=",")
 
 
 def _of_criterion(
-    criterion: Criterion, read: _Labels, ids: IntArray, items: StudyItems, annotations: Annotations
+    criterion: Criterion, read: list[_Group], ids: IntArray, items: StudyItems, annotations: Annotations
 ) -> CriterionRatings:
     """The labels of one criterion."""
-    code = read.criteria.index(criterion.name) if criterion.name in read.criteria else -1
-    of_it = read.criterion == code
-    rows = np.flatnonzero(of_it & ~read.cannot)
-    annotation = np.searchsorted(ids, read.annotation[rows])
-    names = sorted(range(len(read.targets)), key=read.targets.__getitem__)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[names] = np.arange(len(names))
-    cell = annotations.item[annotation] * max(1, len(names)) + rank[read.target[rows]]
-    cells, unit = np.unique(cell, return_inverse=True)
-    item, target = np.divmod(cells, max(1, len(names)))
-    targets = [read.targets[names[place]] for place in target.tolist()]
+    mine = [group for group in read if group.criterion == criterion.name]
+    given = [group for group in mine if not group.cannot_judge]
+    sizes = [len(group.annotations) for group in given]
+    targets = sorted({group.target for group in given})
+    texts = sorted({group.text or "null" for group in given})
+    place = {target: number for number, target in enumerate(targets)}
+    code = {text: number for number, text in enumerate(texts)}
+    annotation = np.searchsorted(ids, np.concatenate([group.annotations for group in given] or [_integers([])]))
+    target = np.repeat(_integers([place[group.target] for group in given]), sizes)
+    value = np.repeat(_integers([code[group.text or "null"] for group in given]), sizes)
     people, rater = np.unique(annotations.person[annotation], return_inverse=True)
-    texts, value = np.unique(read.text[rows], return_inverse=True)
-    order = np.lexsort((rater, unit))
-    study_items = items.study_item[item].tolist()
+    cell = annotations.item[annotation] * max(1, len(targets)) + target
+    order = np.lexsort((rater, cell))
+    cell = cell[order]
+    first = np.r_[True, cell[1:] != cell[:-1]] if len(cell) else np.empty(0, dtype=bool)
+    item, of_unit = np.divmod(cell[first], max(1, len(targets)))
     return CriterionRatings(
         criterion=criterion,
-        unit_names=[unit_name(*about) for about in zip(study_items, targets, strict=True)],
+        items=items,
         item=item,
-        target=targets,
+        target=of_unit,
+        targets=targets,
         people=people.tolist(),
-        distinct=[orjson.loads(read.texts[place] or "null") for place in texts.tolist()],
-        unit=unit[order],
+        distinct=[orjson.loads(text) for text in texts],
+        unit=np.cumsum(first) - 1,
         rater=rater[order],
         value=value[order],
         annotation=annotation[order],
-        cannot_judge=int((of_it & read.cannot).sum()),
+        cannot_judge=sum(len(group.annotations) for group in mine if group.cannot_judge),
     )
 
 
 def _integers(numbers: Iterable[Any]) -> IntArray:
     return np.array(numbers, dtype=np.int64)
-
-
-def _floats(numbers: Iterable[Any]) -> FloatArray:
-    return np.array(numbers, dtype=np.float64)

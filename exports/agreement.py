@@ -31,7 +31,8 @@ def measured_scale(criterion: Criterion) -> Scale | None:
 class CriterionReport:
     """One criterion of a study: its labels, and what was measured on them (None: nothing can be).
 
-    `annotation` has, for each entry of `ratings`, the place of its annotation in `found.annotations`.
+    The units of `ratings` are called by their places in `column`. `annotation` has, for each entry of `ratings`, the
+    place of its annotation in `found.annotations`.
     """
 
     found: StudyRatings
@@ -53,7 +54,7 @@ class CriterionReport:
     @property
     def n_units(self) -> int:
         """How many units have a label."""
-        return len(self.column.unit_names)
+        return self.column.n_units
 
     @property
     def n_raters(self) -> int:
@@ -108,12 +109,11 @@ class CriterionReport:
     def groups(self, by: Grouping) -> dict[Hashable, str | None]:
         """The category, or the system, of each unit's item."""
         of = self.found.items.category if by == "category" else self.found.items.system
-        return {name: of[place] for name, place in zip(self.column.unit_names, self.column.item.tolist(), strict=True)}
+        return {unit: of[place] for unit, place in enumerate(self.column.item.tolist())}
 
     def questions(self) -> dict[Hashable, Hashable]:
         """The question of each unit's item."""
-        questions = self.found.items.question[self.column.item].tolist()
-        return dict(zip(self.column.unit_names, questions, strict=True))
+        return dict(enumerate(self.found.items.question[self.column.item].tolist()))
 
     def items(self) -> tuple[Hashable, ...]:
         """The item (its id in the project, the same in every study) of each unit."""
@@ -273,13 +273,13 @@ def rating_table(column: CriterionRatings, names: dict[int, str], scale: Scale) 
     unit, rater = column.unit[order], rater[order]
     twice = np.flatnonzero((unit[1:] == unit[:-1]) & (rater[1:] == rater[:-1]))
     if len(twice):
-        who, what = raters[rater[twice[0]]], column.unit_names[unit[twice[0]]]
+        who, what = raters[rater[twice[0]]], column.items.external_id[column.item[unit[twice[0]]]]
         raise InvalidInput(
-            f"{who!r} has two annotations that count of the study's item {what.partition('|')[0]}. "
+            f"{who!r} has two annotations that count of the item {what!r}. "
             "Withdraw the import that brought the second one."
         )
     table = Ratings(
-        units=tuple(column.unit_names),
+        units=tuple(range(column.n_units)),
         raters=tuple(raters),
         labels=words.labels,
         scale=scale,

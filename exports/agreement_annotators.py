@@ -99,7 +99,7 @@ def shares_table(title: str, ratings: Ratings) -> TextTable | None:
 
 
 def reference_agreement(
-    ratings: Ratings, decided: Mapping[str, Label], *, resamples: int, seed: int
+    ratings: Ratings, decided: Mapping[int, Label], *, resamples: int, seed: int
 ) -> tuple[AnnotatorAgreement, ...]:
     """Every annotator beside what adjudicators decided; decisions that are no label of the scale do not count."""
     known = set(ratings.labels)

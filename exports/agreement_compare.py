@@ -213,8 +213,9 @@ def members_plot(found: Simultaneous, titles: Mapping[str, str]) -> alt.LayerCha
 
 def _by_item(one: CriterionReport) -> Ratings:
     """The table with units that are called alike in every study: the item's id, and the target."""
-    ratings = _measurable(one)
-    return replace(ratings, units=tuple(zip(one.items(), one.column.target, strict=True)))
+    ratings, column = _measurable(one), one.column
+    targets = [column.targets[place] for place in column.target.tolist()]
+    return replace(ratings, units=tuple(zip(one.items(), targets, strict=True)))
 
 
 def _part(ratings: Ratings, groups: Mapping[Hashable, str | None], name: str) -> Ratings:

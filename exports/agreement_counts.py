@@ -100,7 +100,7 @@ def units_behind(report: CriterionReport, wanted: Wanted, most: int = 200) -> Un
     code = np.array([of_word[vote(value)] for value in column.distinct], dtype=np.int64)[column.value]
     if not len(code):
         return Units(0, [])
-    starts = np.searchsorted(column.unit, np.arange(len(column.unit_names)))
+    starts = np.searchsorted(column.unit, np.arange(column.n_units))
     if wanted.between is not None:
         chosen = _between(report, wanted, code, of_word)
     else:
@@ -128,7 +128,7 @@ def _between(report: CriterionReport, wanted: Wanted, code: IntArray, of_word: d
     for name in wanted.between or ():
         person = next((place for place, one in enumerate(column.people) if report.found.names[one] == name), -1)
         rows = np.flatnonzero(column.rater == person)
-        given = np.full(len(column.unit_names), -1, dtype=np.int64)
+        given = np.full(column.n_units, -1, dtype=np.int64)
         given[column.unit[rows]] = code[rows]
         sides.append(given)
     a, b = sides
@@ -147,4 +147,4 @@ def _unit(report: CriterionReport, place: int, start: int, stop: int) -> UnitLab
         report.found.names[column.people[column.rater[row]]]: vote(column.distinct[column.value[row]])
         for row in range(start, stop)
     }
-    return UnitLabels(int(items.item[item]), items.external_id[item], column.target[place], labels)
+    return UnitLabels(int(items.item[item]), items.external_id[item], column.target_of(place), labels)

@@ -62,7 +62,7 @@ metric_agreement_blind = PROTOCOLS.register(
         guidelines=_GUIDELINES,
         criteria=[
             Grade(
-                name="correctness_blind",
+                name="correctness",
                 title="How correct is the answer?",
                 help="In quarters, against the best fitting reference",
                 labels=[
@@ -99,7 +99,7 @@ metric_agreement_blind = PROTOCOLS.register(
                 name="answer_alone",
                 title="On your own",
                 shows=[Material.QUESTION, Material.REFERENCES, Material.ANSWER],
-                criteria=["correctness_blind", "abstention"],
+                criteria=["correctness", "abstention"],
             ),
             Step(
                 name="with_scores",

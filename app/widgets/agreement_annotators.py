@@ -170,7 +170,8 @@ def _decided(view: View, one: CriterionReport) -> None:
     ratings, report = one.ratings, view.report
     assert ratings is not None
     decided = kept(view, "decisions", None, lambda: decided_labels(ui.db(), ui.actor(), view.study.study_id))
-    mine = {unit: value for unit, value in decided.get(one.criterion.name, {}).items() if value is not None}
+    values = decided.get(one.criterion.name, {})
+    mine = {unit: values[name] for unit, name in enumerate(one.column.unit_names) if values.get(name) is not None}
     if not mine or ratings.scale in ("set", "text"):
         why = "Nobody has adjudicated a unit of it." if not mine else "Sets and texts are not compared this way."
         ui.empty(f"{one.title} cannot be set beside adjudicated labels.", why)

@@ -89,7 +89,7 @@ def _units(view: View, one: CriterionReport, found: RaterModels) -> None:
     items = one.found.items
     rows = []
     for unit in uncertain_units(found, UNCERTAIN):
-        item, target = int(one.column.item[unit.unit]), one.column.target[unit.unit]
+        item, target = int(one.column.item[unit.unit]), one.column.target_of(unit.unit)
         rows.append(
             [
                 item_link(view, int(items.item[item]), items.external_id[item]),
@@ -107,8 +107,8 @@ def _units(view: View, one: CriterionReport, found: RaterModels) -> None:
     else:
         note("Dawid–Skene is sure of every unit, which with few annotators is more than can be known.")
     names = [
-        (items.external_id[item], target)
-        for item, target in zip(one.column.item.tolist(), one.column.target, strict=True)
+        (items.external_id[item], one.column.targets[target])
+        for item, target in zip(one.column.item.tolist(), one.column.target.tolist(), strict=True)
     ]
     st.download_button(
         "Posterior of every unit (CSV)",

@@ -46,7 +46,7 @@ def test_every_protocol_is_described_with_its_criteria_and_labels(name: str) -> 
 @pytest.mark.parametrize("name", SCORERS.names())
 def test_every_scorer_is_described_with_its_values_and_parameters(name: str) -> None:
     scorer = SCORERS.get(name)
-    described = section(page("scorers"), f"`{name}`: {scorer.title}")
+    described = " ".join(section(page("metrics"), f"`{name}`: {scorer.title}").split())
     for value in scorer.values:
         assert f"`{value.name}`" in described
     for parameter in scorer.parameters.model_fields:
@@ -104,7 +104,7 @@ def test_the_example_is_a_protocol_that_uses_most_of_what_there_is() -> None:
     assert protocol_from_yaml(protocol_to_yaml(protocol)) == protocol
 
 
-@pytest.mark.parametrize("name", ["protocols", "scorers", "keys", "protocol-files"])
+@pytest.mark.parametrize("name", ["protocols", "scorers", "metrics", "keys", "protocol-files"])
 def test_links_between_these_pages_lead_somewhere(name: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)", page(name)):
         assert (DOCS / target).is_file(), target

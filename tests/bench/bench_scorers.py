@@ -49,7 +49,8 @@ def rouge(pairs: int, n_words: int) -> None:
     them = seconds(lambda: [theirs.score(reference, answer) for answer, reference in given])
     us = seconds(lambda: [rouge_l(cut(answer), cut(reference)) for answer, reference in given])
     print(
-        f"ROUGE-L, {n_words} words: {us / pairs * 1e6:8.0f} µs, rouge-score {them / pairs * 1e6:8.0f} µs: {them / us:.0f}×"
+        f"ROUGE-L, {n_words} words: {us / pairs * 1e6:.0f} µs, "
+        f"rouge-score {them / pairs * 1e6:.0f} µs: {them / us:.0f}×"
     )
 
 

@@ -35,7 +35,7 @@ def address(server: RunningServer, study: Labelled, show: str = "", **parameters
 
 def settled(page: Page) -> None:
     """Until the page is drawn."""
-    expect(page.get_by_role("heading", name="Agreement")).to_be_visible()
+    expect(page.get_by_role("heading", name="Agreement")).to_be_visible(timeout=30_000)
     page.wait_for_function("!document.querySelector('[data-testid=stSpinner]')")
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(600)
@@ -75,7 +75,7 @@ def test_every_tab_draws_its_tables_and_plots(
     ):
         page.get_by_role("tab", name=tab).click()
         settled(page)
-        expect(page.get_by_role("table", name=says)).to_be_visible()
+        expect(page.get_by_role("table", name=says)).to_be_visible(timeout=20_000)
         keep(page, f"agreement-{tab.lower().replace(' ', '-')}-{tone}")
     for part, says in (
         ("Who labels like whom", "Right: Cohen's κ of each pair"),
@@ -86,7 +86,7 @@ def test_every_tab_draws_its_tables_and_plots(
         if part == "Rater models":
             page.get_by_role("button", name="Fit rater models").click()
             settled(page)
-        expect(page.get_by_role("table", name=says)).to_be_visible()
+        expect(page.get_by_role("table", name=says)).to_be_visible(timeout=20_000)
         keep(page, f"agreement-annotators-{part.lower().replace(' ', '-')}-{tone}")
     for tab, button, says in (
         ("Compare", "Compare", "Right: ratings and second round"),
@@ -96,7 +96,7 @@ def test_every_tab_draws_its_tables_and_plots(
         settled(page)
         page.get_by_role("button", name=button, exact=True).click()
         settled(page)
-        expect(page.get_by_role("table", name=says)).to_be_visible()
+        expect(page.get_by_role("table", name=says)).to_be_visible(timeout=20_000)
         keep(page, f"agreement-{tab.lower()}-{tone}")
     assert problems == []
 

@@ -9,7 +9,7 @@ PROTOCOL = PROTOCOLS.get("metric_agreement_blind")
 def test_scores_come_after_the_blind_judgement_is_committed() -> None:
     assert PROTOCOL.shown_at(0) == {Material.QUESTION, Material.REFERENCES, Material.ANSWER}
     assert PROTOCOL.shown_at(1) - PROTOCOL.shown_at(0) == {Material.SCORES}
-    assert [one.name for one in PROTOCOL.step_criteria(0)] == ["correctness_blind", "abstention"]
+    assert [one.name for one in PROTOCOL.step_criteria(0)] == ["correctness", "abstention"]
 
 
 def test_the_second_step_asks_what_metric_agreement_asks() -> None:
@@ -19,7 +19,7 @@ def test_the_second_step_asks_what_metric_agreement_asks() -> None:
 
 
 def test_correctness_is_graded_in_quarters() -> None:
-    criterion = PROTOCOL.criterion("correctness_blind")
+    criterion = PROTOCOL.criterion("correctness")
     assert isinstance(criterion, Grade)
     assert [float(str(label.value)) for label in criterion.labels] == [0, 0.25, 0.5, 0.75, 1]
     assert criterion.check(0.25) == "0.25"

@@ -1,0 +1,220 @@
+"""`assay agreement` on a study and on a table: every option, the JSON, the report, the plan, and errors in words."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotators.agreement import STATISTICS, Ratings, measure
+from tests.app.cli.command_line import CommandLine, subprocess_of
+from tests.exports.labelled import CRITERIA, labelled_study
+
+STATISTIC = {"name", "value", "low", "high", "method", "reason", "n_units", "n_raters", "n_ratings"}
+GIVEN = {
+    "ada": ["good", "fair", "poor", "good", "good", "fair", "poor", "poor", "fair", "good"],
+    "ben": ["good", "fair", "fair", "good", "fair", "fair", "poor", "fair", "fair", "good"],
+    "cem": ["good", "good", "poor", "good", "good", "poor", "poor", "poor", "fair"],
+}
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "annotator", "criterion", "value"])
+        for who, values in GIVEN.items():
+            writer.writerows((f"i{number}", who, "tone", value) for number, value in enumerate(values))
+    return path
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    path = tmp_path / "wide.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", *GIVEN])
+        for number in range(10):
+            writer.writerow(
+                [f"i{number}", *(values[number] if number < len(values) else "" for values in GIVEN.values())]
+            )
+    return path
+
+
+def statistics(document: Any, place: int = 0) -> dict[str, Any]:
+    return {one["name"]: one for one in document["criteria"][place]["statistics"]}
+
+
+# A table --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_table_needs_no_home_folder(long: Path, tmp_path: Path) -> None:
+    done = subprocess_of("--home", tmp_path / "nowhere", "agreement", "--table", long, "--json")
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "nowhere").exists()
+    [tone] = json.loads(done.stdout)["criteria"]
+    assert (tone["criterion"], tone["target"], tone["scale"]) == ("tone", "item", "nominal")
+    assert (tone["n_units"], tone["n_raters"], tone["n_ratings"]) == (10, 3, 29)
+    assert tone["labels"] == ["fair", "good", "poor"]
+
+
+def test_the_json_has_every_field_of_every_statistic(assay: CommandLine, long: Path) -> None:
+    found = assay.json(
+        "agreement", "--table", long, "--scale", "ordinal", "--labels", "poor,fair,good", "--statistics", "all",
+        "--seed", "3", "--resamples", "200",
+    )  # fmt: skip
+    [tone] = found["criteria"]
+    assert (found["seed"], found["resamples"], found["table"]) == (3, 200, "labels.csv")
+    assert tone["labels"] == ["poor", "fair", "good"]
+    assert all(set(one) >= STATISTIC for one in tone["statistics"])
+    assert set(one for entry in tone["statistics"] for one in entry) <= STATISTIC | {"raters", "label", "intervals"}
+    names = {one["name"] for one in tone["statistics"]}
+    wanted = {
+        name for name in STATISTICS
+        if not name.endswith("_own") and name not in ("mean_jaccard", "krippendorff_alpha_masi", "exact_match",
+                                                      "pairwise_f1", "text_identical", "text_similarity")
+    }  # fmt: skip
+    assert names == wanted
+    assert all((one["value"] is None) == (one["reason"] is not None) for one in tone["statistics"])
+    pairs = [one["raters"] for one in tone["statistics"] if one["name"] == "cohen_kappa"]
+    assert pairs == [["ada", "ben"], ["ada", "cem"], ["ben", "cem"]]
+    assert [one["label"] for one in tone["statistics"] if one["name"] == "specific_agreement"] == tone["labels"]
+    table = Ratings.from_rows([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()],
+                              ["poor", "fair", "good"], "ordinal")  # fmt: skip
+    ours = {one.name: one for one in measure(table, "all", 200, 3)}
+    for name in ("krippendorff_alpha_ordinal", "gwet_ac2_ordinal", "icc_a_1"):
+        shown = statistics(found)[name]
+        assert (shown["value"], shown["low"], shown["high"]) == (ours[name].value, ours[name].low, ours[name].high)
+
+
+def test_a_wide_table_gives_what_the_long_one_does(assay: CommandLine, long: Path, wide: Path) -> None:
+    options = ("--scale", "ordinal", "--labels", "poor,fair,good", "--statistics", "all", "--resamples", "100")
+    one = assay.json("agreement", "--table", long, *options)["criteria"][0]["statistics"]
+    other = assay.json("agreement", "--table", wide, "--wide", *options)["criteria"][0]["statistics"]
+    assert one == other
+
+
+def test_chosen_statistics_come_in_the_order_they_were_asked_for(assay: CommandLine, long: Path) -> None:
+    found = assay.json("agreement", "--table", long, "--statistics", "gwet_ac1, percent_agreement", "--resamples", "0")
+    assert [one["name"] for one in found["criteria"][0]["statistics"]] == ["gwet_ac1", "percent_agreement"]
+    assert statistics(found)["gwet_ac1"]["low"] is None
+    refused = assay("agreement", "--table", long, "--statistics", "kapa", code=2)
+    assert "'kapa' is unknown: use some of percent_agreement" in refused.err
+
+
+def test_words_for_people_have_the_table_the_sentence_and_the_warning(assay: CommandLine, long: Path) -> None:
+    said = assay("agreement", "--table", long, "--resamples", "100").out
+    assert said.startswith("Agreement by criterion")
+    assert 'for "tone", Krippendorff\'s α = ' in said
+    assert "Only 10 units were rated twice or more" in said
+
+
+def test_questions_are_drawn_together(assay: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    rows = [
+        f"i{n},{who},q{n // 4},{'yes' if (n * 7 + k) % 3 else 'no'}\n" for n in range(24) for k, who in enumerate("ab")
+    ]
+    path.write_text("item,annotator,asked,value\n" + "".join(rows))
+    found = assay.json("agreement", "--table", path, "--question", "asked", "--clustered", "--resamples", "100")
+    assert "over questions" in statistics(found)["krippendorff_alpha_nominal"]["method"]
+    plain = assay.json("agreement", "--table", path, "--resamples", "100")
+    assert "over units" in statistics(plain)["krippendorff_alpha_nominal"]["method"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("item,annotator,value\na,ada,x\nb,ben,x\na,ada,y\n", (), "line 4 rates item 'a' by 'ada' a second time"),
+        ("item,annotator,value\na,ada,x\n", ("--scale", "interval"), "line 2 has the value 'x'"),
+        ("item,annotator,value\na,ada,x\n", ("--labels", "y,z"), "line 2"),
+        ("item,annotator,value\na,ada,x\n", ("--scale", "size"), "'size' is none of nominal"),
+    ],
+)
+def test_a_bad_row_or_option_is_an_error_that_names_it(
+    assay: CommandLine, tmp_path: Path, text: str, options: tuple[str, ...], says: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    refused = assay("agreement", "--table", path, *options, "--json", code=2)
+    assert says in refused.err
+    assert refused.err.startswith("Error: t.csv: ")
+    assert says in refused.json["error"]
+
+
+def test_options_of_tables_and_names_of_studies_do_not_mix(assay: CommandLine, long: Path) -> None:
+    assert "needs no PROJECT" in assay("agreement", "finance", "pilot", "--table", long, code=2).err
+    assert "about the columns of a --table" in assay("agreement", "finance", "pilot", "--scale", "ordinal", code=2).err
+    assert "PROJECT and STUDY, or --table" in assay("agreement", code=2).err
+    assert assay("agreement", "--table", long.parent / "gone.csv", code=3).err.startswith("Error: There is no file")
+    assert "value" in assay("agreement", "--table", long, "--value", "label", code=3).err
+
+
+def test_undefined_is_null_with_its_reason_in_json_table_and_report(assay: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("item,annotator,value\na,ada,yes\na,ben,yes\nb,ada,yes\nb,ben,yes\n")
+    reason = 'every rating is "yes"'
+    alpha = statistics(assay.json("agreement", "--table", path))["krippendorff_alpha_nominal"]
+    assert alpha["value"] is None
+    assert reason in alpha["reason"]
+    assert reason in assay("agreement", "--table", path).out
+    assay("agreement", "--table", path, "--report", tmp_path / "r.md")
+    assert reason in (tmp_path / "r.md").read_text().replace("\\", "")
+
+
+# Reports and plans ----------------------------------------------------------------------------------------------------
+
+
+def test_a_report_is_written_beside_what_is_printed(assay: CommandLine, long: Path, tmp_path: Path) -> None:
+    for name, more in (("r.html", 1), ("r.md", 4), ("r.tex", 4)):
+        done = assay("agreement", "--table", long, "--resamples", "100", "--report", tmp_path / "out" / name)
+        written = done.err.removeprefix("Report: ").strip().split(", ")
+        assert len(written) >= more, name
+        assert all(Path(one).stat().st_size > 500 for one in written)
+    refused = assay("agreement", "--table", long, "--report", tmp_path / "r.doc", code=2)
+    assert ".html, .md, .tex" in refused.err
+
+
+def test_a_plan_stands_beside_each_criterion(assay: CommandLine, long: Path) -> None:
+    found = assay.json("agreement", "--table", long, "--resamples", "0", "--plan", "0.3")["criteria"][0]["plan"]
+    assert (found["width"], found["statistic"]) == (0.3, "krippendorff_alpha_nominal")
+    assert {one["n_annotators"] for one in found["items_needed"]} == {2, 3, 4}
+    assert all(set(one) >= {"n_items", "n_annotators", "width", "width_high", "source"} for one in found["studies"])
+    said = assay("agreement", "--table", long, "--resamples", "0", "--plan", "0.3").out
+    assert "tone: 3 annotators an item: about" in said
+    assert "no width" in assay("agreement", "--table", long, "--plan", "0", code=2).err
+
+
+# A study --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_study_and_its_exported_table_give_the_same_figures(begun: CommandLine, tmp_path: Path) -> None:
+    db = begun.database()
+    made = labelled_study(db, items=30)
+    with db.read() as session:
+        from db.models import Project
+
+        project = session.get_one(Project, made.project_id).name
+    db.dispose()
+    begun("export", project, "--study", "ratings", "--to", tmp_path / "out", "--format", "labels", "--names")
+    study = begun.json("agreement", project, "ratings", "--resamples", "100", "--statistics", "all")
+    table = begun.json(
+        "agreement", "--table", tmp_path / "out" / "labels.csv", "--resamples", "100", "--statistics", "all",
+        "--scale", "clarity=ordinal", "--scale", "share=interval", "--labels", "right=yes,no",
+        "--labels", "clarity=1,2,3,4,5",
+    )  # fmt: skip
+    assert [one["criterion"] for one in study["criteria"]] == list(CRITERIA)
+    for name in ("right", "clarity", "share", "problems"):
+        [ours] = [one for one in study["criteria"] if one["criterion"] == name]
+        [theirs] = [one for one in table["criteria"] if one["criterion"] == name]
+        shown = [[(one["name"], one["value"], one["n_units"]) for one in side["statistics"]] for side in (ours, theirs)]
+        assert shown[0] == pytest.approx(shown[1]), name
+    ranking = study["criteria"][-1]["statistics"]
+    assert [one["value"] for one in ranking] == [None]
+    assert "ranking" in ranking[0]["reason"]
+    planned = begun.json("agreement", project, "ratings", "--resamples", "0", "--plan", "0.2")["criteria"]
+    assert planned[0]["plan"]["items_needed"]
+    assert planned[3]["plan"]["reason"]
