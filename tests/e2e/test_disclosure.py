@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,12 +44,13 @@ class Wire:
         self.parts.append(payload if isinstance(payload, bytes) else payload.encode())
 
     def has(self, text: str) -> bool:
-        """Whether the text, or its form in JSON, has been received."""
+        """Whether the text, or its form in JSON, has come (not inside a word: `preferences` is no reference)."""
         while self.unread:
             response = self.unread.pop()
             self.parts += [response.url.encode(), response.body()]
         escaped = json.dumps(text)[1:-1]
-        return any(form.encode() in part for part in self.parts for form in (text, escaped))
+        wanted = re.compile(b"|".join(rb"(?<!\w)" + re.escape(form.encode()) for form in (text, escaped)))
+        return any(wanted.search(part) for part in self.parts)
 
 
 def hidden_texts(folder: Path) -> dict[str, list[str]]:
