@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotators.agreement import CriterionTable, Label, Scale, tables_of, wide_columns
+from annotators.agreement.columns import UNIT_COLUMNS
 from annotators.errors import InvalidInput, NotFound
 from exports.cells import original
 from exports.columns import Cell, Columns, read_columns
@@ -65,6 +66,8 @@ def read_ratings(
         cells = {name: [_read(cell) for cell in column] for name, column in columns.cells.items()}
         columns = Columns(columns.name, cells, columns.lines)
     try:
+        if not columns.lines:
+            raise InvalidInput("there are no ratings. Give a table with the columns item, annotator and value.")
         return _wide(columns, named, scales, labels) if wide else _long(columns, named, scales, labels)
     except InvalidInput as error:
         raise InvalidInput(f"{columns.name}: {error}") from error
@@ -109,16 +112,30 @@ def _wide(columns: Columns, named: Named, scales: Sequence[str], labels: Sequenc
         columns[name]  # NotFound says which columns there are
     names = [name for name in columns.cells if chosen is None or name in chosen or name == named.unit]
     if chosen is not None and named.unit is None:
-        names += [name for name in columns.cells if name.lower() == "item" and name not in names]
+        names += [name for name in columns.cells if name.lower() in UNIT_COLUMNS and name not in names][:1]
+    _refuse_repeated_units(columns, named.unit or next((name for name in names if name.lower() in UNIT_COLUMNS), None))
     rows = [{name: columns.cells[name][place] for name in names} for place in range(len(columns.lines))]
     items, raters, values, places = wide_columns(rows, named.unit, first_line=0)
-    if not rows or not raters:
+    if not raters:
         raise InvalidInput("there are no ratings. A wide table has one row a unit and one column a rater.")
     lines = [columns.lines[place] for place in places]
     scale = scales_of(scales, [ONLY])
     _refuse_words(values, [ONLY] * len(values), scale, lines)
     tables = tables_of(items, raters, values, lines=lines, scale=scale, labels=labels_of(labels, [ONLY]))
     return RatingTables(columns.name, tables, len(rows), {})
+
+
+def _refuse_repeated_units(columns: Columns, unit: str | None) -> None:
+    """InvalidInput for a row whose unit is empty or was there before; rows without a column of units are units."""
+    first: dict[Cell, int] = {}
+    for cell, line in zip(columns.cells[unit] if unit else (), columns.lines, strict=False):
+        if cell is None or cell == "":
+            raise InvalidInput(f"line {line} names no {unit}. Fill it in, or leave the row out.")
+        if cell in first:
+            raise InvalidInput(
+                f"line {line} has unit {cell!r} a second time (first on line {first[cell]}). Keep one row a unit."
+            )
+        first[cell] = line
 
 
 # Scales and labels ----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 _NUMERIC = re.compile(r"^(?:[−+-]?[\d,.]*\d[\d,.]*(\s?%)?( \[[^\]]*\])?( / [\d,.]+)*|\[[−+\d,. -]+\])$")
+_MARKUP = re.compile(r"[\\`*<|]|(?<!\w)_|_(?!\w)|(?<=\])\(")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -75,7 +76,7 @@ def as_markdown(table: TextTable) -> str:
     """A pipe table, numbers aligned at the right."""
 
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+        return "| " + " | ".join(_MARKUP.sub(r"\\\g<0>", cell.replace("\n", " ")) for cell in cells) + " |"
 
     rule = ["---:" if table.numeric(column) else "---" for column in range(len(table.columns))]
     return "\n".join([line(table.columns), line(rule), *(line(row) for row in table.rows), ""])

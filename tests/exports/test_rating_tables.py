@@ -160,7 +160,7 @@ def test_a_column_that_is_not_there_is_named(
 def test_a_file_that_is_no_table_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(AssayError, match="no file"):
         read_ratings(tmp_path / "gone.csv", Named())
-    with pytest.raises(AssayError, match="ends with '.xlsx'"):
+    with pytest.raises(AssayError, match=r"ends with '\.xlsx'"):
         read_ratings(table(tmp_path, "x", "t.xlsx"), Named())
 
 

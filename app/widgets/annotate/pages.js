@@ -400,8 +400,10 @@ export class Pages {
       this.views.delete(page);
     }
     for (const page of inSight) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page));
+    // What is in view comes first, alone; its neighbours once it is there.
+    const waiting = inSight.some((page) => !this.views.get(page)?.image && !this.views.get(page)?.again);
     for (const page of near) {
-      if (!inSight.includes(page)) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page), false);
+      if (!inSight.includes(page) && (!waiting || this.views.get(page)?.wanted)) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page), false);
     }
     clearTimeout(this.settling);
     clearTimeout(this.reading);
@@ -439,10 +441,7 @@ export class Pages {
       loaded: (loaded, ratio) => {
         if (this.views.get(page) !== loaded) return;
         this.#learnRatio(page, ratio);
-        clearTimeout(this.reading);
-        this.reading = window.setTimeout(() => this.#read(), READ);
-        clearTimeout(this.settling);
-        this.settling = window.setTimeout(() => this.#sharpen(), SETTLED);
+        this.#soon();
       },
     });
     this.views.set(page, view);

@@ -71,7 +71,7 @@ def test_the_json_has_every_field_of_every_statistic(assay: CommandLine, long: P
     assert (found["seed"], found["resamples"], found["table"]) == (3, 200, "labels.csv")
     assert tone["labels"] == ["poor", "fair", "good"]
     assert all(set(one) >= STATISTIC for one in tone["statistics"])
-    assert set(one for entry in tone["statistics"] for one in entry) <= STATISTIC | {"raters", "label", "intervals"}
+    assert {one for entry in tone["statistics"] for one in entry} <= STATISTIC | {"raters", "label", "intervals"}
     names = {one["name"] for one in tone["statistics"]}
     wanted = {
         name for name in STATISTICS
@@ -184,7 +184,7 @@ def test_a_plan_stands_beside_each_criterion(assay: CommandLine, long: Path) -> 
     assert {one["n_annotators"] for one in found["items_needed"]} == {2, 3, 4}
     assert all(set(one) >= {"n_items", "n_annotators", "width", "width_high", "source"} for one in found["studies"])
     said = assay("agreement", "--table", long, "--resamples", "0", "--plan", "0.3").out
-    assert "tone: 3 annotators an item: about" in said
+    assert "tone: 2 annotators an item: " in said
     assert "no width" in assay("agreement", "--table", long, "--plan", "0", code=2).err
 
 
@@ -210,8 +210,10 @@ def test_a_study_and_its_exported_table_give_the_same_figures(begun: CommandLine
     for name in ("right", "clarity", "share", "problems"):
         [ours] = [one for one in study["criteria"] if one["criterion"] == name]
         [theirs] = [one for one in table["criteria"] if one["criterion"] == name]
-        shown = [[(one["name"], one["value"], one["n_units"]) for one in side["statistics"]] for side in (ours, theirs)]
-        assert shown[0] == pytest.approx(shown[1]), name
+        shown = [[(one["name"], one["n_units"]) for one in side["statistics"]] for side in (ours, theirs)]
+        assert shown[0] == shown[1], name
+        values = [[one["value"] or 0 for one in side["statistics"]] for side in (ours, theirs)]
+        assert values[0] == pytest.approx(values[1]), name
     ranking = study["criteria"][-1]["statistics"]
     assert [one["value"] for one in ranking] == [None]
     assert "ranking" in ranking[0]["reason"]
