@@ -17,12 +17,10 @@ from app.downloads import pack_export
 from app.web import handle_error
 from db.batches import list_batches
 from db.items import list_items
-from db.scores import list_scorers_in, run_scorer
 from db.studies import list_studies
 from exports.verify import verify_folder
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages
-from tests.makers import make_item
 
 
 @pytest.fixture
@@ -161,28 +159,3 @@ def test_a_failed_export_leaves_nothing_behind(filled: Filled) -> None:
             name="x", study_id=None, formats=["nonsense"], names=False, documents=False,
         )  # fmt: skip
     assert not list((state.settings.home / "data" / "downloads").iterdir())
-
-
-# Scores ---------------------------------------------------------------------------------------------------------------
-
-
-def test_a_scorer_runs_with_its_parameters_and_stands_beside_the_others(filled: Filled) -> None:
-    pages = filled.pages
-    for number, system in enumerate(("alpha", "beta")):
-        make_item(
-            pages.db, filled.project_id, system=system, category="Tables", references=["answer"],
-            answer="the answer" if number else "nothing",
-        )  # fmt: skip
-    run_scorer(pages.db, filled.study.researcher, filled.project_id, scorer="phrase_recall")
-    page = filled.open("rosa", "scores")
-    page.selectbox(key="scores-phrase_recall-mode").set_value("paper").run()
-    press(page, "Run")
-    shown = no_problem(page)
-    assert "6 new scores, 4 unscored" in shown.replace("\\", "")
-    assert "mode=fathoms_code" in shown
-    assert "mode=paper" in shown
-    assert f"/data?project={filled.project_id}&amp;system=beta" in shown
-    used = list_scorers_in(pages.db, pages.admin, filled.project_id)
-    assert [one.parameters["mode"] for one in used] == ["fathoms_code", "paper"]
-    press(page, "Run")
-    assert "every item had its score already" in no_problem(page)
