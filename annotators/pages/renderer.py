@@ -40,6 +40,7 @@ _START_SECONDS = 30.0
 # Reading the words of a page that can be drawn takes milliseconds.
 _WORDS_SECONDS = 8.0
 _NOT_WORDS = "the program that reads pages gave an answer that is not words"
+_STOPPING = "the server is stopping; try again in a minute"
 _REMEDIES = {
     Why.PASSWORD: "save a copy without a password and supply that",
     Why.TIME: "save it again with another program (print it to PDF) and supply that",
@@ -275,6 +276,8 @@ class Renderer:
         try:
             worker.start()
         except (_Late, _Gone) as error:
+            if self._closed:
+                raise PageNotDrawn(Why.BUSY, _STOPPING) from error
             raise PageNotDrawn(
                 Why.BUSY, "the program that draws pages does not start; the server's log says why"
             ) from error
@@ -286,7 +289,7 @@ class Renderer:
             ) from error
         except _Gone as error:
             if self._closed:
-                raise PageNotDrawn(Why.BUSY, "the server is stopping; try again in a minute") from error
+                raise PageNotDrawn(Why.BUSY, _STOPPING) from error
             log.warning("a page worker ended with status %s over %s", worker.exit_status(), request)
             raise PageNotDrawn(Why.CRASH, "the program that draws pages stopped while it was drawing it") from error
 

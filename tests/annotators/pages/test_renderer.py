@@ -127,16 +127,20 @@ def test_warming_starts_every_worker_at_once() -> None:
         assert len(renderer.worker_pids()) == 2
 
 
-def test_closing_ends_the_workers_even_in_the_middle_of_a_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize("started", [True, False])
+def test_closing_ends_the_workers_even_in_the_middle_of_a_page(tmp_path: Path, started: bool) -> None:
     endless = makers.put(tmp_path, "endless.pdf", makers.endless_pdf())
     usual = makers.put(tmp_path, "usual.pdf", makers.pdf("usual"))
     renderer = Renderer(workers=2)
     renderer.warm()
+    if started:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda _: renderer.render(usual, PDF, 1, 160), range(2)))
     pids = renderer.worker_pids()
     with ThreadPoolExecutor(1) as pool:
         drawing = pool.submit(renderer.render, endless, PDF, 1, 160)
-        renderer.render(usual, PDF, 1, 160)
-        time.sleep(0.3)
+        while len(renderer._idle) > 1:  # until the drawing has taken its worker, which may still be starting
+            time.sleep(0.001)
         renderer.close()
         with pytest.raises(PageNotDrawn, match="server is stopping"):
             drawing.result(timeout=10)
