@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlmodel import Session, col, select
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, func
+from sqlalchemy import select as sql_select
 
 from annotators.errors import NotFound
 from annotators.protocols import Material, Protocol
@@ -16,13 +18,19 @@ from db.models import (
     Evidence,
     Image,
     ItemDocument,
+    Membership,
     Person,
     Study,
     StudyItem,
 )
 from db.permissions import EVERYBODY, READERS, Actor, On, operation, role_in
 from db.presentations import Parts, Wire, load_parts, next_step
+from db.query import table_of
 from db.studies import protocol_of
+
+_ASSIGNMENT, _STUDY, _STUDY_ITEM = table_of(Assignment), table_of(Study), table_of(StudyItem)
+_DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(one) for one in (Document, Evidence, Image, ItemDocument))
+_PERSON, _MEMBERSHIP = table_of(Person), table_of(Membership)
 
 _AT_HAND = (AssignmentState.LEASED, AssignmentState.RETURNED)
 _HAD = (AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.EXPIRED)
@@ -78,39 +86,39 @@ def may_see_page(db: Database, actor: Actor, *, document_id: int, page: int) -> 
     By role in the document's project; or by an assignment whose item is about the document, once the step that shows
     it has been reached. A person who may not see it is told no more than that it is not there.
     """
-    with db.read() as session:
-        document = session.get(Document, document_id)
-        refused = NotFound(f"There is no page {page} of document {document_id} that {actor.name!r} may see now.")
-        if document is None:
-            raise refused
+    with db.glance() as connection:
+        source, by_role = _look(connection, actor, document_id)
         # What is at hand is a handful of rows and answers nearly every request; the past is asked only after it.
-        if not _sees_by_role(session, actor, document) and not any(
-            (seen := _disclosed(session, actor.person_id, document_id, states)) is None or page in seen
-            for states in (_AT_HAND, _HAD)
+        if source is None or not (
+            by_role
+            or any(
+                (seen := _disclosed(connection, actor.person_id, document_id, states)) is None or page in seen
+                for states in (_AT_HAND, _HAD)
+            )
         ):
-            raise refused
-        return _source(document)
+            raise NotFound(f"There is no page {page} of document {document_id} that {actor.name!r} may see now.")
+        return source
 
 
 @operation(On.APP, anyone_signed_in=True)
 def visible_document(db: Database, actor: Actor, *, document_id: int) -> VisibleDocument:
     """The pages of a document that this person may see now, as `may_see_page` decides; NotFound when there are none."""
-    with db.read() as session:
-        document = session.get(Document, document_id)
+    with db.glance() as connection:
+        source, by_role = _look(connection, actor, document_id)
         refused = NotFound(f"There is no document {document_id} that {actor.name!r} may see now.")
-        if document is None:
+        if source is None:
             raise refused
-        if _sees_by_role(session, actor, document):
-            return VisibleDocument(_source(document), _all_pages(document))
+        if by_role:
+            return VisibleDocument(source, _all_pages(source.n_pages))
         pages: set[int] = set()
         for states in (_AT_HAND, _HAD):
-            seen = _disclosed(session, actor.person_id, document_id, states)
+            seen = _disclosed(connection, actor.person_id, document_id, states)
             if seen is None:
-                return VisibleDocument(_source(document), _all_pages(document))
+                return VisibleDocument(source, _all_pages(source.n_pages))
             pages |= seen
         if not pages:
             raise refused
-        return VisibleDocument(_source(document), tuple(sorted(pages)))
+        return VisibleDocument(source, tuple(sorted(pages)))
 
 
 @operation(On.STUDY, EVERYBODY)
@@ -160,7 +168,7 @@ def _reading(protocol: Protocol, parts: Parts, step: int) -> Reading:
     documents = []
     for document in parts.documents:
         whole = Material.DOCUMENTS in shows
-        pages = _all_pages(document) if whole else tuple(sorted(cited.get(document.id, ())))
+        pages = _all_pages(document.n_pages) if whole else tuple(sorted(cited.get(document.id, ())))
         if pages:
             documents.append(VisibleDocument(_source(document), pages))
     return Reading(
@@ -176,69 +184,73 @@ def _source(document: Document) -> PageSource:
     return PageSource(document.id, document.sha256, document.media_type, document.n_pages, document.key)
 
 
-def _all_pages(document: Document) -> tuple[int, ...]:
-    return tuple(range(1, (document.n_pages or 0) + 1))
+def _all_pages(n_pages: int | None) -> tuple[int, ...]:
+    return tuple(range(1, (n_pages or 0) + 1))
 
 
-def _sees_by_role(session: Session, actor: Actor, document: Document) -> bool:
-    person = session.get_one(Person, actor.person_id)
-    role = role_in(session, actor.person_id, person.default_role, document.project_id)
-    return person.is_admin or role in READERS
+def _reached(step: ColumnElement[Any]) -> ColumnElement[bool]:
+    """The step of a study (None: there is none) has been reached in this sitting, or was in an earlier one."""
+    return (step <= _ASSIGNMENT.c.steps_done) | ((_ASSIGNMENT.c.sitting > 1) & step.is_not(None))
+
+
+def _of_assignments(part: Table, step: ColumnElement[Any], *columns: ColumnElement[Any]) -> Select[Any]:
+    """Columns of those parts about a document that a person's assignments show once `step` is reached."""
+    rows = _ASSIGNMENT.join(_STUDY_ITEM, _STUDY_ITEM.c.id == _ASSIGNMENT.c.study_item_id)
+    rows = rows.join(_STUDY, _STUDY.c.id == _ASSIGNMENT.c.study_id)
+    rows = rows.join(part, part.c.item_version_id == _STUDY_ITEM.c.item_version_id)
+    return (
+        sql_select(*columns)
+        .select_from(rows)
+        .where(
+            _ASSIGNMENT.c.person_id == bindparam("person"),
+            _ASSIGNMENT.c.state.in_(bindparam("states", expanding=True)),
+            part.c.document_id == bindparam("document"),
+            _reached(step),
+        )
+    )
+
+
+# Every page image asks these, so they are made once.
+_ABOUT = _of_assignments(_ITEM_DOCUMENT, _STUDY.c.documents_step, _ASSIGNMENT.c.id).limit(1)
+_CITED = _of_assignments(
+    _EVIDENCE, _STUDY.c.evidence_step, _EVIDENCE.c.pages, _reached(_STUDY.c.documents_step).label("whole")
+)
+_PICTURED = _of_assignments(_IMAGE, _STUDY.c.images_step, _IMAGE.c.page).distinct()
+_STANDING = (
+    sql_select(
+        *(_DOCUMENT.c[name] for name in ("id", "sha256", "media_type", "n_pages", "key")),
+        _PERSON.c.is_admin,
+        func.coalesce(_MEMBERSHIP.c.role, _PERSON.c.default_role).label("role"),
+    )
+    .select_from(
+        _DOCUMENT.join(_PERSON, _PERSON.c.id == bindparam("person")).outerjoin(
+            _MEMBERSHIP,
+            (_MEMBERSHIP.c.project_id == _DOCUMENT.c.project_id) & (_MEMBERSHIP.c.person_id == _PERSON.c.id),
+        )
+    )
+    .where(_DOCUMENT.c.id == bindparam("document"))
+)
+
+
+def _look(connection: Connection, actor: Actor, document_id: int) -> tuple[PageSource | None, bool]:
+    """The document, None if there is none, and whether the person's role in its project shows all of it."""
+    found = connection.execute(_STANDING, {"person": actor.person_id, "document": document_id}).first()
+    if found is None:
+        return None, False
+    source = PageSource(found.id, found.sha256, found.media_type, found.n_pages, found.key)
+    return source, bool(found.is_admin) or found.role in READERS
 
 
 def _disclosed(
-    session: Session, person_id: int, document_id: int, states: tuple[AssignmentState, ...]
+    connection: Connection, person_id: int, document_id: int, states: tuple[AssignmentState, ...]
 ) -> set[int] | None:
     """The pages that the person's assignments in these states disclose; None for the whole document."""
-    reached = (
-        select(Assignment.id)
-        .join(StudyItem, col(StudyItem.id) == Assignment.study_item_id)
-        .join(Study, col(Study.id) == Assignment.study_id)
-        .where(Assignment.person_id == person_id, col(Assignment.state).in_(states))
-    )
-    earlier = col(Assignment.sitting) > 1
-    documents = (col(Study.documents_step) <= col(Assignment.steps_done)) | (
-        earlier & col(Study.documents_step).is_not(None)
-    )
-    evidence = (col(Study.evidence_step) <= col(Assignment.steps_done)) | (
-        earlier & col(Study.evidence_step).is_not(None)
-    )
-    images = (col(Study.images_step) <= col(Assignment.steps_done)) | (earlier & col(Study.images_step).is_not(None))
-    about = reached.join(ItemDocument, col(ItemDocument.item_version_id) == StudyItem.item_version_id).where(
-        ItemDocument.document_id == document_id, documents
-    )
-    if session.exec(about.limit(1)).first() is not None:
+    asked = {"person": person_id, "document": document_id, "states": states}
+    if connection.execute(_ABOUT, asked).first() is not None:
         return None
-    cited = (
-        select(Evidence.pages, Study.documents_step, Assignment.steps_done, Assignment.sitting)
-        .select_from(Assignment)
-        .join(StudyItem, col(StudyItem.id) == Assignment.study_item_id)
-        .join(Study, col(Study.id) == Assignment.study_id)
-        .join(Evidence, col(Evidence.item_version_id) == StudyItem.item_version_id)
-        .where(
-            Assignment.person_id == person_id,
-            col(Assignment.state).in_(states),
-            Evidence.document_id == document_id,
-            evidence,
-        )
-    )
     seen: set[int] = set()
-    for pages, documents_step, steps_done, sitting in session.execute(cited):
-        if documents_step is not None and (documents_step <= steps_done or sitting > 1):
+    for pages, whole in connection.execute(_CITED, asked):
+        if whole:
             return None
         seen |= set(pages)
-    pictured = (
-        select(Image.page)
-        .select_from(Assignment)
-        .join(StudyItem, col(StudyItem.id) == Assignment.study_item_id)
-        .join(Study, col(Study.id) == Assignment.study_id)
-        .join(Image, col(Image.item_version_id) == StudyItem.item_version_id)
-        .where(
-            Assignment.person_id == person_id,
-            col(Assignment.state).in_(states),
-            Image.document_id == document_id,
-            images,
-        )
-        .distinct()
-    )
-    return seen | set(session.exec(pictured))
+    return seen | set(connection.execute(_PICTURED, asked).scalars())

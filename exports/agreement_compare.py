@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from annotators.agreement import TITLES, Difference, Ratings, Simultaneous, by_raters, difference, jointly
 from annotators.agreement.catalogue import CATALOGUE, all_statistics, headline
@@ -15,8 +14,8 @@ from annotators.agreement.groups import some_units
 from annotators.agreement.reasons import misfit
 from annotators.errors import InvalidInput
 from exports.agreement import CriterionReport, Grouping
-from exports.agreement_plots import interval_layers
 from exports.figures import Estimated, between, figure, number, p_value
+from exports.forest import forest
 from exports.tables import TextTable
 
 
@@ -138,11 +137,7 @@ def difference_plot(one: Comparison) -> alt.LayerChart | None:
     if found.value is None:
         return None
     rows: list[tuple[str, Estimated]] = [(a, found.a), (b, found.b), (f"{a} − {b}", found)]
-    frame = pd.DataFrame([{"name": name, "value": x.value, "low": x.low, "high": x.high} for name, x in rows])
-    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color="#8a949c", strokeDash=[4, 3]).encode(x="zero:Q")
-    title = f"{TITLES[found.statistic]}, 95 % interval"
-    layered: alt.LayerChart = (zero + interval_layers(frame, title, alt.Scale())).properties(height=alt.Step(30))
-    return layered
+    return forest(rows, f"{TITLES[found.statistic]}, 95 % interval", around_zero=True)
 
 
 # Several criteria at once ---------------------------------------------------------------------------------------------
@@ -192,20 +187,8 @@ def contrasts_table(found: Simultaneous, titles: Mapping[str, str]) -> TextTable
 
 def members_plot(found: Simultaneous, titles: Mapping[str, str]) -> alt.LayerChart | None:
     """The intervals that hold together."""
-    rows = [
-        {"name": titles.get(one.criterion, one.criterion), "value": one.value, "low": one.low, "high": one.high}
-        for one in found.members
-        if one.value is not None
-    ]
-    if not rows:
-        return None
-    frame = pd.DataFrame(rows)
-    lowest = min(0.0, float(frame["low"].astype(float).fillna(frame["value"]).min()))
-    title = "Coefficient, 95 % for all together"
-    layered: alt.LayerChart = interval_layers(frame, title, alt.Scale(domain=[lowest, 1])).properties(
-        height=alt.Step(30)
-    )
-    return layered
+    rows = [(titles.get(one.criterion, one.criterion), one) for one in found.members]
+    return forest(rows, "Coefficient, 95 % for all together")
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------

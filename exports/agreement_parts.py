@@ -12,6 +12,7 @@ from annotators.agreement.groups import GroupAgreement, agreement_by_group, agre
 from exports import agreement_plots as plots
 from exports.agreement import CriterionReport, Grouping
 from exports.figures import figure
+from exports.forest import forest
 from exports.tables import TextTable
 
 STRETCHES = 8
@@ -55,7 +56,7 @@ def parts_table(one: CriterionReport, by: Grouping, found: Parts) -> TextTable:
 def parts_plot(by: Grouping, found: Parts) -> alt.LayerChart | None:
     """The headline of each part with its interval."""
     rows = [(called(group, by), group.statistics[-1]) for group in found]
-    return plots.forest(rows, f"{_titles(found)[-1]}, 95 % interval") if found else None
+    return forest(rows, f"{_titles(found)[-1]}, 95 % interval") if found else None
 
 
 def time_table(one: CriterionReport, found: Parts) -> TextTable:

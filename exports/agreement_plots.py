@@ -13,39 +13,6 @@ from annotators.agreement.annotators import Similarity
 from exports.charts import ACCENT, COLOURS
 
 
-def forest(rows: Sequence[tuple[str, Statistic]], title: str) -> alt.LayerChart | None:
-    """Coefficients with their intervals, one line each; None when nothing is defined."""
-    defined = [(name, one) for name, one in rows if one.value is not None]
-    if not defined:
-        return None
-    frame = pd.DataFrame(
-        [{"name": name, "value": one.value, "low": one.low, "high": one.high} for name, one in defined]
-    )
-    lowest = min(0.0, float(frame["low"].astype(float).fillna(frame["value"]).min()))
-    layered: alt.LayerChart = interval_layers(frame, title, alt.Scale(domain=[lowest, 1])).properties(
-        height=alt.Step(30)
-    )
-    return layered
-
-
-def interval_layers(frame: pd.DataFrame, title: str, scale: alt.Scale) -> alt.LayerChart:
-    """Points with their intervals, one line each, from the columns name, value, low and high."""
-    y = alt.Y("name:N", sort=list(frame["name"]), title=None, axis=alt.Axis(labelLimit=240))
-    bars = (
-        alt.Chart(frame)
-        .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
-    )
-    tips = [alt.Tooltip("name:N"), *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high"))]
-    points = (
-        alt.Chart(frame)
-        .mark_point(color=ACCENT, filled=True, size=70, opacity=1)
-        .encode(y=y, x=alt.X("value:Q", scale=scale), tooltip=tips)
-    )
-    layered: alt.LayerChart = bars + points
-    return layered
-
-
 def similarity(found: Similarity) -> alt.LayerChart | None:
     """How alike each pair of annotators labels, those who label alike side by side; None with fewer than two."""
     names = [str(found.raters[place]) for place in found.order]

@@ -14,6 +14,7 @@ from exports.agreement import GROUPINGS, AgreementReport, CriterionReport
 from exports.agreement_counts import Wanted, confusions, shares_by_rater, units_behind, word
 from exports.agreement_parts import by_part, over_time, parts_plot, parts_table, time_plot, time_table
 from exports.figures import between, number
+from exports.forest import forest
 from exports.manifest import program_version
 from exports.rating_tables import RatingTables
 from exports.report_files import Section, slug
@@ -133,7 +134,7 @@ class Report:
     def sections(self) -> list[Section]:
         """The table of all criteria with its forest, then each criterion."""
         rows = [(one.title, one.agreement.headline) for one in self.measured if one.agreement]
-        chart = plots.forest([(name, stat) for name, stat in rows if stat], "Coefficient, 95 % interval")
+        chart = forest([(name, stat) for name, stat in rows if stat], "Coefficient, 95 % interval")
         drawn = [("coefficients", "The coefficient of each criterion with its interval.", chart)] if chart else []
         return [Section("All criteria", [summary(self.measured)], drawn), *map(self._section, self.measured)]
 

@@ -8,42 +8,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotators.alignment import TITLES, Aligned, Bin, Pairs, SystemMeans, confusion, decide, roc_curve
+from annotators.alignment import TITLES, Bin, Pairs, SystemMeans, confusion, decide, roc_curve
 from annotators.alignment.calibration import calibration
 from annotators.alignment.resampling import Resampling
 from exports.charts import ACCENT, COLOURS, LINE, QUIET
 
 MOST_POINTS = 5_000
-
-
-def forest(
-    rows: Sequence[tuple[str, Aligned]], title: str, *, domain: tuple[float, float] | None = None
-) -> alt.LayerChart | None:
-    """Values with their intervals, one line each; None when nothing is defined."""
-    frame = pd.DataFrame(
-        [
-            {"name": name, "value": one.value, "low": one.low, "high": one.high, "n": one.n}
-            for name, one in rows
-            if one.value is not None
-        ]
-    )
-    if frame.empty:
-        return None
-    ends = pd.concat([frame["value"], frame["low"].dropna(), frame["high"].dropna()])
-    low, high = domain or (min(0.0, float(ends.min())), max(1.0, float(ends.max())))
-    y = alt.Y("name:N", sort=list(frame["name"]), title=None, axis=alt.Axis(labelLimit=260))
-    scale = alt.Scale(domain=[low, high])
-    tips = [alt.Tooltip("name:N"), *(alt.Tooltip(f"{one}:Q", format=".3f") for one in ("value", "low", "high")), "n:Q"]
-    bars = (
-        alt.Chart(frame)
-        .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
-    )
-    points = alt.Chart(frame).mark_point(color=ACCENT, filled=True, size=70, opacity=1)
-    layered: alt.LayerChart = (bars + points.encode(y=y, x=alt.X("value:Q", scale=scale), tooltip=tips)).properties(
-        height=alt.Step(28)
-    )
-    return layered
 
 
 def scatter(pairs: Pairs, human: str, metric: str, names: Sequence[str] | None = None) -> alt.LayerChart:

@@ -16,6 +16,7 @@ from exports import alignment_plots as plots
 from exports.alignment import AlignmentReport, comparable, pairs_of
 from exports.alignment_sections import chosen, sections
 from exports.alignment_table import TableAlignment
+from exports.forest import forest
 from exports.manifest import program_version
 from exports.report_files import Section, report_latex, report_markdown, slug
 
@@ -88,7 +89,7 @@ class Report:
         place_of = slug(criterion)
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
         named = [(one.metric or "", one) for one in values if one.metric is not None]
-        chart = plots.forest(named, f"{plots.title_of('spearman')}, {_level(values)} interval", domain=None)
+        chart = forest(named, f"{plots.title_of('spearman')}, {_level(values)} interval")
         if chart is not None:
             yield f"{place_of}-forest", f"{criterion}: Spearman's ρ of every metric with its interval.", chart
         curves = plots.roc([(metric, pairs) for _, metric, pairs in rows])
@@ -144,6 +145,6 @@ def _means(statistics: Sequence[Aligned]) -> Iterator[Plot]:
         top = max((one.high or one.value or 0.0) for _, one in rows)
         bottom = min((one.low if one.low is not None else one.value or 0.0) for _, one in rows)
         likert = bottom >= 1 and top <= 5
-        chart = plots.forest(rows, "Mean agreement", domain=(1, 5) if likert else (min(0.0, bottom), top))
+        chart = forest(rows, "Mean agreement", domain=(1, 5) if likert else (min(0.0, bottom), top))
         if chart is not None:
             yield f"{slug(criterion or 'mean')}-means", f"{criterion}: mean agreement by group, with intervals.", chart

@@ -162,13 +162,9 @@ class _Beside:
 
     def _entry(self, name: str) -> Statistic:
         n_units = len(self.code)
-        return Statistic(
-            name=name,
-            value=None,
-            low=None,
-            high=None,
-            method=None,
-            reason=None if n_units else self.why,
+        return Statistic.pending(
+            name,
+            None if n_units else self.why,
             n_units=n_units,
             n_raters=len(self.ratings.raters),
             n_ratings=n_units + int(self.rest.sum()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,34 +10,29 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from annotators.agreement.fitted import RaterModel, percentiles, plain
 from annotators.agreement.rater_models import (
     MOST_ITERATIONS,
     TOLERANCE,
-    Fit,
     Observations,
     Parameters,
     Run,
     UnitPatterns,
     best_of,
-    entropy_of_units,
     fit_notes,
-    label_of_units,
-    percentiles,
-    plain,
     resampled,
     run_em,
 )
-from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
+from annotators.agreement.table import FloatArray, IntArray, Ratings
 from annotators.errors import InvalidInput
 
 NEVER_SEEN = 1e-6  # a rater with fewer expected units of a class has no row for it in the confusion matrix
 
 
-@dataclass(frozen=True, eq=False)
-class DawidSkene:
-    """A fitted Dawid–Skene model of R raters, U units and K labels (all declared ones, in their order).
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DawidSkene(RaterModel):
+    """A fitted Dawid–Skene model of R raters, U units and K labels.
 
-    - `posterior` (U × K): how probable each label is to be the true one; NaN for a unit without a rating.
     - `confusion` (R × K × K): of the units whose true label is the first index, the share that the rater gave the
       second; NaN where the rater is not expected to have seen a unit of that class.
     - `seen` (R × K): how many ratings the rater is expected to have given to units of each class.
@@ -45,37 +40,15 @@ class DawidSkene:
     - `accuracy` (R): the share of the rater's ratings that are expected to be the true label; NaN without ratings.
     - `accuracy_interval` (R × 2), `prevalence_interval` (K × 2): percentile intervals over `resamples` resamples of
       units, None when none were asked for.
-
-    When nothing could be fitted, `reason` says why, `fit` is None and all numbers are NaN. `notes` are sentences that
-    belong beside the figures.
     """
 
-    units: tuple[Hashable, ...]
-    raters: tuple[Hashable, ...]
-    labels: tuple[Label, ...]
-    posterior: FloatArray
     confusion: FloatArray
     seen: FloatArray
     prevalence: FloatArray
     accuracy: FloatArray
     smoothing: float
-    fit: Fit | None
-    reason: str | None = None
-    notes: tuple[str, ...] = ()
     accuracy_interval: FloatArray | None = None
     prevalence_interval: FloatArray | None = None
-    resamples: int = 0
-    level: float = 0.95
-
-    @property
-    def unit_labels(self) -> tuple[Label | None, ...]:
-        """The most probable label of each unit; None for a unit without a rating, and for a tie."""
-        return label_of_units(self.posterior, self.labels)
-
-    @property
-    def entropy(self) -> FloatArray:
-        """The entropy of each unit's posterior in bits (U), NaN without a rating."""
-        return entropy_of_units(self.posterior)
 
     def in_words(self) -> str:
         """How the model was fitted, or why not, in one line."""
@@ -88,12 +61,8 @@ class DawidSkene:
         """The model for JSON: per rater, per class, per unit; None where there is no number."""
         return {
             "model": "dawid_skene",
-            "method": self.in_words(),
-            "reason": self.reason,
-            "notes": list(self.notes),
+            **super().to_json(),
             "smoothing": self.smoothing,
-            "fit": self.fit and self.fit.to_json(),
-            "labels": list(self.labels),
             "prevalence": plain(self.prevalence),
             "prevalence_interval": plain(self.prevalence_interval),
             "raters": [
@@ -105,10 +74,6 @@ class DawidSkene:
                     "seen": plain(self.seen[i]),
                 }
                 for i, rater in enumerate(self.raters)
-            ],
-            "units": [
-                {"unit": unit, "label": label, "posterior": plain(self.posterior[i])}
-                for i, (unit, label) in enumerate(zip(self.units, self.unit_labels, strict=True))
             ],
         }
 

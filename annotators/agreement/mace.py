@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -10,24 +10,20 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import digamma, gammaln
 
+from annotators.agreement.fitted import RaterModel, percentiles, plain
 from annotators.agreement.rater_models import (
     MOST_ITERATIONS,
     TOLERANCE,
-    Fit,
     Observations,
     Parameters,
     UnitPatterns,
     best_of,
-    entropy_of_units,
     fit_notes,
-    label_of_units,
-    percentiles,
-    plain,
     posterior_of,
     resampled,
     run_em,
 )
-from annotators.agreement.table import FloatArray, Label, Ratings
+from annotators.agreement.table import FloatArray, Ratings
 from annotators.errors import InvalidInput
 
 Method = Literal["variational", "em"]
@@ -50,42 +46,19 @@ class MaceParameters(Parameters):
     strategy: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class Mace:
-    """A fitted MACE model of R raters, U units and K labels (all declared ones, in their order).
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mace(RaterModel):
+    """A fitted MACE model of R raters, U units and K labels.
 
-    - `posterior` (U × K): how probable each label is to be the true one; NaN for a unit without a rating.
     - `competence` (R, 0..1): how probable the rater is to know the label instead of guessing; NaN without ratings.
     - `strategy` (R × K): what the rater gives when guessing, 0 for a label that nobody used; NaN without ratings.
     - `competence_interval` (R × 2): percentile interval over `resamples` resamples of units, None if not asked for.
-
-    When nothing could be fitted, `reason` says why, `fit` is None and all numbers are NaN. `notes` are sentences that
-    belong beside the figures.
     """
 
-    units: tuple[Hashable, ...]
-    raters: tuple[Hashable, ...]
-    labels: tuple[Label, ...]
-    posterior: FloatArray
     competence: FloatArray
     strategy: FloatArray
     method: Method
-    fit: Fit | None
-    reason: str | None = None
-    notes: tuple[str, ...] = ()
     competence_interval: FloatArray | None = None
-    resamples: int = 0
-    level: float = 0.95
-
-    @property
-    def unit_labels(self) -> tuple[Label | None, ...]:
-        """The most probable label of each unit; None for a unit without a rating, and for a tie."""
-        return label_of_units(self.posterior, self.labels)
-
-    @property
-    def entropy(self) -> FloatArray:
-        """The entropy of each unit's posterior in bits (U), NaN without a rating."""
-        return entropy_of_units(self.posterior)
 
     def in_words(self) -> str:
         """How the model was fitted, or why not, in one line."""
@@ -99,11 +72,7 @@ class Mace:
         between = self.competence_interval
         return {
             "model": "mace",
-            "method": self.in_words(),
-            "reason": self.reason,
-            "notes": list(self.notes),
-            "fit": self.fit and self.fit.to_json(),
-            "labels": list(self.labels),
+            **super().to_json(),
             "raters": [
                 {
                     "rater": rater,
@@ -112,10 +81,6 @@ class Mace:
                     "strategy": plain(self.strategy[i]),
                 }
                 for i, rater in enumerate(self.raters)
-            ],
-            "units": [
-                {"unit": unit, "label": label, "posterior": plain(self.posterior[i])}
-                for i, (unit, label) in enumerate(zip(self.units, self.unit_labels, strict=True))
             ],
         }
 

@@ -87,13 +87,9 @@ class Pairs:
         shared = int(cells.multiplicity.sum())
         reason = self.too_few or reasons.misfit(self.ratings, CATALOGUE[name], any_scale=self.asked.any_scale)
         correlation = name in CORRELATIONS
-        return Statistic(
-            name=name,
-            value=None,
-            low=None,
-            high=None,
-            method=None,
-            reason=reason or reasons.of_pair(self.ratings, cells, shared, correlation=correlation),
+        return Statistic.pending(
+            name,
+            reason or reasons.of_pair(self.ratings, cells, shared, correlation=correlation),
             n_units=shared,
             n_raters=2,
             n_ratings=2 * shared,

@@ -169,13 +169,9 @@ def _part_of_table(whole: Distance, codes: IntArray) -> Distance:
 def entry_of(ratings: Ratings, name: str, reason: str | None, smallest: int) -> Statistic:
     """The entry of a statistic that is still to be measured, with its numbers."""
     units, raters, rated = ratings.numbers_at(smallest)
-    return Statistic(
-        name=name,
-        value=None,
-        low=None,
-        high=None,
-        method=None,
-        reason=reason,
+    return Statistic.pending(
+        name,
+        reason,
         n_units=units,
         n_raters=raters,
         n_ratings=rated,

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from scipy import sparse
 
+from annotators.agreement.fitted import Fit
 from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
 from annotators.errors import InvalidInput
 
@@ -208,51 +209,6 @@ class Run(Generic[Model]):
         return self.trace[-1]
 
 
-@dataclass(frozen=True)
-class Fit:
-    """How a fit went, for honest reporting.
-
-    `log_likelihood` is that of the observed ratings, `objective` is what was made as large as possible (the same
-    without smoothing), `objective_name` what that is. `iterations`, `converged` and `change` (the last gain of the
-    objective) are those of the start that was kept; `starts` has the objective at the end of every start, `reached`
-    says how many of them are as good as the best. `trace` is the objective after each iteration of the start kept.
-    """
-
-    log_likelihood: float
-    objective: float
-    objective_name: str
-    iterations: int
-    converged: bool
-    change: float
-    starts: tuple[float, ...]
-    reached: int
-    seed: int
-    trace: tuple[float, ...]
-
-    def in_words(self) -> str:
-        """One line, such as "converged after 23 iterations; 8 of 10 starts reached this maximum; seed 0"."""
-        ended = "converged after" if self.converged else "NOT converged after"
-        starts = "start" if len(self.starts) == 1 else "starts"
-        return (
-            f"{ended} {self.iterations:,} iterations; {self.reached} of {len(self.starts)} {starts} "
-            f"reached this maximum; seed {self.seed}"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """The fit for JSON, without the trace."""
-        return {
-            "log_likelihood": self.log_likelihood,
-            "objective": self.objective,
-            "objective_name": self.objective_name,
-            "iterations": self.iterations,
-            "converged": self.converged,
-            "change": self.change,
-            "starts": list(self.starts),
-            "reached": self.reached,
-            "seed": self.seed,
-        }
-
-
 def posterior_of(patterns: UnitPatterns, parameters: Parameters) -> tuple[FloatArray, FloatArray]:
     """The E step: the posterior of each pattern's class (P × K), and the log-likelihood of one unit of each (P).
 
@@ -353,23 +309,6 @@ def fit_notes(data: Observations, fit: Fit) -> list[str]:
     return notes
 
 
-def label_of_units(posterior: FloatArray, labels: Sequence[Label]) -> tuple[Label | None, ...]:
-    """The most probable label of each unit; None for a unit without a rating and where two labels are as probable."""
-    if not posterior.size:
-        return (None,) * len(posterior)
-    best = posterior.argmax(axis=1)  # of a row of NaN: 0
-    top = posterior[np.arange(len(best)), best]
-    clear = (posterior >= top[:, None] - 1e-9).sum(axis=1) == 1  # never so for NaN
-    return tuple(labels[i] if one else None for i, one in zip(best.tolist(), clear.tolist(), strict=True))
-
-
-def entropy_of_units(posterior: FloatArray) -> FloatArray:
-    """The entropy of each unit's posterior in bits, NaN without a rating: the higher, the less is known."""
-    logs = np.log2(posterior, out=np.zeros_like(posterior), where=posterior > 0)
-    entropy: FloatArray = np.abs((posterior * logs).sum(axis=1))
-    return entropy
-
-
 def resampled(patterns: UnitPatterns, resamples: int, seed: int) -> Iterator[UnitPatterns]:
     """The patterns of each resample of the rated units with replacement.
 
@@ -388,21 +327,3 @@ def resampled(patterns: UnitPatterns, resamples: int, seed: int) -> Iterator[Uni
             incidence=patterns.incidence[drawn],
             pattern_of_unit=nobody,
         )
-
-
-def percentiles(draws: FloatArray, level: float) -> FloatArray:
-    """The percentile interval (… × 2) of resampled values (B × …), undefined ones left out."""
-    nowhere = np.isnan(draws).all(axis=0)
-    ends = np.nanquantile(np.where(nowhere, 0.0, draws), [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return np.asarray(np.moveaxis(np.where(nowhere, np.nan, ends), 0, -1), dtype=np.float64)
-
-
-def plain(numbers: FloatArray | np.float64 | None) -> Any:
-    """Numbers as JSON has them: lists, with None for NaN."""
-
-    def without_nan(value: Any) -> Any:
-        if isinstance(value, list):
-            return [without_nan(one) for one in value]
-        return None if value != value else value  # noqa: PLR0124 - NaN is not itself
-
-    return None if numbers is None else without_nan(np.asarray(numbers).tolist())

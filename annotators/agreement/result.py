@@ -81,6 +81,13 @@ class Statistic:
     left_out: int = 0
     beside: tuple[Interval, ...] = ()
 
+    @classmethod
+    def pending(
+        cls, name: str, reason: str | None, *, n_units: int, n_raters: int, n_ratings: int, **about: Any
+    ) -> Statistic:
+        """A statistic that is still to be measured, or with a `reason` that cannot be, with its numbers."""
+        return cls(name, None, None, None, None, reason, n_units, n_raters, n_ratings, **about)
+
     def to_json(self) -> dict[str, Any]:
         """The statistic as `agreement` JSON has it.
 

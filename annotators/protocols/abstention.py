@@ -41,6 +41,24 @@ If so, it is a statement.
   can't give details of security installations."*
 """
 
+_ABSTENTION = Choice(
+    name="abstention",
+    title="The answer",
+    help="Does it put something forward as the answer?",
+    labels=[
+        Label(
+            value="statement",
+            title="Statement",
+            definition="It says something as the answer: right or wrong, hedged or partial.",
+        ),
+        Label(
+            value="abstention",
+            title="Abstention",
+            definition="It gives nothing as the answer: it does not know, cannot find it, or will not say.",
+        ),
+    ],
+)
+
 abstention = PROTOCOLS.register(
     Protocol(
         name="abstention",
@@ -48,23 +66,7 @@ abstention = PROTOCOLS.register(
         summary="Does the answer state something, or does it decline to answer?",
         guidelines=_GUIDELINES,
         criteria=[
-            Choice(
-                name="abstention",
-                title="The answer",
-                help="Does it put something forward as the answer?",
-                labels=[
-                    Label(
-                        value="statement",
-                        title="Statement",
-                        definition="It says something as the answer: right or wrong, hedged or partial.",
-                    ),
-                    Label(
-                        value="abstention",
-                        title="Abstention",
-                        definition="It gives nothing as the answer: it does not know, cannot find it, or will not say.",
-                    ),
-                ],
-            ),
+            _ABSTENTION,
             Choice(
                 name="abstention_reason",
                 title="Why it declines",

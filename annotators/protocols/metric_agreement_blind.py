@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from annotators.criteria import Choice, Grade, Label
+from annotators.criteria import Grade, Label
+from annotators.protocols.abstention import abstention
 from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
 from annotators.protocols.metric_agreement import metric_agreement
 
@@ -74,23 +75,7 @@ metric_agreement_blind = PROTOCOLS.register(
                 ],
                 tolerance=0.25,
             ),
-            Choice(
-                name="abstention",
-                title="The answer",
-                help="Does it put something forward as the answer?",
-                labels=[
-                    Label(
-                        value="statement",
-                        title="Statement",
-                        definition="It says something as the answer: right or wrong, hedged or partial.",
-                    ),
-                    Label(
-                        value="abstention",
-                        title="Abstention",
-                        definition="It gives nothing as the answer.",
-                    ),
-                ],
-            ),
+            abstention.criterion("abstention"),
             metric_agreement.criterion("correctness_agreement"),
             metric_agreement.criterion("hallucination_agreement"),
         ],

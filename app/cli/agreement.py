@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base import AsJson, command, opened, study_id_of
+from app.cli.base import (
+    AsJson,
+    ReportFile,
+    Resamples,
+    Seed,
+    SomeProject,
+    SomeStudy,
+    TableFile,
+    column,
+    command,
+    opened,
+    study_id_of,
+    table_or_study,
+)
 from app.cli.output import emit
 
 if TYPE_CHECKING:
@@ -18,7 +31,6 @@ if TYPE_CHECKING:
     from exports.rating_tables import RatingTables
 
 _SCALES = ("nominal", "ordinal", "interval", "ratio")
-_OF_TABLES = ("scale", "labels", "unit", "rater", "value", "criterion", "target", "question", "wide")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,20 +47,9 @@ def add_to(app: typer.Typer) -> None:
 
 def agreement(  # noqa: PLR0917 - the command's options
     context: typer.Context,
-    project: Annotated[
-        str | None, typer.Argument(metavar="[PROJECT]", help="Name of the project.", show_default=False)
-    ] = None,
-    study: Annotated[
-        str | None, typer.Argument(metavar="[STUDY]", help="Name of the study.", show_default=False)
-    ] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Measure this table (.csv, .tsv, .jsonl, .parquet) instead of a study; no database.",
-            show_default=False,
-        ),
-    ] = None,
+    project: SomeProject = None,
+    study: SomeStudy = None,
+    table: TableFile = None,
     scale: Annotated[
         list[str] | None,
         typer.Option(
@@ -66,35 +67,15 @@ def agreement(  # noqa: PLR0917 - the command's options
             show_default=False,
         ),
     ] = None,
-    unit: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="With --table: what was rated.  [default: item]", show_default=False),
-    ] = None,
+    unit: Annotated[str | None, column("With --table: what was rated.  [default: item]")] = None,
     rater: Annotated[
         str | None,
-        typer.Option(
-            metavar="COL",
-            help="With --table: who rated (with --wide: the columns of the raters, A,B,C).  [default: annotator]",
-            show_default=False,
-        ),
+        column("With --table: who rated (with --wide: the columns of the raters, A,B,C).  [default: annotator]"),
     ] = None,
-    value: Annotated[
-        str | None, typer.Option(metavar="COL", help="With --table: the rating.  [default: value]", show_default=False)
-    ] = None,
-    criterion: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="With --table: what was asked.  [default: criterion]", show_default=False),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="With --table: the part of the unit.  [default: target]", show_default=False),
-    ] = None,
-    question: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL", help="With --table: what --clustered draws.  [default: question]", show_default=False
-        ),
-    ] = None,
+    value: Annotated[str | None, column("With --table: the rating.  [default: value]")] = None,
+    criterion: Annotated[str | None, column("With --table: what was asked.  [default: criterion]")] = None,
+    target: Annotated[str | None, column("With --table: the part of the unit.  [default: target]")] = None,
+    question: Annotated[str | None, column("With --table: what --clustered draws.  [default: question]")] = None,
     wide: Annotated[
         bool, typer.Option("--wide", help="With --table: one row a unit, one column a rater, empty means missing.")
     ] = False,
@@ -102,10 +83,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         str, typer.Option(metavar="NAMES", help="default (those of the scale), all, or names with commas between them.")
     ] = "default",
     clustered: Annotated[bool, typer.Option("--clustered", help="Resample questions instead of units.")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write a report with plots: .html, .md or .tex.", show_default=False),
-    ] = None,
+    report: ReportFile = None,
     plan: Annotated[
         float | None,
         typer.Option(
@@ -115,10 +93,8 @@ def agreement(  # noqa: PLR0917 - the command's options
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")] = 0,
-    resamples: Annotated[
-        int, typer.Option(min=0, help="Resamples behind each interval; 0 leaves the intervals out.")
-    ] = 1000,
+    seed: Seed = 0,
+    resamples: Resamples = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Measure how far people agree, in a study or a table.
@@ -135,25 +111,22 @@ def agreement(  # noqa: PLR0917 - the command's options
 
     named = [name.strip() for name in statistics.split(",") if name.strip()]
     chosen: str | list[str] = statistics if statistics in ("default", "all") else named
-    if table is not None:
-        if project or study:
-            raise typer.BadParameter("A table needs no PROJECT and no STUDY. Leave them out.", param_hint="--table")
+    of_tables = {
+        "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
+        "target": target, "question": question, "wide": wide,
+    }  # fmt: skip
+    what = table_or_study(table, project, study, of_tables)
+    if isinstance(what, Path):
         columns = Named(unit, rater, value, criterion, target, question)
-        found = read_ratings(table, columns, wide=wide, scales=scale or (), labels=labels or ())
+        found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or ())
         criteria = report_of(
             found.tables, statistics=chosen, resamples=resamples, seed=seed, clustered=clustered, units="units"
         )
         document = _document(found, criteria, seed, resamples)
         made = Report.of_table(found, criteria, seed=seed, resamples=resamples)
     else:
-        if project is None or study is None:
-            raise typer.BadParameter("Give PROJECT and STUDY, or --table FILE.", param_hint="PROJECT STUDY")
-        values = (scale, labels, unit, rater, value, criterion, target, question, wide)
-        given = dict(zip(_OF_TABLES, values, strict=True))
-        if about := [name for name, one in given.items() if one]:
-            raise typer.BadParameter("It is about the columns of a --table.", param_hint=f"--{about[0]}")
         with opened(context) as here:
-            study_id = study_id_of(here, project, study)
+            study_id = study_id_of(here, *what)
             of_study = agreement_report(
                 here.db, here.actor, study_id, seed=seed, resamples=resamples, statistics=chosen, clustered=clustered
             )

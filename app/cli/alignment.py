@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.base import AsJson, command, opened, study_id_of
+from app.cli.base import (
+    AsJson,
+    ReportFile,
+    Resamples,
+    Seed,
+    SomeProject,
+    SomeStudy,
+    TableFile,
+    column,
+    command,
+    opened,
+    study_id_of,
+    table_or_study,
+)
 from app.cli.output import emit, progress
 
 if TYPE_CHECKING:
@@ -29,12 +42,8 @@ def add_to(app: typer.Typer) -> None:
 
 def alignment(  # noqa: PLR0917 - the command's options
     context: typer.Context,
-    project: Annotated[
-        str | None, typer.Argument(metavar="[PROJECT]", help="Name of the project.", show_default=False)
-    ] = None,
-    study: Annotated[
-        str | None, typer.Argument(metavar="[STUDY]", help="Name of the study.", show_default=False)
-    ] = None,
+    project: SomeProject = None,
+    study: SomeStudy = None,
     scorer: Annotated[
         list[str] | None,
         typer.Option(
@@ -54,37 +63,13 @@ def alignment(  # noqa: PLR0917 - the command's options
             show_default=False,
         ),
     ] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Measure this table (.csv, .tsv, .jsonl, .parquet) instead of a study; no database.",
-            show_default=False,
-        ),
-    ] = None,
-    human: Annotated[
-        str | None, typer.Option(metavar="COL", help="With --table: what people said.", show_default=False)
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="With --table: what a metric gave; repeatable.", show_default=False),
-    ] = None,
-    group: Annotated[
-        str | None, typer.Option(metavar="COL", help="With --table: what rows are grouped by.", show_default=False)
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COL", help="With --table: rows that are drawn together, such as the question.", show_default=False
-        ),
-    ] = None,
-    unit: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="With --table and --rater: what was judged.", show_default=False),
-    ] = None,
-    rater: Annotated[
-        str | None, typer.Option(metavar="COL", help="With --table and --unit: who judged.", show_default=False)
-    ] = None,
+    table: TableFile = None,
+    human: Annotated[str | None, column("With --table: what people said.")] = None,
+    metric: Annotated[list[str] | None, column("With --table: what a metric gave; repeatable.")] = None,
+    group: Annotated[str | None, column("With --table: what rows are grouped by.")] = None,
+    cluster: Annotated[str | None, column("With --table: rows that are drawn together, such as the question.")] = None,
+    unit: Annotated[str | None, column("With --table and --rater: what was judged.")] = None,
+    rater: Annotated[str | None, column("With --table and --unit: who judged.")] = None,
     positive: Annotated[
         str | None,
         typer.Option(metavar="VALUE", help="With --table: the human value that counts as yes.", show_default=False),
@@ -100,12 +85,9 @@ def alignment(  # noqa: PLR0917 - the command's options
     epsilon: Annotated[
         float, typer.Option(metavar="E", help="What an annotator's cost is worth in the alternative annotator test.")
     ] = 0.2,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write a report with plots: .html, .md or .tex.", show_default=False),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples behind the intervals.")] = 0,
-    resamples: Annotated[int, typer.Option(help="Resamples behind each interval; 0 leaves the intervals out.")] = 1000,
+    report: ReportFile = None,
+    seed: Seed = 0,
+    resamples: Resamples = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Measure how far metrics and judges agree with people.
@@ -119,29 +101,24 @@ def alignment(  # noqa: PLR0917 - the command's options
 
     asked = Resampling(resamples, seed)
     found: AlignmentReport | TableAlignment
-    if table is not None:
-        if project or study or scorer or by:
-            raise typer.BadParameter(
-                "A table needs no PROJECT, --scorer or --by. Leave them out.", param_hint="--table"
-            )
+    of_tables = {
+        "human": human, "metric": metric, "group": group, "cluster": cluster, "unit": unit, "rater": rater,
+        "positive": positive, "threshold": threshold,
+    }  # fmt: skip
+    what = table_or_study(table, project, study, of_tables)
+    if isinstance(what, Path):
+        if scorer or by:
+            raise typer.BadParameter("A table has no --scorer and no --by. Leave them out.", param_hint="--table")
         if human is None or not metric:
             raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")
         named = Named(human, tuple(metric), group, cluster, unit, rater)
-        found = align_table(table, named, asked, threshold=threshold, positive=positive, epsilon=epsilon)
+        found = align_table(what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon)
     else:
-        if project is None or study is None:
-            raise typer.BadParameter("Give PROJECT and STUDY, or --table FILE.", param_hint="PROJECT STUDY")
-        columns = {
-            "--human": human, "--metric": metric, "--group": group, "--cluster": cluster, "--unit": unit,
-            "--rater": rater, "--positive": positive, "--threshold": threshold,
-        }  # fmt: skip
-        if given := [name for name, value in columns.items() if value is not None]:
-            raise typer.BadParameter("It is about the columns of a --table.", param_hint=given[0])
         if labels not in LABELS:
             raise typer.BadParameter(f"{labels!r} is none of {', '.join(LABELS)}.", param_hint="--labels")
         with opened(context) as here, progress("Measuring") as move:
             found = alignment_report(
-                here.db, here.actor, study_id_of(here, project, study),
+                here.db, here.actor, study_id_of(here, *what),
                 scorers=tuple(scorer or ()), labels=labels, by=by, asked=asked, epsilon=epsilon, progress=move,
             )  # fmt: skip
     if report is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else.")]
 ProjectName = Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.", show_default=False)]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.", show_default=False)]
+SomeProject = Annotated[
+    str | None, typer.Argument(metavar="[PROJECT]", help="Name of the project.", show_default=False)
+]
+SomeStudy = Annotated[str | None, typer.Argument(metavar="[STUDY]", help="Name of the study.", show_default=False)]
+TableFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Measure this table (.csv, .tsv, .jsonl, .parquet) instead of a study; no database.",
+        show_default=False,
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Also write a report with plots: .html, .md or .tex.", show_default=False),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")]
+Resamples = Annotated[int, typer.Option(min=0, help="Resamples behind each interval; 0 leaves the intervals out.")]
 PersonName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the person.", show_default=False)]
 
 
@@ -52,6 +70,32 @@ def command(on: typer.Typer, name: str, *examples: str) -> Callable[[F], F]:
     """Register a function as a command; its help is the docstring, and ends with the examples."""
     heading = "Example:" if len(examples) == 1 else "Examples:"
     return on.command(name, epilog="\n".join(["\b", heading, *(f"  {example}" for example in examples)]))
+
+
+def column(help_text: str) -> Any:
+    """An option that names a column of a table."""
+    return typer.Option(metavar="COL", help=help_text, show_default=False)
+
+
+def table_or_study(
+    table: Path | None, project: str | None, study: str | None, about_tables: Mapping[str, Any]
+) -> Path | tuple[str, str]:
+    """What is to be measured: a table, or the study of a project (both names).
+
+    `about_tables` are the options that only a table knows, and what was given for them. BadParameter when neither a
+    table nor a study was named, or both, or an option about a table goes with a study.
+    """
+    if table is not None:
+        if project or study:
+            raise typer.BadParameter("A table needs no PROJECT and no STUDY. Leave them out.", param_hint="--table")
+        return table
+    if project is None or study is None:
+        raise typer.BadParameter("Give PROJECT and STUDY, or --table FILE.", param_hint="PROJECT STUDY")
+    if given := [
+        name for name, value in about_tables.items() if value is not None and value is not False and value != []
+    ]:
+        raise typer.BadParameter("It is about the columns of a --table.", param_hint=f"--{given[0]}")
+    return project, study
 
 
 def settings_of(context: typer.Context, **given: Any) -> Settings:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base import AsJson, Here, command, opened, project_id_of
+from app.cli.base import AsJson, Here, SomeProject, command, opened, project_id_of
 from app.cli.output import count, emit, progress, table
 
 if TYPE_CHECKING:
@@ -35,9 +35,7 @@ def add_to(app: typer.Typer) -> None:
 def score(  # noqa: PLR0917 - the command's options
     context: typer.Context,
     scorer: Annotated[str, typer.Option(metavar="NAME", help="One of `assay scorers`.", show_default=False)],
-    project: Annotated[
-        str | None, typer.Argument(metavar="[PROJECT]", help="Name of the project.", show_default=False)
-    ] = None,
+    project: SomeProject = None,
     param: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A parameter of the scorer; repeatable.", show_default=False),

@@ -16,6 +16,7 @@ from app.widgets import (
     agreement_planning,
     agreement_units,
     blocks,
+    choices,
 )
 from app.widgets.agreement_shared import View
 from db.engine import Database
@@ -49,7 +50,7 @@ def page() -> None:
         return
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-choice"):
-        study = _study(studies)
+        study = choices.study_with_labels(studies, "agreement")
         choice = st.container()
         asked = _how()
     # An adjudicator decides on labels without knowing whose they are.
@@ -63,22 +64,6 @@ def page() -> None:
     with choice:
         one = _criterion(report, study)
     _tabs(View(study, report, one, key, named, hidden=study.is_annotator and study.done < study.of))
-
-
-def _study(studies: list[StudyRow]) -> StudyRow:
-    """The study of the address (`?study=ID`), else the one picked, else the newest with labels."""
-    by_id = {row.study_id: row for row in studies}
-    wanted = ui.integer_parameter("study")
-    newest = next((row.study_id for row in reversed(studies) if row.submitted), studies[-1].study_id)
-    ids = list(by_id)
-    picked = st.selectbox(
-        "Study",
-        ids,
-        index=ids.index(wanted if wanted in by_id else newest),
-        format_func=lambda study_id: f"{by_id[study_id].name} ({by_id[study_id].protocol})",
-        key=f"agreement-study-{studies[0].project_id}",
-    )
-    return by_id[picked]
 
 
 def _how() -> dict[str, Any]:

@@ -9,7 +9,7 @@ import streamlit as st
 from annotators.alignment import Resampling
 from app import navigation, ui, wording
 from app.widgets import alignment_views as views
-from app.widgets import blocks
+from app.widgets import blocks, choices
 from app.widgets.study_form import ITEMS
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
@@ -40,7 +40,7 @@ def page() -> None:
         return
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="alignment-choice"):
-        study = _study(studies)
+        study = choices.study_with_labels(studies, "alignment")
         report = _report(study, len(list_scorers_in(ui.db(), ui.actor(), project.project_id)))
     with top:
         ui.heading("Alignment", _about(study, report))
@@ -71,22 +71,6 @@ def page() -> None:
 
 
 # Choices --------------------------------------------------------------------------------------------------------------
-
-
-def _study(studies: list[StudyRow]) -> StudyRow:
-    """The study of the address (`?study=ID`), else the newest with labels."""
-    by_id = {row.study_id: row for row in studies}
-    wanted = ui.integer_parameter("study")
-    newest = next((row.study_id for row in reversed(studies) if row.submitted), studies[-1].study_id)
-    ids = list(by_id)
-    picked = st.selectbox(
-        "Study",
-        ids,
-        index=ids.index(wanted if wanted in by_id else newest),
-        format_func=lambda study_id: f"{by_id[study_id].name} ({by_id[study_id].protocol})",
-        key=f"alignment-study-{studies[0].project_id}",
-    )
-    return by_id[picked]
 
 
 def _report(study: StudyRow, n_scorers: int) -> AlignmentReport:

@@ -8,14 +8,13 @@ from annotators.pages.kinds import MEDIA_TYPES
 from app import ui, wording
 from app.state import app_state
 from app.uploads import stored
-from app.widgets import blocks, pager
+from app.widgets import blocks, choices, pager
 from db.documents import DocumentRow, attach_bytes, list_documents
 from db.items import ItemCounts, item_counts, list_items
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow, project_overview
 
 PAGE = 50
-_NONE = "(none)"
 
 
 def page() -> None:
@@ -83,25 +82,13 @@ def _items(project: ProjectRow, counts: ItemCounts) -> None:
 def _filters(counts: ItemCounts) -> tuple[str, str | None, str | None]:
     """(search, system, category); None is any, "" is without a category. The address may name them."""
     systems, categories = sorted(counts.by_system()), sorted(counts.by_category())
-    given = [st.query_params.get(name) for name in ("system", "category", "search")]
+    given = st.query_params.get("search")
     left, middle, right = st.columns([3, 2, 2])
     search = left.text_input(
-        "Search", given[2] or "", placeholder="part of a question or of an id", key=f"data-search-{given[2]}"
+        "Search", given or "", placeholder="part of a question or of an id", key=f"data-search-{given}"
     )
-    system = middle.selectbox(
-        "System",
-        [None, *systems],
-        index=systems.index(given[0]) + 1 if given[0] in systems else 0,
-        format_func=lambda one: "All systems" if one is None else one,
-        key=f"data-system-{given[0]}",
-    )
-    category = right.selectbox(
-        "Category",
-        [None, *categories],
-        index=categories.index(given[1]) + 1 if given[1] in categories else 0,
-        format_func=lambda one: "All categories" if one is None else one or _NONE,
-        key=f"data-category-{given[1]}",
-    )
+    system = choices.system(middle, systems, "data")
+    category = choices.category(right, categories, "data")
     return search.strip(), system, category
 
 
@@ -115,7 +102,7 @@ def _counts(counts: ItemCounts) -> None:
     totals = counts.by_category()
     if len(systems) > 1:
         rows.append(["All", *(f"{totals[category]:,}" for category in categories), f"{counts.total:,}"])
-    columns = ["System", *(category or _NONE for category in categories), "All"]
+    columns = ["System", *(category or choices.NO_CATEGORY for category in categories), "All"]
     ui.table("Items by system and category", columns, rows, name="items-by-system-and-category")
 
 

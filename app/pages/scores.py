@@ -9,7 +9,7 @@ import streamlit as st
 from annotators.group_means import METHOD
 from annotators.scoring import value_kind
 from app import ui, wording
-from app.widgets import blocks, score_compare, score_plots, score_run, score_tables, training_sets
+from app.widgets import blocks, choices, score_compare, score_plots, score_run, score_tables, training_sets
 from app.widgets.score_tables import Column
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
@@ -118,7 +118,7 @@ def _radar(project: ProjectRow, column: Column) -> None:
     values = {
         system: {name: sums.mean for name, sums in score_tables.sums_of(summary, system).items()} for system in systems
     }
-    categories = sorted({cell.category or score_tables.NONE for cell in summary.cells})
+    categories = sorted({cell.category or choices.NO_CATEGORY for cell in summary.cells})
     high = value_kind(summary.scorer, summary.value).high or 1.0
     drawn = score_plots.draw(
         lambda ink: score_plots.radar(values, categories, ink, high=high),

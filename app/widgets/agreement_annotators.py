@@ -11,7 +11,8 @@ from annotators.agreement.annotators import AnnotatorAgreement, agreement_with_r
 from annotators.agreement.pace import drifts
 from app import ui
 from app.widgets import agreement_models
-from app.widgets.agreement_shared import View, ask, kept, nobody, note, plot, table, units_link
+from app.widgets.agreement_shared import View, ask, kept, nobody, note, table, units_link
+from app.widgets.plots import plot
 from db.ratings import decided_labels
 from exports import agreement_plots
 from exports.agreement import CriterionReport

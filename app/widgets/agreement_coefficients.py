@@ -7,11 +7,13 @@ import streamlit as st
 from annotators.agreement import TITLES, Statistic, benchmarks
 from app import wording
 from app.widgets import agreement_files
-from app.widgets.agreement_shared import View, caution, nobody, note, plot, table, units_link
+from app.widgets.agreement_shared import View, caution, nobody, note, table, units_link
+from app.widgets.plots import plot
 from exports import agreement_plots
 from exports.agreement import CriterionReport
 from exports.agreement_counts import shares_by_rater, word
 from exports.agreement_report import MOST_LABELS, Report, statistics_table, summary
+from exports.forest import forest
 from exports.tables import TextTable
 
 
@@ -29,7 +31,7 @@ def all_criteria(view: View) -> None:
             caution(one.title, warning)
     _to_paste(view)
     headlines = [(one.title, one.headline) for one in view.report.criteria]
-    chart = agreement_plots.forest([(name, stat) for name, stat in headlines if stat], "Coefficient, 95 % interval")
+    chart = forest([(name, stat) for name, stat in headlines if stat], "Coefficient, 95 % interval")
     plot(chart, "agreement-forest", "The coefficient of every criterion with its 95 % interval.")
     unjudged = [[one.title, f"{one.column.cannot_judge:,}"] for one in view.report.criteria if one.column.cannot_judge]
     if unjudged:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.widgets.agreement_shared import View, ask, item_link, kept, note, plot, table
+from app.widgets.agreement_shared import View, ask, item_link, kept, note, table
+from app.widgets.plots import plot
 from exports.agreement import CriterionReport
 from exports.agreement_models import (
     SMOOTHING,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from app import ui
-from app.widgets.agreement_shared import View, kept, nobody, note, plot, table, units_link
+from app.widgets.agreement_shared import View, kept, nobody, note, table, units_link
+from app.widgets.plots import plot
 from exports.agreement import CriterionReport, Grouping
 from exports.agreement_parts import FEWEST, by_part, called, over_time, parts_plot, parts_table, time_plot, time_table
 from exports.tables import TextTable

@@ -9,7 +9,8 @@ import streamlit as st
 from annotators.agreement import TITLES
 from annotators.errors import InvalidInput
 from app import ui
-from app.widgets.agreement_shared import View, ask, kept, nobody, note, plot, table
+from app.widgets.agreement_shared import View, ask, kept, nobody, note, table
+from app.widgets.plots import plot
 from exports.agreement_planning import (
     ITEMS,
     SIMULATIONS,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from app import ui
-from app.widgets import blocks, plots
+from app.widgets import blocks
 from db.studies import StudyRow
 from exports.agreement import AgreementReport, CriterionReport
 from exports.tables import TextTable
@@ -72,12 +72,6 @@ def table(shown: TextTable, name: str, rows: Sequence[Sequence[object]] | None =
     """A table under its caption, with its files; `rows` are its cells where some are links."""
     note(shown.caption)
     blocks.table(shown.caption, shown.columns, shown.rows if rows is None else rows, name=name)
-
-
-def plot(chart: Any, name: str, caption: str) -> None:
-    """A plot with its caption and files; nothing where there is none."""
-    if chart is not None:
-        plots.draw(chart, name, escape(caption))
 
 
 def note(text: str) -> None:

@@ -10,7 +10,8 @@ import streamlit as st
 
 from app import ui, wording
 from app.widgets import blocks
-from app.widgets.agreement_shared import View, item_link, plot, table
+from app.widgets.agreement_shared import View, item_link, table
+from app.widgets.plots import plot
 from exports import agreement_plots
 from exports.agreement import CriterionReport
 from exports.agreement_counts import Counts, Units, Wanted, confusion, units_behind, word

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from html import escape
-from typing import Any, Literal
 
 import streamlit as st
 
@@ -21,6 +19,7 @@ from annotators.alignment import (
 )
 from app import ui, wording
 from app.widgets import blocks
+from app.widgets.plots import plot
 from db.engine import Database
 from exports import alignment_plots as plots
 from exports.alignment import AlignmentReport, comparable, pairs_of
@@ -37,7 +36,7 @@ from exports.alignment_sections import (
     plain_table,
     reasons_of,
 )
-from exports.charts import drawn
+from exports.forest import forest
 from exports.tables import TextTable
 
 SHOWN = 50
@@ -49,29 +48,6 @@ def table(shown: TextTable, name: str) -> None:
     blocks.table(
         shown.caption, shown.columns, [[blocks.short(cell, 24) for cell in row] for row in shown.rows], name=name
     )
-
-
-def plot(chart: Any, name: str, caption: str) -> None:
-    """Draw a plot with its caption and the buttons that take it away; nothing where there is none."""
-    if chart is None:
-        return
-    st.altair_chart(chart, width="stretch", key=f"plot-{name}")
-    st.caption(ui.plain(caption))
-    kinds: tuple[tuple[str, Literal["png", "svg"], str], ...] = (
-        ("PNG", "png", "image/png"),
-        ("SVG", "svg", "image/svg+xml"),
-    )
-    with st.container(horizontal=True, gap="small", key=f"downloads-plot-{name}"):
-        for label, ending, media_type in kinds:
-            st.download_button(
-                label,
-                data=partial(drawn, chart, ending),
-                file_name=f"{name}.{ending}",
-                mime=media_type,
-                on_click="ignore",
-                key=f"download-plot-{name}-{ending}",
-                help=f"{caption} as {label}",
-            )
 
 
 # Coefficients ---------------------------------------------------------------------------------------------------------
@@ -128,7 +104,7 @@ def draw_plots(report: AlignmentReport, human: Human, metric: Metric, metrics: S
     with left:
         rows = [(one.metric or "", one) for one in found if one.metric]
         title = f"{TITLES['spearman']}, {100 * report.asked.level:g} % interval"
-        plot(plots.forest(rows, title), f"alignment-forest-{name}", "Spearman's ρ of every metric with its interval.")
+        plot(forest(rows, title), f"alignment-forest-{name}", "Spearman's ρ of every metric with its interval.")
         if pairs.why_not() is None:
             names = [report.data.units[str(unit)].item for unit in pairs.units]
             chart = plots.scatter(pairs, name, metric.name, names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from app.palette import colours
+from app.widgets import plots
 from db.score_items import BINS, Comparison, Distribution
 
 Plot = alt.Chart | alt.LayerChart
@@ -36,33 +36,8 @@ def draw(made: Callable[[str], Plot | None], name: str, caption: str, *, stretch
     shown = made(colours(st.context.theme.type or "light")["ink"])
     if shown is None:
         return False
-    st.altair_chart(shown, width="stretch" if stretch else "content", key=f"plot-{name}")
-    st.caption(caption)
-    with st.container(horizontal=True, gap="small", key=f"downloads-plot-{name}"):
-        for label, ending, media_type in (("PNG", "png", "image/png"), ("SVG", "svg", "image/svg+xml")):
-            st.download_button(
-                label,
-                data=partial(_file, made, ending),
-                file_name=f"{name}.{ending}",
-                mime=media_type,
-                on_click="ignore",
-                key=f"download-plot-{name}-{ending}",
-            )
+    plots.plot(shown, name, caption, printed=partial(made, PRINTED), stretch=stretch)
     return True
-
-
-def _file(made: Callable[[str], Plot | None], ending: str) -> bytes:
-    """The plot as a file, on white, sharp in print."""
-    chart = made(PRINTED)
-    assert chart is not None  # it was drawn
-    printed = chart.properties(background="white")
-    if ending == "svg":
-        text = io.StringIO()
-        printed.save(text, format="svg")
-        return text.getvalue().encode()
-    picture = io.BytesIO()
-    printed.save(picture, format="png", ppi=300)
-    return picture.getvalue()
 
 
 def radar(

@@ -12,12 +12,11 @@ import streamlit as st
 from annotators.group_means import Sums
 from annotators.scoring import SCORERS, readable, value_kind
 from app import ui, wording
-from app.widgets import blocks, pager
+from app.widgets import blocks, choices, pager
 from db.projects import ProjectRow
 from db.score_items import ScoredItem, ScoresOf, list_scored
 from db.scores import ScorerInUse, ScoreSummary
 
-NONE = "(none)"
 _PAGE = 40
 
 
@@ -124,7 +123,7 @@ def by_category(project: ProjectRow, column: Column, summary: ScoreSummary) -> N
         rows.append(_totals(summary, categories))
     blocks.table(
         f"{column.name} by system and category",
-        ("System", *(one or NONE for one in categories), "Scored", "Unscored", "Mean", "Macro mean"),
+        ("System", *(one or choices.NO_CATEGORY for one in categories), "Scored", "Unscored", "Mean", "Macro mean"),
         rows,
         name=f"scores-by-category-{column.used.scorer}-{column.value}",
     )
@@ -155,7 +154,7 @@ def _differences(column: Column, summary: ScoreSummary) -> list[str]:
 
 def sums_of(summary: ScoreSummary, system: str) -> dict[str, Sums]:
     """Category → the sums of a system's scores there."""
-    return {cell.category or NONE: cell.sums for cell in summary.cells if cell.system == system}
+    return {cell.category or choices.NO_CATEGORY: cell.sums for cell in summary.cells if cell.system == system}
 
 
 # Items ----------------------------------------------------------------------------------------------------------------
@@ -203,22 +202,9 @@ def _filters(column: Column, summary: ScoreSummary) -> tuple[str | None, str | N
     """(system, category, unscored): of the address, else as picked. None is any, category "" is without one."""
     systems = sorted({cell.system for cell in summary.cells})
     categories = sorted({cell.category or "" for cell in summary.cells})
-    given = [st.query_params.get(name) for name in ("system", "category")]
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    system = left.selectbox(
-        "System",
-        [None, *systems],
-        index=systems.index(given[0]) + 1 if given[0] in systems else 0,
-        format_func=lambda one: "All systems" if one is None else one,
-        key=f"scored-system-{column.name}-{given[0]}",
-    )
-    category = middle.selectbox(
-        "Category",
-        [None, *categories],
-        index=categories.index(given[1]) + 1 if given[1] in categories else 0,
-        format_func=lambda one: "All categories" if one is None else one or NONE,
-        key=f"scored-category-{column.name}-{given[1]}",
-    )
+    system = choices.system(left, systems, f"scored-{column.name}")
+    category = choices.category(middle, categories, f"scored-{column.name}")
     unscored = right.checkbox("Unscored only", key=f"scored-unscored-{column.name}")
     return system, category, unscored
 

@@ -10,8 +10,9 @@ import pytest
 
 from annotators.agreement import Ratings
 from annotators.agreement.dawid_skene import dawid_skene
+from annotators.agreement.fitted import entropy_of_units, label_of_units
 from annotators.agreement.mace import mace
-from annotators.agreement.rater_models import Observations, UnitPatterns, entropy_of_units, label_of_units, resampled
+from annotators.agreement.rater_models import Observations, UnitPatterns, resampled
 from tests.annotators.agreement.makers import random_matrix, rated
 
 GUIDE = Path(__file__).parents[3] / "docs" / "rater-models.md"

@@ -1,0 +1,52 @@
+"""Choices that several pages offer: a study, a system, a category."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app import ui
+from db.studies import StudyRow
+
+NO_CATEGORY = "(none)"
+
+
+def study_with_labels(studies: Sequence[StudyRow], page: str) -> StudyRow:
+    """The study of the address (`?study=ID`), else the one picked, else the newest with labels."""
+    by_id = {row.study_id: row for row in studies}
+    wanted = ui.integer_parameter("study")
+    newest = next((row.study_id for row in reversed(studies) if row.submitted), studies[-1].study_id)
+    ids = list(by_id)
+    picked = st.selectbox(
+        "Study",
+        ids,
+        index=ids.index(wanted if wanted in by_id else newest),
+        format_func=lambda study_id: f"{by_id[study_id].name} ({by_id[study_id].protocol})",
+        key=f"{page}-study-{studies[0].project_id}",
+    )
+    return by_id[picked]
+
+
+def system(where: DeltaGenerator, systems: Sequence[str], key: str) -> str | None:
+    """A system, the one of the address (`?system=`) first; None is all of them."""
+    return _one_of(where, "System", systems, "All systems", key)
+
+
+def category(where: DeltaGenerator, categories: Sequence[str], key: str) -> str | None:
+    """A category, the one of the address (`?category=`) first; None is all of them, "" is without one."""
+    return _one_of(where, "Category", categories, "All categories", key)
+
+
+def _one_of(where: DeltaGenerator, title: str, values: Sequence[str], every: str, key: str) -> str | None:
+    given = st.query_params.get(title.lower())
+    picked: str | None = where.selectbox(
+        title,
+        [None, *values],
+        index=values.index(given) + 1 if given in values else 0,
+        format_func=lambda one: every if one is None else one or NO_CATEGORY,
+        # Another address is another choice, not the one picked before.
+        key=f"{key}-{title.lower()}-{given}",
+    )
+    return picked
