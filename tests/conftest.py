@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,10 +22,20 @@ SHARED = ROOT.parent / "shared"
 IN_CI = os.environ.get("CI") == "true"
 
 # CI tries the same examples each time, so that what it says is about the change; everybody else's runs look further.
+# No deadlines: how long an example takes says more about the machine.
 settings.register_profile("ci", derandomize=True, deadline=None)
-settings.load_profile("ci" if IN_CI else "default")
+settings.register_profile("everyday", deadline=None)
+settings.load_profile("ci" if IN_CI else "everyday")
 
 _numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def _main_module() -> Iterator[None]:
+    """A page that was run by AppTest stays behind as `__main__`, which processes spawned later would import."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
 
 
 @pytest.fixture(scope="session")
