@@ -51,7 +51,7 @@ _STYLE = """
 .assay-empty strong { color: var(--assay-ink); font-weight: 600; }
 .assay-soft { color: var(--assay-soft); }
 .assay-tag { color: var(--assay-warn); font-size: 0.8rem; font-weight: 600; border-radius: 8px; padding: 1px 8px;
-  background: color-mix(in srgb, var(--assay-warn) 16%, var(--assay-panel)); }
+  background: color-mix(in srgb, var(--assay-warn) 8%, var(--assay-panel)); }
 .assay-button { display: inline-block; padding: 0.4rem 1rem; border-radius: 7px; font-weight: 600;
   text-decoration: none; background: var(--assay-accent); color: var(--assay-on-accent) !important; }
 .assay-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; margin: 2px 0;

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from app.web import COOKIE
 from tests.conftest import IN_CI, ROOT
@@ -25,6 +25,8 @@ FLAGS = [
     "--disable-sync",
 ]
 NewPage = Callable[..., Page]
+PATIENCE_MS = 20_000  # a page that opens on a busy machine takes longer than Playwright's 5 s
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def find_chromium() -> str | None:
@@ -63,7 +65,7 @@ def new_page(browser: Browser) -> Iterator[NewPage]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE_MS)
         return page
 
     yield make
