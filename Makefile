@@ -7,6 +7,7 @@
 PYTHON ?= python3
 HOME_FOLDER ?= ./assay-home
 PYTEST_OPTIONS ?=
+SLOWEST := --durations=25 --durations-min=5
 
 TORCH ?= torch==2.13.0+cpu
 
@@ -61,8 +62,8 @@ test-all:
 	@$(MAKE) --no-print-directory test CI=true
 
 tests: setup
-	$(BIN)/python -m pytest $(PLAIN) -n auto --maxprocesses 4 $(PYTEST_OPTIONS)
-	$(BIN)/python -m pytest $(BROWSER) $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) $(PYTEST_OPTIONS)
 
 lint: setup lint-js
 	$(BIN)/ruff check

@@ -48,8 +48,11 @@ _UNIT = (
     r"tonnes?|tons?|litres?|liters?|met(?:re|er)s?|kilomet(?:re|er)s?|miles?|dollars?|euros?|points?|times|"
     r"thousand|million|billion|trillion|mn|bn|k|M|x"
 )
+# Times and dates are one number: the 17 of 17:42 says nothing about 17:50.
+_CLOCK = r"\d{1,2}(?::\d{2}){1,2}(?![\d:])|\d{4}-\d{2}-\d{2}(?![\d-])"
 _NUMBER = re.compile(
-    rf"(?<![A-Za-z0-9_.,])[+\-−–]?(?:[$€£¥₹]\s?)?\d(?:[\d.,'’\u00a0\u202f\u2009]*\d)?(?:\s?(?:{_UNIT})(?![A-Za-z0-9_]))*"
+    rf"(?<![A-Za-z0-9_.,])[+\-−–]?(?:[$€£¥₹]\s?)?(?:{_CLOCK}|\d(?:[\d.,'’\u00a0\u202f\u2009]*\d)?)"
+    rf"(?:\s?(?:{_UNIT})(?![A-Za-z0-9_]))*"
     r"(?:\s?[$€£¥₹])?",
 )
 _SPACED_GROUPS = re.compile(r"(?<![A-Za-z0-9_.,])\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?:[.,]\d+)?(?![A-Za-z0-9_])")
@@ -62,7 +65,7 @@ _SENTENCE_END = re.compile(r"[.!?:;…。！？]['\")\]”’*_]*$")
 _CITATION = re.compile(r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*\]")
 _CLAUSE_END = re.compile(r"[.;:!?…。；：！？]['\")\]”’*_]*$")
 _AND = re.compile(r"\s+(?:and|und|et|&)\s+(?:the\s+)?")
-_DIGITS = re.compile(r"\d(?:[\d.,'’ \u00a0\u202f\u2009]*\d)?")
+_DIGITS = re.compile(rf"{_CLOCK}|\d(?:[\d.,'’ \u00a0\u202f\u2009]*\d)?")
 _POSSESSIVE = re.compile(r"['’]s$")
 _AROUND = " \t\n.,;:!?…()[]{}\"'“”‘’«»„*_`#|。，、；：！？（）「」"
 _AROUND_NAMES = _AROUND + "-–—•>"

@@ -88,6 +88,12 @@ def test_a_number_whose_unit_stands_elsewhere_is_found_by_itself() -> None:
     assert found["1,234.5"].count == 1
 
 
+def test_a_time_or_a_date_is_one_number() -> None:
+    page_text = "The alarm sounded at 17:50 and the pump failed at 17:42 on 2022-11-14, 17 men aboard."
+    found = phrases("17:42, which was late (2022-11-14).", None, page_text)
+    assert {text: one.count for text, one in found.items() if one.kind is Kind.NUMBER} == {"17:42": 1, "2022-11-14": 1}
+
+
 def test_runs_of_scripts_without_blanks_are_found() -> None:
     found = phrases("报告称北京市的常住人口为2154万人。", None, "截至去年底，北京市的常住人口为2154万人，比上年减少。")
     [run] = [one for one in found.values() if one.kind is Kind.WORDS]
