@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import func
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.current import withdrawn_batches
 from db.engine import Database
-from db.models import Annotation, Batch, Study, Withdrawal
+from db.models import Annotation, Assignment, AssignmentState, Batch, Study, Withdrawal
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.settlements import update_settlements
 from db.studies import protocol_of
+from db.tallies import Tallies
 
 
 @dataclass(frozen=True)
@@ -82,23 +84,50 @@ def withdraw_batch(
         if is_withdrawn is not reinstates:
             state = "withdrawn already" if is_withdrawn else "not withdrawn"
             raise Conflict(f"Batch {batch_id} ({batch.source}) is {state}. Nothing was changed.")
+        if reinstates:
+            _refuse_second_labels(session, batch)
         person = actor.person_id
         session.add(Withdrawal(batch_id=batch_id, reinstates=reinstates, reason=reason.strip(), person_id=person))
         kind = "batch reinstated" if reinstates else "batch withdrawn"
         details = {"reason": reason.strip()}
         session.flush()
-        _settle_again(session, batch_id)
+        _count_again(session, batch_id, reinstates=reinstates)
         record(session, actor, kind, "batch", batch_id, project_id=project_id, details=details)
 
 
-def _settle_again(session: Session, batch_id: int) -> None:
-    """Work out again where the items stand whose labels the batch brought."""
+def _refuse_second_labels(session: Session, batch: Batch) -> None:
+    """Labels by the same people for the same items that came meanwhile stand; both would count."""
+    other = aliased(Annotation)
+    same = (col(other.study_item_id) == Annotation.study_item_id) & (col(other.person_id) == Annotation.person_id)
+    elsewhere = col(other.assignment_id) != Annotation.assignment_id
+    standing = col(other.batch_id).is_(None) | col(other.batch_id).not_in(withdrawn_batches())
+    query = pick(Annotation.id).join(other, same & elsewhere & standing).where(col(Annotation.batch_id) == batch.id)
+    if session.execute(query.limit(1)).first() is not None:
+        raise Conflict(
+            f"Batch {batch.id} ({batch.source}) has labels by people for items that they have labelled again since. "
+            "Withdraw the import that brought those first. Nothing was changed."
+        )
+
+
+def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> None:
+    """Take the labels that the batch brought out of the studies' counts, or put them back, and settle their items."""
+    newer = aliased(Annotation)
+    superseded = pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists()
+    submitted = col(Assignment.state) == AssignmentState.SUBMITTED
     rows = session.execute(
-        pick(Annotation.study_id, Annotation.study_item_id).where(col(Annotation.batch_id) == batch_id).distinct()
+        pick(Annotation.study_id, Annotation.study_item_id, Annotation.person_id, ~superseded & submitted)
+        .join(Assignment, col(Assignment.id) == Annotation.assignment_id)
+        .where(col(Annotation.batch_id) == batch_id)
     )
-    touched: dict[int, list[int]] = defaultdict(list)
-    for study_id, study_item_id in rows:
-        touched[study_id].append(study_item_id)
+    counts: dict[int, Tallies] = {}
+    touched: dict[int, set[int]] = defaultdict(set)
+    for study_id, study_item_id, person_id, counted in rows:
+        touched[study_id].add(study_item_id)
+        if counted:
+            before, after = (None, AssignmentState.SUBMITTED) if reinstates else (AssignmentState.SUBMITTED, None)
+            counts.setdefault(study_id, Tallies(study_id)).move(before, after, person_id)
     for study_id, study_item_ids in touched.items():
         study = session.get_one(Study, study_id)
-        update_settlements(session, study, protocol_of(study), study_item_ids)
+        update_settlements(session, study, protocol_of(study), sorted(study_item_ids))
+    for one in counts.values():
+        one.write(session)

@@ -3,39 +3,83 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from sqlmodel import select
+from sqlmodel import Session, select
 
-from annotators.errors import Conflict, NotFound
+from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
+from db.imports import ImportReport, add_items
+from db.labels import ForeignLabel, LabelImport, add_labels
 from db.models import Study
+from db.parsed import Reading
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.studies import StudyDesign, StudyMade, _insert_study, candidates
+from db.studies import StudyDesign, _insert_study, candidates
+
+
+@dataclass(frozen=True)
+class ForeignStudyMade:
+    """A new study of labels that were made elsewhere: its id, how many items the project gained, and the labels."""
+
+    study_id: int
+    items_added: int
+    labels: LabelImport
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def create_study_of_labels(
-    db: Database, actor: Actor, project_id: int, *, name: str, protocol: Protocol, items: Sequence[str], overlap: int
-) -> StudyMade:
-    """Freeze a protocol and these items (external ids) into a study without slots, for an import of labels.
+def import_study_of_labels(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    name: str,
+    protocol: Protocol,
+    overlap: int,
+    items: Reading,
+    rows: Sequence[ForeignLabel],
+) -> ForeignStudyMade:
+    """Make a study without slots from the items of these rows and import the rows into it: all of it, or nothing.
 
-    `overlap` is how many annotations each item will have at least: an item is settled when it has them. Whoever the
-    labels are by becomes an annotator of the study with the import. Raises Conflict for a name that is taken, NotFound
-    for an item that the project lacks.
+    `items` are added first; one that the project has stays as it is. `overlap` is how many annotations each item will
+    have at least: an item is settled when it has them. Whoever the labels are by becomes an annotator of the study.
+    Raises Conflict for a name that is taken, InvalidInput naming file and line for an item that is none, and what
+    `import_labels` raises for a label.
     """
     with db.write() as session:
-        if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
-            raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
-        pool = {one.external_id: one for one in candidates(session, project_id)}
-        missing = [item for item in items if item not in pool]
-        if missing:
-            raise NotFound(f"The project has no item {missing[0]!r}. Import it, or leave its labels out.")
-        design = StudyDesign(name=name, annotators=(), overlap=0, order="given", settings={"foreign": True})
-        ordered = [pool[item] for item in dict.fromkeys(items)]
-        study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)
-        study.overlap = overlap
+        added = ImportReport(items.format)
+        add_items(session, actor, project_id, reading=items, report=added)
+        if added.rejected:
+            first = added.rejected[0]
+            raise InvalidInput(f"{first.file}, line {first.line}: {first.reason}")
+        named = list(dict.fromkeys(row.item for row in rows))
+        study = _add_study(session, actor, project_id, name=name, protocol=protocol, items=named, overlap=overlap)
+        labels = add_labels(session, actor, study, rows=rows, source=items.source)
         assert study.id is not None
-        details = {"name": study.name, "protocol": protocol.name, "items": len(ordered), "overlap": overlap}
-        record(session, actor, "study created", "study", study.id, project_id=project_id, details=details)
-        return StudyMade(study.id, len(ordered), 0, study.protocol_hash, study.sample_hash)
+        return ForeignStudyMade(study.id, added.added, labels)
+
+
+def _add_study(
+    session: Session,
+    actor: Actor,
+    project_id: int,
+    *,
+    name: str,
+    protocol: Protocol,
+    items: Sequence[str],
+    overlap: int,
+) -> Study:
+    """Freeze the protocol and these items (external ids) into a study."""
+    if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
+        raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
+    pool = {one.external_id: one for one in candidates(session, project_id)}
+    missing = [item for item in items if item not in pool]
+    if missing:
+        raise NotFound(f"The project has no item {missing[0]!r}. Import it, or leave its labels out.")
+    design = StudyDesign(name=name, annotators=(), overlap=0, order="given", settings={"foreign": True})
+    ordered = [pool[item] for item in items]
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)
+    study.overlap = overlap
+    details = {"name": study.name, "protocol": protocol.name, "items": len(ordered), "overlap": overlap}
+    record(session, actor, "study created", "study", study.id, project_id=project_id, details=details)
+    return study

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -127,14 +126,10 @@ def import_items(
         raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
     made: list[Path] = []
     try:
-        with ExitStack() as stack:
-            seen, session = stack.enter_context(Seen()), stack.enter_context(db.write())
-            batch = _Batch(session, actor, project_id, reading)
-            _documents(session, project_id, supplied, report, writer=batch)
-            _items(session, project_id, reading, report, _To(seen, batch, skip_bad))
+        with db.write() as session:
+            add_items(session, actor, project_id, reading=reading, report=report, supplied=supplied, skip_bad=skip_bad)
             if report.rejected and not skip_bad:
                 raise _Undo
-            report.batch = batch.finish(report)
             if data_folder is not None:
                 _store(data_folder, supplied, made)
     except _Undo:
@@ -144,6 +139,28 @@ def import_items(
             path.unlink(missing_ok=True)
         raise
     return report
+
+
+def add_items(
+    session: Session,
+    actor: Actor,
+    project_id: int,
+    *,
+    reading: Reading,
+    report: ImportReport,
+    supplied: Sequence[Supplied] = (),
+    skip_bad: bool = False,
+) -> None:
+    """Add documents and items in the caller's transaction, and fill the report.
+
+    Where the report has rejected rows afterwards, and they are not to be skipped, the caller undoes the transaction.
+    """
+    with Seen() as seen:
+        batch = _Batch(session, actor, project_id, reading)
+        _documents(session, project_id, supplied, report, writer=batch)
+        _items(session, project_id, reading, report, _To(seen, batch, skip_bad))
+        if skip_bad or not report.rejected:
+            report.batch = batch.finish(report)
 
 
 def _store(data_folder: Path, supplied: list[Supplied], made: list[Path]) -> None:
@@ -158,7 +175,7 @@ def _store(data_folder: Path, supplied: list[Supplied], made: list[Path]) -> Non
 
 
 def _documents(
-    session: Session, project_id: int, supplied: list[Supplied], report: ImportReport, writer: _Batch | None
+    session: Session, project_id: int, supplied: Sequence[Supplied], report: ImportReport, writer: _Batch | None
 ) -> None:
     """Compare the source's documents with the project's, and add what is new about them."""
     for block in _blocks(supplied):

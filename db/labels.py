@@ -14,6 +14,7 @@ from sqlmodel import Session, col, select
 from annotators.errors import AssayError, InvalidInput
 from annotators.protocols import Protocol
 from annotators.targets import TargetKind, target_kind
+from db.current import withdrawn_batches
 from db.engine import Database, dumps, insert_many
 from db.models import (
     Account,
@@ -79,39 +80,39 @@ def import_labels(
     Annotators that have no account become persons without a login. Raises InvalidInput naming file and line for an
     item that is not in the study, a criterion, target or value that the protocol does not have, or a repeated cell.
     """
+    with db.write() as session:
+        return add_labels(session, actor, session.get_one(Study, study_id), rows=rows, source=source)
+
+
+def add_labels(
+    session: Session, actor: Actor, study: Study, *, rows: Sequence[ForeignLabel], source: str
+) -> LabelImport:
+    """As `import_labels`, in the caller's transaction."""
     if not rows:
         raise InvalidInput(f"{source} has no labels. Give a table with the columns item, annotator, criterion, value.")
-    with db.write() as session:
-        study = session.get_one(Study, study_id)
-        protocol = protocol_of(study)
-        items = dict(
-            session.execute(
-                select(Item.external_id, StudyItem.id)
-                .select_from(StudyItem)
-                .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-                .join(Item, col(Item.id) == ItemVersion.item_id)
-                .where(StudyItem.study_id == study_id)
-            ).all()
-        )
-        grouped = _grouped(rows, protocol, items, source)
-        people = _people(session, {annotator for _, annotator in grouped})
-        _refuse_repeats(session, study_id, {(item, people[annotator]) for item, annotator in grouped}, source)
-        batch = Batch(project_id=study.project_id, format="labels", source=source, person_id=actor.person_id)
-        session.add(batch)
-        session.flush()
-        assert batch.id is not None
-        _insert(session, study, batch.id, grouped, people)
-        update_settlements(session, study, protocol, sorted({study_item for study_item, _ in grouped}))
-        record(
-            session,
-            actor,
-            "labels imported",
-            "study",
-            study_id,
-            project_id=study.project_id,
-            details={"source": source, "labels": len(rows)},
-        )
-        return LabelImport(batch.id, len(rows), len(grouped), sorted(people))
+    assert study.id is not None
+    protocol = protocol_of(study)
+    items = dict(
+        session.execute(
+            select(Item.external_id, StudyItem.id)
+            .select_from(StudyItem)
+            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+            .join(Item, col(Item.id) == ItemVersion.item_id)
+            .where(StudyItem.study_id == study.id)
+        ).all()
+    )
+    grouped = _grouped(rows, protocol, items, source)
+    people = _people(session, {annotator for _, annotator in grouped})
+    _refuse_repeats(session, study.id, {(item, people[annotator]) for item, annotator in grouped}, source)
+    batch = Batch(project_id=study.project_id, format="labels", source=source, person_id=actor.person_id)
+    session.add(batch)
+    session.flush()
+    assert batch.id is not None
+    _insert(session, study, batch.id, grouped, people)
+    update_settlements(session, study, protocol, sorted({study_item for study_item, _ in grouped}))
+    details = {"source": source, "labels": len(rows)}
+    record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
+    return LabelImport(batch.id, len(rows), len(grouped), sorted(people))
 
 
 _Cell = tuple[str, str, Any, str | None, datetime | None]
@@ -168,11 +169,12 @@ def _people(session: Session, names: Iterable[str]) -> dict[str, int]:
 
 
 def _refuse_repeats(session: Session, study_id: int, pairs: set[tuple[int, int]], source: str) -> None:
+    standing = col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches())
     there = session.execute(
         select(Annotation.study_item_id, Annotation.person_id, Account.name)
         .select_from(Annotation)
         .join(Account, col(Account.person_id) == Annotation.person_id, isouter=True)
-        .where(Annotation.study_id == study_id)
+        .where(Annotation.study_id == study_id, standing)
     )
     for study_item_id, person_id, name in there:
         if (study_item_id, person_id) in pairs:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import func
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from db import tallies
+from db.current import withdrawn_batches
 from db.engine import Database
-from db.models import Account, Assignment, AssignmentState, Study, StudyMember, Tally
+from db.models import Account, Annotation, Assignment, AssignmentState, Study, StudyMember, Tally
 from db.permissions import Actor, On, Role, operation
 from db.studies import disputed_items
 
@@ -56,8 +58,16 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
 
 
 def recount(session: Session, study_id: int) -> dict[str, int]:
-    """Assignments by state counted from the rows themselves: what the kept counts are checked against."""
-    query = (
-        select(Assignment.state, func.count()).where(Assignment.study_id == study_id).group_by(col(Assignment.state))
+    """Assignments by state counted from the rows themselves: what the kept counts are checked against.
+
+    What was submitted with an import that is withdrawn does not count.
+    """
+    newer = aliased(Annotation)
+    withdrawn = select(Annotation.assignment_id).where(
+        Annotation.study_id == study_id,
+        col(Annotation.batch_id).in_(withdrawn_batches()),
+        ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
     )
-    return dict(session.execute(query).all())
+    counts = (col(Assignment.state) != AssignmentState.SUBMITTED) | col(Assignment.id).not_in(withdrawn)
+    query = select(Assignment.state, func.count()).where(Assignment.study_id == study_id, counts)
+    return dict(session.execute(query.group_by(col(Assignment.state))).all())

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from annotators.agreement import CriterionAgreement, CriterionTable, Ratings, Scale, Statistic, criterion_agreement
+from annotators.agreement import (
+    CriterionAgreement,
+    CriterionTable,
+    OwnWeights,
+    Ratings,
+    Scale,
+    Statistic,
+    criterion_agreement,
+)
 from annotators.agreement.table import FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
@@ -17,6 +25,7 @@ from annotators.settling import vote
 from db.engine import Database
 from db.permissions import Actor
 from db.ratings import CriterionRatings, StudyRatings, ratings
+from exports.own_weights import weights_for
 
 Grouping = Literal["category", "system"]
 GROUPINGS: tuple[Grouping, ...] = ("category", "system")
@@ -81,7 +90,7 @@ class CriterionReport:
         """What was measured; for a ranking one entry that says why nothing was."""
         if self.measured is not None:
             return self.measured.statistics
-        reason = f"no coefficient is measured for labels of the scale {self.criterion.scale} in this version"
+        reason = "no coefficient is measured for a ranking: it orders the parts of its own item"
         about = (reason, self.n_units, self.n_raters, self.n_ratings)
         return [Statistic("percent_agreement", None, None, None, None, *about)]
 
@@ -146,7 +155,7 @@ class CriterionReport:
             "warnings": self.warnings,
         }
         if self.measured is not None:
-            found["shares"] = self.measured.to_json()["shares"]
+            found |= {name: value for name, value in self.measured.to_json().items() if name in ("shares", "weights")}
         return found
 
 
@@ -197,21 +206,27 @@ def agreement_report(
     named: bool = True,
     statistics: Sequence[str] | str = "default",
     clustered: bool = False,
+    weights: Mapping[str, OwnWeights] | None = None,
 ) -> AgreementReport:
     """Agreement on every criterion of a study, over the annotations that count.
 
     `cannot judge` is counted and left out. `statistics` are names of annotators.agreement, "default" (those of the
     scale) or "all". `clustered` resamples questions instead of units: answers of several systems to one question are
-    not independent, nor are the parts of one item.
+    not independent, nor are the parts of one item. `weights` are own weights by criterion, as `weights_for` takes them.
     """
     found = ratings(db, actor, study_id, named=named)
     asked = {"seed": seed, "resamples": resamples, "statistics": statistics}
+    labelled = [_labels_of(one, found) for one in found.criteria]
+    own = weights_for(weights or {}, [(one.criterion.name, one.ratings) for one in labelled])
     return AgreementReport(
         found=found,
         seed=seed,
         resamples=resamples,
         clustered=clustered,
-        criteria=[_criterion_report(one, found, asked, clustered=clustered) for one in found.criteria],
+        criteria=[
+            _measured(one, {**asked, "own_weights": own.get(one.criterion.name)}, clustered=clustered)
+            for one in labelled
+        ],
         raters=[found.names[person] for person in sorted(found.names)],
     )
 
@@ -233,10 +248,8 @@ def _labels_of(column: CriterionRatings, found: StudyRatings) -> CriterionReport
     return CriterionReport(found, column, table, annotation, None)
 
 
-def _criterion_report(
-    column: CriterionRatings, found: StudyRatings, asked: dict[str, Any], *, clustered: bool
-) -> CriterionReport:
-    criterion, report = column.criterion, _labels_of(column, found)
+def _measured(report: CriterionReport, asked: dict[str, Any], *, clustered: bool) -> CriterionReport:
+    criterion = report.criterion
     if report.ratings is None:
         return report
     measured = criterion_agreement(

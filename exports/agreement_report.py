@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from annotators.agreement import TITLES, CriterionAgreement, Ratings, Statistic, benchmarks
+from annotators.agreement import TITLES, CriterionAgreement, OwnWeights, Ratings, Statistic, benchmarks
 from annotators.agreement.annotators import similarity
 from exports import agreement_plots as plots
 from exports.agreement import GROUPINGS, AgreementReport, CriterionReport
@@ -146,6 +146,8 @@ class Report:
         if one.agreement.shares:
             rows = [[word(label), f"{100 * share:.1f} %"] for label, share in one.agreement.shares.items()]
             tables.append(TextTable.of(f"{one.title}: share of each label", ("Label", "Share"), rows))
+        if one.agreement.weights is not None:
+            tables.append(_weights_table(one.title, one.agreement.weights, one.ratings))
         drawn = list(_plots(one, one.ratings))
         if one.of is not None:
             for table, plot in _parts(one.of, resamples=self.resamples, seed=self.seed):
@@ -232,6 +234,13 @@ def statistics_table(title: str, statistics: Sequence[Statistic]) -> TextTable:
         for one in statistics
     ]
     return TextTable.of(f"{title}: statistics", columns, rows)
+
+
+def _weights_table(title: str, weights: OwnWeights, ratings: Ratings) -> TextTable:
+    """The agreement weights that κ was measured with."""
+    labels = [word(label) for label in weights.labels or ratings.labels]
+    rows = [[label, *(f"{weight:g}" for weight in row)] for label, row in zip(labels, weights.rows, strict=True)]
+    return TextTable.of(f"{title}: own weights, how far two labels agree", ("Label", *labels), rows)
 
 
 def _method(one: Statistic) -> str:

@@ -12,8 +12,7 @@ from annotators.inferred_protocols import LabelColumn, criterion_name, infer_pro
 from annotators.protocols import Protocol
 from annotators.targets import TargetKind
 from db.engine import Database
-from db.foreign_studies import create_study_of_labels
-from db.imports import import_items
+from db.foreign_studies import import_study_of_labels
 from db.labels import ForeignLabel, LabelImport, import_labels, targets_in
 from db.normal import normal_item
 from db.parsed import ParsedDocument, ParsedItem, Rejected
@@ -125,16 +124,17 @@ def _into_a_new_study(
         by_item.setdefault(row.item, set()).add(row.annotator)
     overlap = min(len(annotators) for annotators in by_item.values())
     protocol = infer_protocol(study, columns, overlap=overlap)
-    report = import_items(db, actor, project_id, reading=_BareItems(table))
-    if report.rejected:
-        first = report.rejected[0]
-        raise InvalidInput(f"{first.file}, line {first.line}: {first.reason}")
-    made = create_study_of_labels(
-        db, actor, project_id, name=study, protocol=protocol, items=list(by_item), overlap=overlap
+    made = import_study_of_labels(
+        db,
+        actor,
+        project_id,
+        name=study,
+        protocol=protocol,
+        overlap=overlap,
+        items=_BareItems(table),
+        rows=[_renamed(row) for row in table.rows],
     )
-    rows = [_renamed(row) for row in table.rows]
-    labels = import_labels(db, actor, made.study_id, rows=rows, source=table.source)
-    return LabelTableImport(labels, made.study_id, protocol, report.added, dict(table.left_out))
+    return LabelTableImport(made.labels, made.study_id, protocol, made.items_added, dict(table.left_out))
 
 
 class _BareItems:

@@ -4,6 +4,7 @@ from annotators.agreement.catalogue import STATISTICS, TITLES, default_statistic
 from annotators.agreement.columns import CriterionTable, tables_of, wide_columns
 from annotators.agreement.criteria_report import CriterionAgreement, agreement_report, criterion_agreement
 from annotators.agreement.differences import Difference, by_raters, difference
+from annotators.agreement.own_weights import OwnWeights
 from annotators.agreement.remarks import benchmarks, warnings_about
 from annotators.agreement.report import measure
 from annotators.agreement.result import Interval, IntervalKind, Statistic
@@ -22,6 +23,7 @@ __all__ = [
     "Interval",
     "IntervalKind",
     "Label",
+    "OwnWeights",
     "Ratings",
     "Scale",
     "Simultaneous",

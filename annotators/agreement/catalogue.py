@@ -42,11 +42,11 @@ CATALOGUE: dict[str, Entry] = {
     "cohen_kappa": Entry("pairs", by_pair=True),
     "cohen_kappa_linear": Entry("pairs", "order", by_pair=True),
     "cohen_kappa_quadratic": Entry("pairs", "order", by_pair=True),
-    "cohen_kappa_own": Entry("pairs", by_pair=True),
+    "cohen_kappa_weighted": Entry("pairs", by_pair=True),
     "light_kappa": Entry("light"),
     "light_kappa_linear": Entry("light", "order"),
     "light_kappa_quadratic": Entry("light", "order"),
-    "light_kappa_own": Entry("light"),
+    "light_kappa_weighted": Entry("light"),
     "scott_pi": Entry("pairs", by_pair=True),
     "fleiss_kappa": Entry("counts", smallest=1),
     "conger_kappa": Entry("conger", smallest=1),
@@ -54,12 +54,12 @@ CATALOGUE: dict[str, Entry] = {
     "gwet_ac2_linear": Entry("counts", "order", smallest=1, declared=True),
     "gwet_ac2_quadratic": Entry("counts", "order", smallest=1, declared=True),
     "gwet_ac2_ordinal": Entry("counts", "order", smallest=1, declared=True),
-    "gwet_ac2_own": Entry("counts", smallest=1, declared=True),
+    "gwet_ac2_weighted": Entry("counts", smallest=1, declared=True),
     "brennan_prediger": Entry("counts", smallest=1, estimated=False, declared=True),
     "brennan_prediger_linear": Entry("counts", "order", smallest=1, estimated=False, declared=True),
     "brennan_prediger_quadratic": Entry("counts", "order", smallest=1, estimated=False, declared=True),
     "brennan_prediger_ordinal": Entry("counts", "order", smallest=1, estimated=False, declared=True),
-    "brennan_prediger_own": Entry("counts", smallest=1, estimated=False, declared=True),
+    "brennan_prediger_weighted": Entry("counts", smallest=1, estimated=False, declared=True),
     "icc_1_1": Entry("icc", "numbers"),
     "icc_a_1": Entry("icc", "numbers"),
     "icc_c_1": Entry("icc", "numbers"),
@@ -88,11 +88,11 @@ TITLES = {
     "cohen_kappa": "Cohen's κ",
     "cohen_kappa_linear": "Cohen's κ (linear weights)",
     "cohen_kappa_quadratic": "Cohen's κ (quadratic weights)",
-    "cohen_kappa_own": "Cohen's κ (own weights)",
+    "cohen_kappa_weighted": "Cohen's κ (own weights)",
     "light_kappa": "Light's κ (mean of Cohen's κ over pairs)",
     "light_kappa_linear": "Light's κ (mean over pairs, linear weights)",
     "light_kappa_quadratic": "Light's κ (mean over pairs, quadratic weights)",
-    "light_kappa_own": "Light's κ (mean over pairs, own weights)",
+    "light_kappa_weighted": "Light's κ (mean over pairs, own weights)",
     "scott_pi": "Scott's π",
     "fleiss_kappa": "Fleiss' κ",
     "conger_kappa": "Conger's κ",
@@ -100,12 +100,12 @@ TITLES = {
     "gwet_ac2_linear": "Gwet's AC2 (linear weights)",
     "gwet_ac2_quadratic": "Gwet's AC2 (quadratic weights)",
     "gwet_ac2_ordinal": "Gwet's AC2 (ordinal weights)",
-    "gwet_ac2_own": "Gwet's AC2 (own weights)",
+    "gwet_ac2_weighted": "Gwet's AC2 (own weights)",
     "brennan_prediger": "Brennan-Prediger coefficient",
     "brennan_prediger_linear": "Brennan-Prediger coefficient (linear weights)",
     "brennan_prediger_quadratic": "Brennan-Prediger coefficient (quadratic weights)",
     "brennan_prediger_ordinal": "Brennan-Prediger coefficient (ordinal weights)",
-    "brennan_prediger_own": "Brennan-Prediger coefficient (own weights)",
+    "brennan_prediger_weighted": "Brennan-Prediger coefficient (own weights)",
     "icc_1_1": "ICC(1,1)",
     "icc_a_1": "ICC(A,1)",
     "icc_c_1": "ICC(C,1)",
@@ -130,8 +130,11 @@ def headline(scale: Scale) -> str:
     return {"set": "krippendorff_alpha_masi", "text": "text_similarity"}.get(scale, f"krippendorff_alpha_{scale}")
 
 
-def default_statistics(ratings: Ratings) -> tuple[str, ...]:
-    """The names of the statistics that are reported for this scale when nothing else is asked for, in their order."""
+def default_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[str, ...]:
+    """The names of the statistics that are reported for this scale when nothing else is asked for, in their order.
+
+    With own weights, weighted κ is one of them.
+    """
     if ratings.scale == "set":
         return ("mean_jaccard", "krippendorff_alpha_masi", "exact_match", "pairwise_f1")
     if ratings.scale == "text":
@@ -139,15 +142,16 @@ def default_statistics(ratings: Ratings) -> tuple[str, ...]:
     alpha = headline(ratings.scale)
     pairs, several = len(ratings.raters) <= MOST_RATERS, len(ratings.raters) > 2
     specific = ("specific_agreement",) if len(ratings.labels) <= MOST_LABELS else ()
+    own = ("cohen_kappa_weighted",) * pairs + ("light_kappa_weighted",) * several if own_weights else ()
     if ratings.scale == "nominal":
         cohen: tuple[str, ...] = ("cohen_kappa",) if pairs else ()
         light: tuple[str, ...] = ("light_kappa",) if several else ()
-        return ("percent_agreement", alpha, *cohen, *light, "fleiss_kappa", "gwet_ac1", *specific)
+        return ("percent_agreement", alpha, *cohen, *light, *own, "fleiss_kappa", "gwet_ac1", *specific)
     if ratings.scale == "ordinal":
         cohen = ("cohen_kappa_linear", "cohen_kappa_quadratic") if pairs else ()
         light = ("light_kappa_linear", "light_kappa_quadratic") if several else ()
-        return ("percent_agreement", alpha, *cohen, *light, "gwet_ac2_ordinal", *specific)
-    return ("percent_agreement", alpha, "icc_1_1", "icc_a_1", "icc_a_k", *specific)
+        return ("percent_agreement", alpha, *cohen, *light, *own, "gwet_ac2_ordinal", *specific)
+    return ("percent_agreement", alpha, *own, "icc_1_1", "icc_a_1", "icc_a_k", *specific)
 
 
 def all_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[str, ...]:
@@ -157,5 +161,5 @@ def all_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[str,
     return tuple(
         name
         for name, entry in CATALOGUE.items()
-        if entry.needs not in ("sets", "texts") and (own_weights or not name.endswith("_own"))
+        if entry.needs not in ("sets", "texts") and (own_weights or not name.endswith("_weighted"))
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from annotators.agreement.catalogue import headline
 from annotators.agreement.columns import ITEM, CriterionTable
+from annotators.agreement.own_weights import OwnWeights
 from annotators.agreement.remarks import warnings_about
 from annotators.agreement.report import measure
 from annotators.agreement.result import IntervalKind, Statistic
@@ -33,6 +34,7 @@ class CriterionAgreement:
     statistics: list[Statistic]
     sentence: str | None
     warnings: list[str]
+    weights: OwnWeights | None = None
 
     def find(self, name: str, **about: Any) -> Statistic | None:
         """The first statistic of this name (and `label`, or `raters`)."""
@@ -48,7 +50,7 @@ class CriterionAgreement:
 
     def to_json(self) -> dict[str, Any]:
         """The entry of the criterion in `agreement` JSON."""
-        return {
+        found = {
             "criterion": self.criterion,
             "target": self.target,
             "scale": self.scale,
@@ -60,6 +62,9 @@ class CriterionAgreement:
             "statistics": [statistic.to_json() for statistic in self.statistics],
             "warnings": self.warnings,
         }
+        if self.weights is not None:
+            found["weights"] = {"labels": self.weights.labels or found["labels"], "rows": self.weights.rows}
+        return found
 
 
 def agreement_report(
@@ -71,13 +76,14 @@ def agreement_report(
     level: float = 0.95,
     kind: IntervalKind = "BCa",
     clustered: bool = False,
-    own_weights: Sequence[Sequence[float]] | None = None,
+    own_weights: Mapping[str, OwnWeights] | None = None,
     units: str = "items",
 ) -> list[CriterionAgreement]:
     """Agreement on each criterion; arguments as of `measure`, which does the work.
 
     `clustered` resamples questions instead of units, or the items of the units where a table says no questions. `units`
-    is what units are called in the sentence, in the plural, where the target is the item.
+    is what units are called in the sentence, in the plural, where the target is the item. `own_weights` are those of
+    each criterion that has some.
     """
     return [
         criterion_agreement(
@@ -90,7 +96,7 @@ def agreement_report(
             level=level,
             kind=kind,
             clusters=_clusters(table) if clustered else None,
-            own_weights=own_weights,
+            own_weights=(own_weights or {}).get(table.criterion),
             units=units if table.target == ITEM else "units",
         )
         for table in tables
@@ -117,6 +123,7 @@ def criterion_agreement(
         statistics=statistics,
         sentence=sentence(statistics, coefficient=said, criterion=title or criterion, units=units) if said else None,
         warnings=warnings_about(ratings, statistics),
+        weights=asked.get("own_weights"),
     )
 
 

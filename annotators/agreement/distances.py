@@ -7,15 +7,12 @@ their cost grows with the number of labels and ratings, not with its square.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from annotators.agreement.table import FloatArray, IntArray
-from annotators.errors import InvalidInput
 
 Matrix = FloatArray | sparse.csr_array
 DENSE_LABELS = 400  # up to so many labels the ratio distance is a plain table
@@ -284,37 +281,6 @@ class RatioSeries(Distance):
     def greatest(self) -> float:
         """See `Distance`."""
         return float(_ratio_distance(self.x.min(), self.x.max())) if len(self.x) else 0.0
-
-
-@dataclass(frozen=True)
-class OwnWeights:
-    """A study's own agreement weights: 1 for the same label, less for others; a row and a column a declared label."""
-
-    rows: tuple[tuple[float, ...], ...]
-
-    @classmethod
-    def of(cls, rows: Sequence[Sequence[float]]) -> OwnWeights:
-        """Check the weights: as many columns as rows, 1 on the diagonal, nothing above 1.
-
-        Raises InvalidInput when they are not so.
-        """
-        table = tuple(tuple(float(weight) for weight in row) for row in rows)
-        if any(len(row) != len(table) for row in table):
-            raise InvalidInput(f"weights have {len(table)} rows of {sorted({len(row) for row in table})} columns: "
-                               "give one row and one column for each label")  # fmt: skip
-        off = [row[i] for i, row in enumerate(table) if row[i] != 1]
-        if off:
-            raise InvalidInput(f"weight {off[0]:g} stands on the diagonal: the same label agrees fully, so write 1")
-        high = [weight for row in table for weight in row if not weight <= 1]
-        if high:
-            raise InvalidInput(f"weight {high[0]:g} is above 1: agreement weights go up to 1, for the same label")
-        return cls(table)
-
-    def distance(self, n_labels: int) -> Distance:
-        """1 - weight. Raises InvalidInput when there is not one row a label."""
-        if len(self.rows) != n_labels:
-            raise InvalidInput(f"weights have {len(self.rows)} rows for {n_labels} labels: give one a declared label")
-        return Table(1 - np.array(self.rows, dtype=np.float64))
 
 
 def ratio_distance(numbers: FloatArray) -> Distance:

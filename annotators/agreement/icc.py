@@ -109,22 +109,24 @@ def two_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
     of_units, of_raters, error = np.moveaxis(np.linalg.solve(expectations, found[..., None])[..., 0], -1, 0)
     k = total / units
     forms = [
-        _share(of_units, of_units + of_raters + error),
-        _share(of_units, of_units + error),
-        _share(of_units, of_units + (of_raters + error) / k),
-        _share(of_units, of_units + error / k),
+        _share(of_units, of_raters, error),
+        _share(of_units, error),
+        _share(of_units, of_raters / k, error / k),
+        _share(of_units, error / k),
     ]
     return np.where(solvable[:, None], np.column_stack(forms), np.nan)
 
 
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """part / whole, NaN where estimates leave no variance to share."""
-    return np.where(whole > 0, ratio(part, whole), np.nan)
+def _share(part: FloatArray, *others: FloatArray) -> FloatArray:
+    """part / (part + others), NaN where estimates, which may be negative, leave no variance to share."""
+    whole, size = sum(others, part), sum(map(np.abs, others), np.abs(part))
+    return np.where(whole > LITTLE * size, ratio(part, whole), np.nan)
 
 
 def _stepped_up(single: FloatArray, k: FloatArray) -> FloatArray:
-    """The reliability of the mean of k from that of one: Spearman-Brown."""
-    return ratio(k * single, 1 + (k - 1) * single)
+    """The reliability of the mean of k from that of one: Spearman-Brown; NaN where that of one is as low as it goes."""
+    whole = 1 + (k - 1) * single
+    return np.where(np.abs(whole) > LITTLE, ratio(k * single, whole), np.nan)
 
 
 def f_intervals(numbers: Numbers, level: float) -> dict[str, Interval]:

@@ -16,11 +16,11 @@ from annotators.agreement.distances import (
     Linear,
     Nominal,
     Ordinal,
-    OwnWeights,
     Quadratic,
     Table,
     ratio_distance,
 )
+from annotators.agreement.own_weights import OwnWeights
 from annotators.agreement.result import Interval, IntervalKind, Statistic
 from annotators.agreement.table import FloatArray, IntArray, Ratings
 from annotators.errors import InvalidInput
@@ -34,8 +34,8 @@ class Asked:
     """How the labels are to be taken.
 
     `any_scale` measures what needs an order or numbers whatever the scale, by number or by rank; `own_weights` are the
-    agreement weights of the statistics that end in _own; `overlap` (0..1) is from which intersection over union on two
-    boxes are one find.
+    agreement weights of the statistics that end in _weighted; `overlap` (0..1) is from which intersection over union
+    on two boxes are one find.
     """
 
     any_scale: bool = False
@@ -144,10 +144,10 @@ def distance_of(name: str, ratings: Ratings, asked: Asked, codes: IntArray | Non
     """The distance that the end of a statistic's name says, over all labels or the labels with these codes."""
     numbers = ratings.numbers if codes is None else ratings.numbers[codes]
     end = name.rsplit("_", 1)[-1]
-    if end == "own":
+    if end == "weighted":
         if asked.own_weights is None:
-            raise InvalidInput(f"statistic {name!r} needs weights: give own_weights, a row and a column a label")
-        whole = asked.own_weights.distance(len(ratings.labels))
+            raise InvalidInput(f"statistic {name!r} needs weights (--weights): a row and a column a label")
+        whole = asked.own_weights.distance(ratings.labels)
         return whole if codes is None else _part_of_table(whole, codes)
     if end == "masi" or name == "mean_jaccard":
         return (sets.masi_distance if end == "masi" else sets.jaccard_distance)(ratings.labels)

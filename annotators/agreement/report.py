@@ -16,7 +16,7 @@ from annotators.agreement.catalogue import (
     all_statistics,
     default_statistics,
 )
-from annotators.agreement.distances import OwnWeights
+from annotators.agreement.own_weights import OwnWeights
 from annotators.agreement.parts import Asked, entry_of
 from annotators.agreement.result import IntervalKind, Statistic
 from annotators.agreement.samples import samples
@@ -37,7 +37,7 @@ def measure(
     kind: IntervalKind = "BCa",
     clusters: Mapping[Hashable, Hashable] | None = None,
     over: str = "questions",
-    own_weights: Sequence[Sequence[float]] | None = None,
+    own_weights: OwnWeights | None = None,
     any_scale: bool = False,
     overlap: float = OVERLAP,
 ) -> list[Statistic]:
@@ -52,7 +52,7 @@ def measure(
     bootstrap over units, "jackknife", or "analytic" where there is an accepted one (else BCa); the others stand in
     `beside`. 0 `resamples` leave out the bootstrap and the jackknife. `clusters` has the question (or whatever `over`
     calls it) of each unit: then clusters are resampled, and analytic intervals, which take units for independent, are
-    left out. `own_weights` are agreement weights, a row and a column a label, for the statistics that end in _own.
+    left out. `own_weights` are the weights of the statistics that end in _weighted, and add them.
     `overlap` (0..1) is the intersection over union from which on two boxes are one find.
 
     Nothing is left out silently: what is undefined has the value None and a reason.
@@ -67,7 +67,7 @@ def measure(
     names = statistic_names(ratings, statistics, own_weights=own_weights is not None)
     asked = Asked(
         any_scale=any_scale or statistics == "all",
-        own_weights=None if own_weights is None else OwnWeights.of(own_weights),
+        own_weights=own_weights,
         overlap=overlap,
     )
     sampling = Sampling(resamples, seed, level, kind, _cluster_codes(ratings, clusters), over if clusters else "units")
@@ -92,7 +92,7 @@ def statistic_names(
 ) -> list[str]:
     """The names asked for: some, one, or those behind None, "default" and "all"; InvalidInput for an unknown one."""
     if statistics is None or statistics == "default":
-        names: Sequence[str] = default_statistics(ratings)
+        names: Sequence[str] = default_statistics(ratings, own_weights=own_weights)
     elif statistics == "all":
         names = all_statistics(ratings, own_weights=own_weights)
     else:

@@ -42,6 +42,7 @@ def add_to(app: typer.Typer) -> None:
         "assay agreement --table labels.csv --scale ordinal --labels poor,fair,good --statistics all --json",
         "assay agreement --table wide.csv --wide --scale interval --report agreement.html",
         "assay agreement --table labels.csv --scale nominal --scale clarity=ordinal --plan 0.2",
+        "assay agreement --table labels.csv --weights clarity=weights.csv",
     )(agreement)
 
 
@@ -82,6 +83,15 @@ def agreement(  # noqa: PLR0917 - the command's options
     statistics: Annotated[
         str, typer.Option(metavar="NAMES", help="default (those of the scale), all, or names with commas between them.")
     ] = "default",
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Own weights for κ: a table with a row and a column a label, 1 for full agreement, 0 for none; "
+            "CRITERION=FILE for one criterion; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     clustered: Annotated[bool, typer.Option("--clustered", help="Resample questions instead of units.")] = False,
     report: ReportFile = None,
     plan: Annotated[
@@ -106,6 +116,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     from annotators.agreement import agreement_report as report_of
     from exports.agreement import agreement_report
     from exports.agreement_report import Report
+    from exports.own_weights import named_weights, weights_for
     from exports.rating_tables import Named, read_ratings
     from exports.report_files import write_report
 
@@ -116,11 +127,18 @@ def agreement(  # noqa: PLR0917 - the command's options
         "target": target, "question": question, "wide": wide,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables)
+    own = named_weights(weights or ())
     if isinstance(what, Path):
         columns = Named(unit, rater, value, criterion, target, question)
         found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or ())
         criteria = report_of(
-            found.tables, statistics=chosen, resamples=resamples, seed=seed, clustered=clustered, units="units"
+            found.tables,
+            statistics=chosen,
+            resamples=resamples,
+            seed=seed,
+            clustered=clustered,
+            units="units",
+            own_weights=weights_for(own, [(one.criterion, one.ratings) for one in found.tables]),
         )
         document = _document(found, criteria, seed, resamples)
         made = Report.of_table(found, criteria, seed=seed, resamples=resamples)
@@ -128,7 +146,14 @@ def agreement(  # noqa: PLR0917 - the command's options
         with opened(context) as here:
             study_id = study_id_of(here, *what)
             of_study = agreement_report(
-                here.db, here.actor, study_id, seed=seed, resamples=resamples, statistics=chosen, clustered=clustered
+                here.db,
+                here.actor,
+                study_id,
+                seed=seed,
+                resamples=resamples,
+                statistics=chosen,
+                clustered=clustered,
+                weights=own,
             )
         document, made = of_study.to_json(), Report.of_study(of_study)
     plans = _plans(made, plan, seed) if plan is not None else []

@@ -7,7 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from annotators.agreement import OwnWeights
+from annotators.errors import AssayError, InvalidInput
 from app import ui, wording
+from app.uploads import stored
 from app.widgets import (
     agreement_annotators,
     agreement_coefficients,
@@ -24,6 +27,7 @@ from db.permissions import Actor, Role
 from db.ratings import ratings_stamp
 from db.studies import StudyRow, list_studies
 from exports.agreement import AgreementReport, CriterionReport, agreement_report
+from exports.own_weights import EVERY, read_weights
 
 RESAMPLES = 1000
 
@@ -81,8 +85,34 @@ def _how() -> dict[str, Any]:
             "Units are drawn again with replacement; the same seed gives the same interval. Answers to one question "
             "are not independent: drawing questions keeps them together."
         )
+        weights = _own_weights()
     statistics = "all" if whole else "default"
-    return {"seed": seed, "resamples": resamples, "statistics": statistics, "clustered": clustered}
+    return {
+        "seed": seed,
+        "resamples": resamples,
+        "statistics": statistics,
+        "clustered": clustered,
+        "weights": weights,
+    }
+
+
+def _own_weights() -> dict[str, OwnWeights]:
+    """Weights of one's own, from a file, for every criterion that they fit."""
+    file = st.file_uploader(
+        "Own weights for κ (CSV, TSV)",
+        type=["csv", "tsv"],
+        key="agreement-weights",
+        help="A row and a column for each label: 1 for full agreement, 0 for none. They are used for every criterion "
+        "all of whose labels they have.",
+    )
+    if file is None:
+        return {}
+    try:
+        with stored([file]) as [path]:
+            return {EVERY: read_weights(path)}
+    except AssayError as error:
+        st.error(ui.plain(str(error)))
+        return {}
 
 
 def _report(study: StudyRow, asked: dict[str, Any], *, named: bool) -> tuple[AgreementReport, tuple[Any, ...]]:
@@ -91,7 +121,13 @@ def _report(study: StudyRow, asked: dict[str, Any], *, named: bool) -> tuple[Agr
     stamp = ratings_stamp(db, actor, study.study_id)
     key = (str(db.url), study.study_id, stamp, named, tuple(asked.values()))
     with st.spinner("Measuring"):
-        return _measured(db, actor, study.study_id, asked, key, named=named), key
+        try:
+            return _measured(db, actor, study.study_id, asked, key, named=named), key
+        except InvalidInput as error:
+            if not asked["weights"]:
+                raise
+            st.error(ui.plain(str(error)))
+    return _report(study, {**asked, "weights": {}}, named=named)
 
 
 @st.cache_resource(max_entries=3, ttl=3600, show_spinner=False)

@@ -105,6 +105,21 @@ def test_the_first_table_has_a_row_a_criterion_that_leads_to_its_units(pages: Pa
     assert page.code[0].value.startswith("Four annotators labelled 60 items")
 
 
+def test_own_weights_are_uploaded_and_what_is_wrong_with_them_is_said(pages: Pages, study: Labelled) -> None:
+    page = opened(pages, study, "One criterion", criterion="right")
+    file = page.file_uploader(key="agreement-weights")
+    file.upload("w.csv", b"label,no,yes\nno,1,.5\nyes,.5,1\n", "text/csv").run()
+    no_problem(page)
+    shown = [row for rows in tables(page).values() for row in rows if row[0] == "Cohen's κ (own weights)"]
+    assert len(shown) == 6
+    assert all(re.match(r"\[.*\d\.\d\d", row[3]) for row in shown)
+    for text, said in ((b"label,no,yes\nno,1,.5\nyes,.4,1\n", "other way round"),
+                        (b"label,a,b\na,1,.5\nb,.5,1\n", "lack labels that were given")):  # fmt: skip
+        page.file_uploader(key="agreement-weights").upload("w.csv", text, "text/csv").run()
+        assert said in page.error[0].value
+        assert "own weights" not in str(tables(page))
+
+
 def test_a_second_look_measures_nothing_again(pages: Pages, study: Labelled) -> None:
     page = opened(pages, study, "Annotators")
     held = page.session_state["agreement-kept-rest"]

@@ -1,4 +1,4 @@
-"""Labels made elsewhere, and what statistics take."""
+"""Labels made elsewhere, what statistics take, and what a withdrawn import leaves."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import DBAPIError
+from sqlmodel import SQLModel
 
 from annotators.criteria import Grade, Label
-from annotators.errors import InvalidInput
+from annotators.errors import Conflict, InvalidInput
 from annotators.protocols import Material, Step
+from db.adjudications import settlement_counts
+from db.batches import withdraw_batch
 from db.engine import Database
 from db.labels import ForeignLabel, import_labels
 from db.ratings import ratings
+from db.studies import list_studies
+from db.study_status import recount, study_status
 from exports.agreement import agreement_report
-from tests.makers import StudyInUse, tiny_protocol
+from exports.label_import import import_label_table
+from tests.makers import StudyInUse, make_person, make_project, tiny_protocol
 
 
 def rows(*cells: tuple[str, str, str], criterion: str = "right") -> list[ForeignLabel]:
@@ -124,9 +131,6 @@ def test_the_raters_of_ragchecker_agree_as_published(sqlite_database: Database, 
 
 
 def test_labels_of_a_withdrawn_batch_no_longer_count_until_it_is_put_back(database: Database) -> None:
-    from db.adjudications import settlement_counts
-    from db.batches import withdraw_batch
-
     study = StudyInUse(database, items=1, annotators=2, overlap=2)
     given = rows(("i00001", "x", "yes"), ("i00001", "y", "no"))
     batch = import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv").batch
@@ -137,3 +141,117 @@ def test_labels_of_a_withdrawn_batch_no_longer_count_until_it_is_put_back(databa
     assert settlement_counts(database, study.researcher, study.study_id)["pending"] == 1
     withdraw_batch(database, study.researcher, study.project_id, batch, reason="right after all", reinstates=True)
     assert settlement_counts(database, study.researcher, study.study_id)["disputed"] == 1
+
+
+# Counts ---------------------------------------------------------------------------------------------------------------
+
+
+def status_of(study: StudyInUse) -> dict[str, Any]:
+    """The status, after checking that the kept counts are those of the rows."""
+    found = study_status(study.db, study.researcher, study.study_id)
+    with study.db.read() as session:
+        assert {state: n for state, n in found["states"].items() if n} == recount(session, study.study_id)
+    return found
+
+
+def test_status_counts_the_labels_of_an_import_only_while_it_stands(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
+    ada, researcher, project_id = study.annotators[0], study.researcher, study.project_id
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    given = rows(("i00002", ada.name, "yes"), ("i00001", "y", "no"), ("i00002", "y", "yes"))
+    batch = import_labels(database, researcher, study.study_id, rows=given, source="t.csv").batch
+
+    def submitted() -> tuple[int, int, int]:
+        found = status_of(study)
+        by_name = {one["annotator"]: one["submitted"] for one in found["annotators"]}
+        [listed] = list_studies(database, researcher, project_id)
+        return found["states"]["submitted"], by_name[ada.name], listed.submitted
+
+    assert submitted() == (4, 2, 4)
+    withdraw_batch(database, researcher, project_id, batch, reason="wrong file")
+    assert submitted() == (1, 1, 1)
+    withdraw_batch(database, researcher, project_id, batch, reason="right after all", reinstates=True)
+    assert submitted() == (4, 2, 4)
+
+
+def test_the_right_file_can_be_imported_after_the_wrong_one_is_withdrawn(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    about = (database, study.researcher, study.study_id)
+    wrong = import_labels(*about, rows=rows(("i00001", "x", "yes")), source="wrong.csv").batch
+    withdraw_batch(database, study.researcher, study.project_id, wrong, reason="wrong file")
+    right = import_labels(*about, rows=rows(("i00001", "x", "no")), source="right.csv").batch
+    assert ratings(*about).criteria[0].values == ["no"]
+    assert status_of(study)["states"]["submitted"] == 1
+
+    def reinstate() -> None:
+        withdraw_batch(database, study.researcher, study.project_id, wrong, reason="after all", reinstates=True)
+
+    with pytest.raises(Conflict, match="labelled again since"):
+        reinstate()
+    withdraw_batch(database, study.researcher, study.project_id, right, reason="the first was right")
+    reinstate()
+    assert ratings(*about).criteria[0].values == ["yes"]
+    assert status_of(study)["states"]["submitted"] == 1
+
+
+# A study inferred from a table ----------------------------------------------------------------------------------------
+
+
+def contents(db: Database) -> dict[str, list[Any]]:
+    """Every row of every table."""
+    with db.engine.connect() as connection:
+        return {
+            table.name: [tuple(row) for row in connection.execute(table.select().order_by(*table.primary_key))]
+            for table in SQLModel.metadata.sorted_tables
+        }
+
+
+REFUSALS = {
+    "sqlite": "CREATE TRIGGER refuse_tallies BEFORE INSERT ON tally WHEN NEW.state = 'submitted' "
+    "BEGIN SELECT RAISE(ABORT, 'the power is out'); END",
+    "postgresql": "CREATE FUNCTION refuse_tallies() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'the power is out'; END $$; CREATE TRIGGER refuse_tallies BEFORE INSERT ON tally "
+    "FOR EACH ROW WHEN (NEW.state = 'submitted') EXECUTE FUNCTION refuse_tallies()",
+}
+"""A failure at the very end, where the counts of what was submitted are written."""
+
+
+def test_a_failure_at_the_end_of_an_inferred_import_leaves_the_database_as_it_was(
+    database: Database, tmp_path: Path
+) -> None:
+    researcher, project_id = make_person(database, role="researcher"), make_project(database)
+    table = tmp_path / "t.csv"
+    table.write_text("item,annotator,criterion,value\n1,x,tone,high\n1,y,tone,low\n2,x,tone,low\n")
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql(REFUSALS[database.url.get_backend_name()])
+    before = contents(database)
+    asked: dict[str, Any] = {"study": "tones", "path": table, "infer": True}
+    with pytest.raises(DBAPIError, match="the power is out"):
+        import_label_table(database, researcher, project_id, **asked)
+    assert contents(database) == before
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("DROP TRIGGER refuse_tallies" + (" ON tally" if not database.is_sqlite else ""))
+    made = import_label_table(database, researcher, project_id, **asked)
+    assert (made.items_added, made.labels.labels) == (2, 3)
+
+
+def test_a_bad_label_on_the_last_line_leaves_no_items_and_no_study(database: Database, tmp_path: Path) -> None:
+    researcher, project_id = make_person(database, role="researcher"), make_project(database)
+    table = tmp_path / "t.csv"
+    table.write_text("item,annotator,criterion,value\n1,x,tone,high\n2,x,tone,low\n2,x,tone,high\n")
+    before = contents(database)
+    with pytest.raises(InvalidInput, match="line 4"):
+        import_label_table(database, researcher, project_id, study="tones", path=table, infer=True)
+    assert contents(database) == before
+
+
+def test_an_item_whose_id_is_none_is_named_with_its_line_and_nothing_is_left(
+    database: Database, tmp_path: Path
+) -> None:
+    researcher, project_id = make_person(database, role="researcher"), make_project(database)
+    table = tmp_path / "t.csv"
+    table.write_text(f"item,annotator,criterion,value\n1,x,tone,high\n{'9' * 3000},x,tone,low\n")
+    before = contents(database)
+    with pytest.raises(InvalidInput, match="line 3"):
+        import_label_table(database, researcher, project_id, study="tones", path=table, infer=True)
+    assert contents(database) == before

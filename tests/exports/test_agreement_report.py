@@ -70,7 +70,7 @@ def test_the_report_says_what_a_paper_needs(measured: AgreementReport) -> None:
     page = Page(report_html(Report.of_study(measured)))
     for words in (
         "Agreement in study ratings", "Every scale", "ada, ben, chloe, dan", "bootstrap, 50 resamples, seed 0, 95 %",
-        "Four annotators labelled 60 items", "no coefficient is measured for labels of the scale ranking",
+        "Four annotators labelled 60 items", "no coefficient is measured for a ranking",
         "Right: share of each label", "Right by category of the item", "Right by system of the item",
         "Right over time", "units on which annotators differ", "Cohen's κ of each pair of annotators",
         "Right: rows ada, columns ben", "Krippendorff 2004",

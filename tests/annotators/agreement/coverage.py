@@ -17,6 +17,7 @@ from itertools import product
 import numpy as np
 
 from annotators.agreement import Ratings, Statistic, measure
+from annotators.agreement.remarks import small_sample_warning
 
 NAMES = ["percent_agreement", "krippendorff_alpha_nominal", "fleiss_kappa", "gwet_ac1", "specific_agreement"]
 PATTERNS = np.array(list(product([0, 1], repeat=3)))
@@ -83,6 +84,13 @@ def simulate(
                 assert interval.high is not None
                 covered[name, kind].append(interval.low - 1e-12 <= target <= interval.high + 1e-12)
     return {key: Coverage(float(np.mean(hits)), 1 - len(hits) / simulations) for key, hits in covered.items()}
+
+
+def warned(units: int, prevalence: float, simulations: int, seed: int = 0) -> float:
+    """The share of simulated studies of one design whose report warns of a small sample."""
+    rng = np.random.default_rng([seed, units, round(1000 * prevalence)])
+    drawn = rng.multinomial(units, pattern_probabilities(prevalence), size=simulations)
+    return sum(small_sample_warning(table(counts)) is not None for counts in drawn) / simulations
 
 
 def main() -> None:

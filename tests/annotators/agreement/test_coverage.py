@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from tests.annotators.agreement.coverage import simulate
+from tests.annotators.agreement.coverage import simulate, warned
+from tests.annotators.agreement.test_documented import PAGE
 
 SIMULATIONS = 2000
+COLUMNS = (
+    "percent_agreement", "krippendorff_alpha_nominal", "fleiss_kappa", "cohen_kappa", "gwet_ac1",
+    "specific_agreement 0",
+)  # fmt: skip
 FALLS_SHORT = {(50, 0.95)}  # 3.9 units on average carry the rare label: the report warns
+
+
+def documented(units: int, prevalence: float) -> list[float]:
+    """The row of a design in the first table of docs/statistics.md."""
+    begins = f"| {units} | {prevalence:g}".replace("0.", ".") + " |"
+    row = next(line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith(begins))
+    return [float(cell) for cell in row.removeprefix(begins).strip(" |").split("|")]
 
 
 @pytest.mark.slow
@@ -24,3 +36,13 @@ def test_bca_intervals_cover_as_often_as_they_say(units: int, prevalence: float)
             assert 0.93 <= one.covered <= 0.985, (name, one)
     if (units, prevalence) in FALLS_SHORT:
         assert found["krippendorff_alpha_nominal"].covered < 0.8
+    assert [100 * found[name].covered for name in COLUMNS] == pytest.approx(documented(units, prevalence), abs=0.5)
+
+
+@pytest.mark.parametrize(("units", "prevalence", "least", "most"), [
+    (50, 0.5, 0, 0), (200, 0.5, 0, 0), (50, 0.8, 0, 0.05), (200, 0.8, 0, 0), (50, 0.95, 0.85, 1), (200, 0.95, 0, 0.01),
+])  # fmt: skip
+def test_the_report_warns_where_intervals_fall_short_and_hardly_elsewhere(
+    units: int, prevalence: float, least: float, most: float
+) -> None:
+    assert least <= warned(units, prevalence, 300) <= most

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from annotators.agreement import (
+    OwnWeights,
     Ratings,
     Statistic,
     agreement_report,
@@ -171,21 +172,24 @@ def test_the_interval_can_be_chosen_and_the_others_stand_beside(kind: str, words
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([[1, 0.5], [0.5, 0.9]], "weight 0.9 stands on the diagonal"),
-        ([[1, 2], [0.5, 1]], "weight 2 is above 1"),
+        ([[1, 0.5], [0.5, 0.9]], "weight 0.9 in row 2, column 2 stands on the diagonal"),
+        ([[1, 2], [0.5, 1]], "weight 2 in row 1, column 2 is not between 0"),
+        ([[1, -0.5], [-0.5, 1]], "weight -0.5 in row 1, column 2 is not between 0"),
+        ([[1, 0.5], [0.2, 1]], "weight 0.5 in row 1, column 2 is 0.2 the other way round"),
+        ([[1, float("nan")], [0.2, 1]], "weight nan in row 1, column 2 is not between 0"),
         ([[1, 0], [0, 1]], "2 rows for 3 labels"),
-        ([[1, 0]], "give one row and one column"),
+        ([[1, 0]], "1 rows of 2 columns: give one of each"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(weights: list[list[float]], message: str) -> None:
     ratings = Ratings.from_rows([[0, 1, 2], [0, 1, 1]])
     with pytest.raises(InvalidInput, match=message):
-        measure(ratings, ["cohen_kappa_own"], own_weights=weights)
+        measure(ratings, ["cohen_kappa_weighted"], own_weights=OwnWeights.of(weights))
 
 
 def test_own_weights_are_needed_for_what_is_named_after_them() -> None:
-    with pytest.raises(InvalidInput, match="'gwet_ac2_own' needs weights"):
-        measure(Ratings.from_rows([[0, 1, 2], [0, 1, 1]]), ["gwet_ac2_own"])
+    with pytest.raises(InvalidInput, match="'gwet_ac2_weighted' needs weights"):
+        measure(Ratings.from_rows([[0, 1, 2], [0, 1, 1]]), ["gwet_ac2_weighted"])
 
 
 def statistic(name: str, value: float, low: float | None, high: float | None) -> Statistic:

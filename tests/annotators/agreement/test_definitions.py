@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement import Ratings, Statistic, measure
+from annotators.agreement import OwnWeights, Ratings, Statistic, measure
 from annotators.agreement import sets as set_agreement
 from tests.annotators.agreement import slow
 from tests.annotators.agreement.slow import Matrix
@@ -90,7 +90,7 @@ def test_statistics_of_pairs_and_their_means_are_their_definitions(matrix: Matri
             assert_is(found["scott_pi", (i, j)], slow.scott(matrix[i], matrix[j], LABELS))
 
 
-@given(matrices(), st.lists(st.lists(st.floats(-1, 0.9), min_size=4, max_size=4), min_size=4, max_size=4))
+@given(matrices(), st.lists(st.lists(st.floats(0, 0.9), min_size=4, max_size=4), min_size=4, max_size=4))
 @settings(max_examples=40, deadline=None)
 def test_own_weights_are_used_as_they_are(matrix: Matrix, rows: list[list[float]]) -> None:
     table = [[1.0 if i == j else rows[min(i, j)][max(i, j)] for j in range(4)] for i in range(4)]
@@ -99,16 +99,16 @@ def test_own_weights_are_used_as_they_are(matrix: Matrix, rows: list[list[float]
         return table[LABELS.index(a)][LABELS.index(b)]
 
     ratings = Ratings.from_rows(matrix.tolist(), [0, 1, 2, 5])
-    names = ["cohen_kappa_own", "gwet_ac2_own", "brennan_prediger_own"]
-    found = {one.name: one for one in reversed(measure(ratings, names, resamples=0, own_weights=table))}
-    assert_is(found["cohen_kappa_own"], slow.cohen(matrix[0], matrix[1], LABELS, weight))
+    names = ["cohen_kappa_weighted", "gwet_ac2_weighted", "brennan_prediger_weighted"]
+    found = {one.name: one for one in reversed(measure(ratings, names, resamples=0, own_weights=OwnWeights.of(table)))}
+    assert_is(found["cohen_kappa_weighted"], slow.cohen(matrix[0], matrix[1], LABELS, weight))
     lowest = min(min(row) for row in table)
 
     def stretched(a: float, b: float) -> float:
         return (weight(a, b) - lowest) / (1 - lowest)  # Gwet's weights go down to 0; κ does not ask
 
-    assert_is(found["gwet_ac2_own"], slow.gwet(matrix, LABELS, stretched))
-    assert_is(found["brennan_prediger_own"], slow.brennan(matrix, LABELS, stretched))
+    assert_is(found["gwet_ac2_weighted"], slow.gwet(matrix, LABELS, stretched))
+    assert_is(found["brennan_prediger_weighted"], slow.brennan(matrix, LABELS, stretched))
 
 
 @given(st.integers(0, 2**32 - 1))

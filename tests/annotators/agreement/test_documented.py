@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement import STATISTICS, Ratings, measure
+from annotators.agreement import STATISTICS, OwnWeights, Ratings, measure
 from tests.annotators.agreement.makers import table_rows
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
@@ -38,6 +38,14 @@ def test_the_examples_by_hand_are_what_is_measured(ratings: Ratings, written: di
         assert figure in page or figure == ".333", name
 
 
+def test_kappa_with_the_weights_of_the_example() -> None:
+    own = OwnWeights.of([[1, 0.8, 0], [0.8, 1, 0.2], [0, 0.2, 1]], [1, 2, 3])
+    assert measure(B, ["cohen_kappa_weighted"], resamples=0, own_weights=own)[0].value == pytest.approx(
+        1 - 0.32 / 0.448
+    )
+    assert "1 − .32 / .448 = .286" in PAGE.read_text(encoding="utf-8")
+
+
 def test_specific_agreement_of_the_example() -> None:
     values = [one.value for one in measure(A, ["specific_agreement"], resamples=0)]
     assert values == pytest.approx([0.842, 0.857], abs=5e-4)
@@ -47,4 +55,4 @@ def test_the_page_names_every_statistic() -> None:
     page = PAGE.read_text(encoding="utf-8")
     for name in STATISTICS:
         stem, _, end = name.rpartition("_")
-        assert f"`{name}`" in page or (f"`_{end}`" in page and stem in page) or end == "own", name
+        assert f"`{name}`" in page or (f"`_{end}`" in page and stem in page) or end == "weighted", name

@@ -13,7 +13,7 @@ from scipy import sparse, stats
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from annotators.agreement import Ratings, measure
+from annotators.agreement import OwnWeights, Ratings, measure
 from annotators.agreement.coefficients import Spread, krippendorff_alpha
 from annotators.agreement.distances import (
     Distance,
@@ -56,6 +56,27 @@ def test_the_standard_error_of_kappa_is_that_of_statsmodels(seed: int, weights: 
     assert one.value == pytest.approx(expected.kappa, abs=1e-12)
     assert one.interval is not None
     assert one.interval.error == pytest.approx(expected.std_kappa, abs=1e-10)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_kappa_with_own_weights_is_that_of_statsmodels(seed: int) -> None:
+    matrix = random_matrix(seed, raters=3, missing=0.2, labels=4, units=80)
+    apart = np.random.default_rng(seed).uniform(0, 1, (4, 4))
+    apart = np.triu(apart, 1) + np.triu(apart, 1).T
+    own = OwnWeights.of(1 - apart, [0, 1, 2, 3])
+    names = ["cohen_kappa_weighted", "light_kappa_weighted"]
+    *pairs, mean = measure(rated(matrix), names, resamples=0, kind="analytic", own_weights=own)
+    expected = []
+    for one, (a, b) in zip(pairs, combinations(matrix, 2), strict=True):
+        both = ~np.isnan(a) & ~np.isnan(b)
+        table = np.zeros((4, 4))
+        np.add.at(table, (a[both].astype(int), b[both].astype(int)), 1)
+        theirs = cohens_kappa(table, weights=apart)
+        expected.append(theirs.kappa)
+        assert one.value == pytest.approx(theirs.kappa, abs=1e-12)
+        assert one.interval is not None
+        assert one.interval.error == pytest.approx(theirs.std_kappa, abs=1e-10)
+    assert mean.value == pytest.approx(np.mean(expected), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from annotators.agreement import Interval, Ratings, Statistic, measure
+from annotators.agreement import Interval, OwnWeights, Ratings, Statistic, measure
 from tests.annotators.agreement.makers import (
     GWET_4_RATERS,
     GWET_5_OBSERVERS,
@@ -47,10 +47,11 @@ def test_weighted_kappa_of_cohens_example() -> None:
     table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
     weights = [[1, 5 / 6, 3 / 6], [5 / 6, 1, 0], [3 / 6, 0, 1]]
     ratings = Ratings.from_rows(table_rows(table), labels=[0, 1, 2])
-    one = analytic(ratings, "cohen_kappa_own", own_weights=weights)
+    own = OwnWeights.of(weights)
+    one = analytic(ratings, "cohen_kappa_weighted", own_weights=own)
     assert one.value == pytest.approx(1 - 0.90 / 1.38)
     assert one.value == pytest.approx(0.348, abs=5e-4)
-    assert analytic(ratings, "light_kappa_own", own_weights=weights).value == pytest.approx(1 - 0.90 / 1.38)
+    assert analytic(ratings, "light_kappa_weighted", own_weights=own).value == pytest.approx(1 - 0.90 / 1.38)
 
 
 def test_the_standard_error_of_kappa_in_fleiss_book() -> None:

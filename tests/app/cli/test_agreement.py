@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from annotators.agreement import STATISTICS, Ratings, measure
+from annotators.agreement import STATISTICS, OwnWeights, Ratings, measure
 from tests.app.cli.command_line import CommandLine, subprocess_of
 from tests.exports.labelled import CRITERIA, labelled_study
 
@@ -75,7 +75,7 @@ def test_the_json_has_every_field_of_every_statistic(assay: CommandLine, long: P
     names = {one["name"] for one in tone["statistics"]}
     wanted = {
         name for name in STATISTICS
-        if not name.endswith("_own") and name not in ("mean_jaccard", "krippendorff_alpha_masi", "exact_match",
+        if not name.endswith("_weighted") and name not in ("mean_jaccard", "krippendorff_alpha_masi", "exact_match",
                                                       "pairwise_f1", "text_identical", "text_similarity")
     }  # fmt: skip
     assert names == wanted
@@ -165,6 +165,48 @@ def test_undefined_is_null_with_its_reason_in_json_table_and_report(assay: Comma
     assert reason in (tmp_path / "r.md").read_text().replace("\\", "")
 
 
+# Own weights ----------------------------------------------------------------------------------------------------------
+
+TONES = "label,good,fair,poor\npoor,0,.5,1\nfair,.9,1,.5\ngood,1,.9,0\n"
+
+
+def test_own_weights_add_kappa_of_each_pair_and_their_mean(assay: CommandLine, long: Path, tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text(TONES)
+    asked = ("agreement", "--table", long, "--weights", tmp_path / "w.csv", "--resamples", "200", "--seed", "2")
+    [tone] = assay.json(*asked)["criteria"]
+    found = tone["statistics"]
+    assert tone["weights"] == {
+        "labels": ["good", "fair", "poor"],
+        "rows": [[1, 0.9, 0], [0.9, 1, 0.5], [0, 0.5, 1]],
+    }
+    assay(*asked, "--report", tmp_path / "r.md")
+    assert "tone: own weights, how far two labels agree" in (tmp_path / "r.md").read_text()
+    own = OwnWeights.of([[1, 0.5, 0], [0.5, 1, 0.9], [0, 0.9, 1]], ["poor", "fair", "good"])
+    table = Ratings.from_rows([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()])
+    names = ["cohen_kappa_weighted", "light_kappa_weighted"]
+    ours = measure(table, names, 200, 2, own_weights=own)
+    theirs = [one for one in found if one["name"] in names]
+    assert [one["raters"] for one in theirs[:-1]] == [["ada", "ben"], ["ada", "cem"], ["ben", "cem"]]
+    for one, other in zip(theirs, ours, strict=True):
+        assert (one["name"], one["value"]) == (other.name, other.value)
+        assert (one["low"], one["high"]) == (other.low, other.high)
+        assert one["low"] < one["value"] <= one["high"]
+    assert "Cohen's κ (own weights)" in assay(*asked).out
+    everything = assay.json(*asked[:-2], "--statistics", "all")["criteria"][0]["statistics"]
+    assert {one["name"] for one in everything} >= {*names, "gwet_ac2_weighted", "brennan_prediger_weighted"}
+
+
+def test_own_weights_that_do_not_fit_are_refused_by_their_cell(assay: CommandLine, long: Path, tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_text(TONES.replace(".9,1,.5", ".7,1,.5"))
+    refused = assay("agreement", "--table", long, "--weights", tmp_path / "w.csv", code=2).err
+    assert "w.csv: weight 0.9 in row 'good', column 'fair' is 0.7 the other way round" in refused
+    (tmp_path / "w.csv").write_text("label,good,fair\ngood,1,0\nfair,0,1\n")
+    refused = assay("agreement", "--table", long, "--weights", tmp_path / "w.csv", code=2).err
+    assert "lack labels that were given (tone: poor)" in refused
+    refused = assay("agreement", "--table", long, "--statistics", "cohen_kappa_weighted", code=2).err
+    assert "needs weights (--weights)" in refused
+
+
 # Reports and plans ----------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +256,16 @@ def test_a_study_and_its_exported_table_give_the_same_figures(begun: CommandLine
         assert shown[0] == shown[1], name
         values = [[one["value"] or 0 for one in side["statistics"]] for side in (ours, theirs)]
         assert values[0] == pytest.approx(values[1]), name
+    weights = tmp_path / "w.csv"
+    weights.write_text("label,no,yes\nno,1,.5\nyes,.5,1\n")
+    weighted = begun.json("agreement", project, "ratings", "--resamples", "0", "--weights", f"right={weights}")
+    with_own = [
+        one["criterion"]
+        for one in weighted["criteria"]
+        if any(two["name"] == "cohen_kappa_weighted" for two in one["statistics"])
+    ]
+    assert with_own == ["right"]
+    assert [one["criterion"] for one in weighted["criteria"] if "weights" in one] == ["right"]
     ranking = study["criteria"][-1]["statistics"]
     assert [one["value"] for one in ranking] == [None]
     assert "ranking" in ranking[0]["reason"]
