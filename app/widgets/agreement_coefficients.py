@@ -27,8 +27,8 @@ def all_criteria(view: View) -> None:
     ]
     table(shown, f"agreement-{view.study.study_id}", rows)
     for one in view.report.criteria:
-        for warning in one.warnings:
-            caution(one.title, warning)
+        if one.warnings:
+            caution(one.title, " ".join(one.warnings))
     _to_paste(view)
     headlines = [(one.title, one.headline) for one in view.report.criteria]
     chart = forest([(name, stat) for name, stat in headlines if stat], "Coefficient, 95 % interval")
