@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from app.jobs import Work
 
 SCORE = "score"
+SCANS = "scans"
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,13 @@ def _review(work: Work) -> dict[str, Any]:
     return review.to_json()
 
 
+def _read_scans(work: Work) -> dict[str, Any]:
+    """Have the text of scanned pages recognised; those that an earlier worker has read are passed over."""
+    from app.scans import read_scans  # noqa: PLC0415
+
+    return read_scans(work)
+
+
 def _about_scores(parameters: dict[str, Any]) -> str:
     settings = ", ".join(_short(one) for one in readable(parameters.get("parameters", {})))
     where = " on Dask" if parameters.get("engine") == "dask" else ""
@@ -75,5 +83,6 @@ KINDS: dict[str, JobKind] = {
         lambda parameters: f"{len(parameters.get('examples', ())):,} new examples of abstention",
         unit="answer",
     ),
+    SCANS: JobKind("Reading scans", _read_scans, lambda parameters: "all documents of the project", unit="page"),
 }
 """Every kind of job by the name that the queue knows it under."""

@@ -68,6 +68,7 @@ class Work:
     db: Database
     job: TakenJob
     progress: Progress
+    settings: Settings
 
 
 def worker_name() -> str:
@@ -142,8 +143,9 @@ def carry_out(
     stop: threading.Event | None = None,
     shown: Progress | None = None,
     may_exit: bool = False,
+    settings: Settings | None = None,
 ) -> dict[str, Any]:
-    """Do a job that this worker has taken, to its end; its result.
+    """Do a job that this worker has taken, to its end; its result. Without `settings`, those of the environment hold.
 
     Raises what the job raised, after it was written down why; Interrupted when the job was cancelled, was taken by
     another worker, or goes back into the queue because `stop` was set. `shown` is told the progress as well.
@@ -159,7 +161,7 @@ def carry_out(
             kind = KINDS.get(job.kind)
             if kind is None:
                 raise NotFound(f"This version does not know jobs of kind {job.kind!r}. Known: {', '.join(KINDS)}.")
-            result = kind.run(Work(db, job, progress))
+            result = kind.run(Work(db, job, progress, settings or Settings.load()))
         except Interrupted as interruption:
             if interruption.order is Order.CANCEL:
                 desk.cancelled(job.job_id)
@@ -190,6 +192,7 @@ def work(
     idle_seconds: float | None = 0.0,
     may_exit: bool = False,
     told: Callable[[str], None] = log.info,
+    settings: Settings | None = None,
 ) -> int:
     """Carry out jobs until none has come for `idle_seconds` (None: until `stop` is set); how many were taken.
 
@@ -207,7 +210,7 @@ def work(
         taken += 1
         told(f"job {job.job_id} ({job.kind}) taken up at {job.done:,}")
         try:
-            carry_out(db, desk, job, stop=stop, may_exit=may_exit)
+            carry_out(db, desk, job, stop=stop, may_exit=may_exit, settings=settings)
             told(f"job {job.job_id} is done")
         except Interrupted as interruption:
             told(f"job {job.job_id} stopped: {interruption.order or 'the worker is asked to stop'}")
@@ -243,7 +246,7 @@ def main(arguments: list[str]) -> int:
     threading.Thread(target=until_the_parent_is_gone, daemon=True).start()
     db = Database(settings.database, pool_size=2)
     try:
-        work(db, name, stop=stop, idle_seconds=IDLE_SECONDS, may_exit=True)
+        work(db, name, stop=stop, idle_seconds=IDLE_SECONDS, may_exit=True, settings=settings)
     finally:
         db.dispose()
     return 0

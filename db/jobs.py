@@ -179,6 +179,7 @@ class WorkerDesk:
     def __init__(self, db: Database, name: str) -> None:
         self.db = db
         self.name = name
+        self._furthest: dict[int, int] = {}  # how far a job was when it was taken: some begin at 0 again
 
     def has_work(self) -> bool:
         """Whether there is a job that could be taken."""
@@ -221,6 +222,7 @@ class WorkerDesk:
         assert job.project_id is not None
         assert job.person_id is not None
         actor = actor_of(session, job.person_id, "job")
+        self._furthest[job.id] = job.done
         return TakenJob(job.id, job.project_id, job.kind, dict(job.parameters), actor, job.done)
 
     def heartbeat(self, job_id: int, *, done: int, total: int | None, rate: float | None) -> Order:
@@ -230,7 +232,7 @@ class WorkerDesk:
             if job is None:
                 return Order.LOST
             job.heartbeat_at = _moment(session)
-            if done > job.done:
+            if done > max(job.done, self._furthest.get(job_id, 0)):
                 job.attempts = 1
             job.done, job.total, job.rate = done, total, rate
             session.add(job)

@@ -48,16 +48,20 @@ class Labelled:
             )
             annotations.submit(db, annotator, study_id, step=step)
 
-    def review(self, *, only: str | None = None) -> int:
-        """Queue the comparison of what is proposed and carry it out; the job."""
+    def queue(self, *, only: str | None = None) -> int:
+        """Queue the comparison of what is proposed; the job."""
         examples = [
             {"text": one.text, "label": one.label, "origin": one.origin, "item_version_id": one.item_version_id}
             for one in proposed_examples(self.db, self.rosa, self.project_id)
             if only in (None, one.label)
         ]
-        job = queue_job(self.db, self.rosa, self.project_id, kind=REVIEW, parameters={"examples": examples})
+        return queue_job(self.db, self.rosa, self.project_id, kind=REVIEW, parameters={"examples": examples}).job_id
+
+    def review(self, *, only: str | None = None) -> int:
+        """The same, carried out."""
+        job = self.queue(only=only)
         assert work(self.db, "one") == 1
-        return job.job_id
+        return job
 
     def result(self, job_id: int) -> dict[str, Any]:
         job = job_facts(self.db, self.rosa, self.project_id, job_id=job_id)

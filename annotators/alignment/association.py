@@ -12,7 +12,8 @@ from scipy import stats
 
 from annotators.agreement.table import FloatArray
 from annotators.alignment import coefficients
-from annotators.alignment.coefficients import Levels, Tau
+from annotators.alignment.concordance import Tau, can_resample_tau, kendall_tau_b
+from annotators.alignment.levels import Levels
 from annotators.alignment.pairs import Pairs
 from annotators.alignment.resampling import Resampling, Sample, with_interval
 from annotators.alignment.result import Aligned, undefined
@@ -135,9 +136,9 @@ def _formulas(pairs: Pairs, sample: Sample, reasons: dict[str, str]) -> tuple[li
 
     add(("pearson",), lambda weights: coefficients.pearson(metric, human, weights))
     add(("spearman",), lambda weights: coefficients.spearman(x, y, weights))
-    if coefficients.can_resample_tau(x, y):
+    if can_resample_tau(x, y):
         tau = Tau.of(x, y)
-        add(("kendall_tau_b",), lambda weights: coefficients.kendall_tau_b(tau, weights))
+        add(("kendall_tau_b",), lambda weights: kendall_tau_b(tau, weights))
     else:
         reasons["kendall_tau_b"] = _TOO_MANY
     if "auroc" not in reasons:

@@ -10,7 +10,8 @@ import numpy as np
 
 from annotators.agreement.table import FloatArray, IntArray
 from annotators.alignment import coefficients
-from annotators.alignment.coefficients import Levels, Tau
+from annotators.alignment.concordance import Tau, can_resample_tau, kendall_tau_b
+from annotators.alignment.levels import Levels
 from annotators.alignment.resampling import Resampling, Sample, with_interval
 from annotators.alignment.result import Aligned, undefined
 from annotators.alignment.thresholds import decide
@@ -118,10 +119,10 @@ def _formula(given: FloatArray, rest: FloatArray, *, binary: bool) -> Any:
     if binary:
         return lambda weights: coefficients.decisions(given, rest, weights)[[0, 4]]
     x, y = Levels.of(given), Levels.of(rest)
-    tau = Tau.of(x, y) if coefficients.can_resample_tau(x, y) else None
+    tau = Tau.of(x, y) if can_resample_tau(x, y) else None
 
     def numbers(weights: FloatArray) -> FloatArray:
-        kendall = np.full(weights.shape[1], np.nan) if tau is None else coefficients.kendall_tau_b(tau, weights)
+        kendall = np.full(weights.shape[1], np.nan) if tau is None else kendall_tau_b(tau, weights)
         return np.stack([coefficients.pearson(given, rest, weights), coefficients.spearman(x, y, weights), kendall])
 
     return numbers

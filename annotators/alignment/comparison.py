@@ -10,7 +10,8 @@ from scipy import stats
 
 from annotators.agreement.table import FloatArray
 from annotators.alignment import coefficients
-from annotators.alignment.coefficients import Levels, Tau
+from annotators.alignment.concordance import Tau, can_resample_tau, kendall_tau_b
+from annotators.alignment.levels import Levels
 from annotators.alignment.pairs import Pairs
 from annotators.alignment.resampling import Resampling, Sample, with_interval
 from annotators.alignment.result import Aligned, undefined
@@ -43,7 +44,7 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
     if not first.binary:
         reasons["difference_auroc"] = "people's labels are not yes or no, and AUROC needs two labels"
     tau = None
-    if coefficients.can_resample_tau(x, y) and coefficients.can_resample_tau(z, y):
+    if can_resample_tau(x, y) and can_resample_tau(z, y):
         tau = (Tau.of(x, y), Tau.of(z, y))
     else:
         reasons["difference_kendall_tau_b"] = "there are too many different values to resample"
@@ -54,7 +55,7 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
             coefficients.spearman(x, y, weights) - coefficients.spearman(z, y, weights),
         ]
         if tau is not None:
-            found.append(coefficients.kendall_tau_b(tau[0], weights) - coefficients.kendall_tau_b(tau[1], weights))
+            found.append(kendall_tau_b(tau[0], weights) - kendall_tau_b(tau[1], weights))
         if first.binary:
             found.append(coefficients.auroc(x, h, weights) - coefficients.auroc(z, h, weights))
         return np.stack(found)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 
 from annotators.agreement.bootstrap import Resampled
 from annotators.agreement.result import Interval
@@ -16,7 +17,10 @@ from annotators.errors import InvalidInput
 
 Evaluate = Callable[[FloatArray], FloatArray]
 Kind = Literal["BCa", "percentile"]
-CELLS_AT_ONCE = 200_000  # 1.6 MB of weights, so that the few arrays of a formula stay near the processor
+CELLS_AT_ONCE = 100_000  # 0.8 MB of weights, so that the few arrays of a formula stay near the processor
+SAMPLES_AT_ONCE = 64  # but so many resamples side by side, where they take no more than
+MOST_CELLS = 2_000_000  # 16 MB of weights
+FREED = 3_000_000  # 24 MB: what glibc is shown once, so that it keeps freed blocks for the next go
 JACKKNIFE_GROUPS = 200
 
 
@@ -88,7 +92,9 @@ class Sample:
         The draw is exact: n units (or clusters) with replacement. The jackknife that BCa needs leaves out each unit or,
         above 200, each of 200 random groups of units, whose influences are sums of the units'.
         """
-        n, at_once = int(self.multiplicity.sum()), max(1, CELLS_AT_ONCE // max(1, len(self.columns)))
+        n, width = int(self.multiplicity.sum()), max(1, len(self.columns))
+        at_once = max(1, CELLS_AT_ONCE // width, min(SAMPLES_AT_ONCE, MOST_CELLS // width))
+        np.empty(FREED)  # never touched, freed at once; without it half the time goes into page faults
 
         def evaluated(weights: FloatArray) -> FloatArray:
             return evaluate(self.rows(weights)).reshape(-1, weights.shape[1]).T
@@ -114,11 +120,11 @@ class Sample:
         patterns, n = len(self.multiplicity), int(self.multiplicity.sum())
         if 8 * patterns <= n:
             return np.ascontiguousarray(rng.multinomial(n, self.multiplicity / n, size=size).T, dtype=np.float64)
-        drawn = rng.integers(n, size=(size, n), dtype=np.uint16 if n < 2**16 else np.int64)
+        drawn = rng.integers(n, size=size * n, dtype=np.uint16 if n < 2**16 else np.int64)
         if patterns < n:
             drawn = np.repeat(np.arange(patterns), self.multiplicity)[drawn]
-        cells = drawn + patterns * np.arange(size)[:, None]
-        counts = np.bincount(cells.ravel(), minlength=patterns * size).reshape(size, patterns)
+        ones = np.ones(len(drawn), dtype=np.float32)
+        counts = sparse.csr_array((ones, drawn, np.arange(0, len(drawn) + 1, n)), shape=(size, patterns)).toarray()
         return np.ascontiguousarray(counts.T, dtype=np.float64)
 
     def _left_out(self, seed: int) -> tuple[FloatArray, FloatArray]:

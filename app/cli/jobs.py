@@ -92,10 +92,11 @@ def run(
     if threading.current_thread() is threading.main_thread():
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, lambda *_: stop.set())
-    settings_of(context)
+    settings = settings_of(context)
     with opened(context) as here:
         told: Any = lambda text: typer.echo(text, err=True)  # noqa: E731 - one line
-        taken = work(here.db, worker_name(), stop=stop, idle_seconds=None if stay else 0.0, told=told)
+        idle = None if stay else 0.0
+        taken = work(here.db, worker_name(), stop=stop, idle_seconds=idle, told=told, settings=settings)
     typer.echo(f"{count(taken, 'job')} carried out")
 
 

@@ -14,7 +14,9 @@ from app.cli.output import count, emit, progress, table
 
 if TYPE_CHECKING:
     from db.jobs import JobRow
+    from db.score_gaps import ScoreGap
     from db.score_summaries import ScoreSummary
+    from exports.scoring import FileScores
 
 _LOOK_SECONDS = 0.5
 
@@ -72,7 +74,8 @@ def score(  # noqa: PLR0917 - the command's options
 
     Every current item is scored that has no score of this scorer, version and parameters; all are summed up. The work
     is a job: it shows on the page Jobs, and one that was interrupted, even killed, goes on where it stopped. A second
-    run adds nothing. With --input and --output nothing but the files is read and written.
+    run adds nothing. With --input and --output nothing but the files is read and written; there too an attempt that
+    was cut short is gone on with when the command is given again.
     """
     if source or output:
         if project or not (source and output):
@@ -83,6 +86,7 @@ def score(  # noqa: PLR0917 - the command's options
         raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="PROJECT")
     if format_name or skip_bad:
         raise typer.BadParameter("--format and --skip-bad are about --input. Leave them out.", param_hint="--format")
+    from db.score_gaps import score_gaps
     from db.score_summaries import score_summary
     from db.scores import plan_scoring
 
@@ -96,7 +100,9 @@ def score(  # noqa: PLR0917 - the command's options
                 given |= {"engine": engine, "address": address}
             added = _run(here, project_id, given)
         summary = score_summary(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
-        emit(summary.to_json(), lambda: in_words(summary, added), as_json=as_json)
+        gaps = score_gaps(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
+        document = summary.to_json() | ({"gaps": [one.to_json() for one in gaps]} if gaps else {})
+        emit(document, lambda: "\n\n".join(filter(None, [in_words(summary, added), _gaps(gaps)])), as_json=as_json)
 
 
 def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
@@ -181,11 +187,13 @@ def _score_files(  # noqa: PLR0917 - the command's options
     for one in found.rejected:
         typer.echo(f"{one.file}, line {one.line}: {one.reason}", err=True)
     main = found.summaries[0]
-    emit(main.to_json(), lambda: _files_in_words(found.summaries, found.rows, output), as_json=as_json)
+    emit(main.to_json(), lambda: _files_in_words(found, output), as_json=as_json)
 
 
-def _files_in_words(summaries: Sequence[ScoreSummary], rows: int, output: Path) -> str:
-    return "\n\n".join([*(in_words(one, 0) for one in summaries), f"{count(rows, 'score')} written to {output}"])
+def _files_in_words(found: FileScores, output: Path) -> str:
+    written = f"{count(found.rows, 'score')} written to {output}"
+    earlier = f", those of {count(found.earlier, 'item')} by an earlier attempt" if found.earlier else ""
+    return "\n\n".join([*(in_words(one, 0) for one in found.summaries), written + earlier])
 
 
 def in_words(summary: ScoreSummary, added: int) -> str:
@@ -205,6 +213,20 @@ def in_words(summary: ScoreSummary, added: int) -> str:
             table(("by", "group", "n", "mean", "macro mean"), rows),
         ]
     )
+
+
+def _gaps(gaps: Sequence[ScoreGap]) -> str:
+    """The differences between a scorer's values as a table; empty when it defines none."""
+    if not gaps:
+        return ""
+    rows = [
+        (one.difference.name, one.system or "all", *one.means, one.gap.value, one.gap.low, one.gap.high, one.gap.n)
+        for one in gaps
+    ]
+    first = gaps[0].difference
+    reasons = [f"{one.system or 'all'}: {one.gap.reason}" for one in gaps if one.gap.reason]
+    shown = table(("gap, paired by question", "system", first.of, first.minus, "gap", "low", "high", "questions"), rows)
+    return "\n".join([shown, *reasons])
 
 
 def scorers(context: typer.Context, as_json: AsJson = False) -> None:

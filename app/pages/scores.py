@@ -9,7 +9,7 @@ import streamlit as st
 from annotators.group_means import METHOD
 from annotators.scoring import value_kind
 from app import ui, wording
-from app.widgets import blocks, choices, score_compare, score_plots, score_run, score_tables, training_sets
+from app.widgets import blocks, choices, score_compare, score_gaps, score_plots, score_run, score_tables, training_sets
 from app.widgets.score_tables import Column
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
@@ -107,6 +107,9 @@ def _tables(project: ProjectRow, columns: dict[str, Column]) -> None:
     for column, summary in summaries:
         st.subheader(ui.plain(column.name), anchor=False)
         score_tables.by_category(project, column, summary)
+    runs = {(one.used.scorer, one.used.version, repr(one.used.parameters)): one.used for one, _ in summaries}
+    for used in runs.values():
+        score_gaps.draw(project, used)
 
 
 # Plots ----------------------------------------------------------------------------------------------------------------

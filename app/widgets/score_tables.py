@@ -127,8 +127,6 @@ def by_category(project: ProjectRow, column: Column, summary: ScoreSummary) -> N
         rows,
         name=f"scores-by-category-{column.used.scorer}-{column.value}",
     )
-    for difference in _differences(column, summary):
-        st.caption(ui.plain(difference))
 
 
 def _totals(summary: ScoreSummary, categories: Sequence[str | None]) -> list[object]:
@@ -137,19 +135,6 @@ def _totals(summary: ScoreSummary, categories: Sequence[str | None]) -> list[obj
     counts = [f"{summary.n_scored:,}", f"{summary.n_unscored:,}"]
     mean = _with_interval(summary, summary.mean, summary.interval)
     return ["All", *shown, *counts, mean, _with_interval(summary, summary.macro_mean, summary.macro_interval)]
-
-
-def _differences(column: Column, summary: ScoreSummary) -> list[str]:
-    """What the scorer computes from the means of a group, said under the table of its main value."""
-    if column.used.scorer not in SCORERS.names():
-        return []
-    scorer = SCORERS.get(column.used.scorer)
-    if column.value != scorer.values[0].name:
-        return []
-    return [
-        f"{one.title}: the mean of {one.of} less that of {one.minus}; both stand among this scorer's values."
-        for one in scorer.differences
-    ]
 
 
 def sums_of(summary: ScoreSummary, system: str) -> dict[str, Sums]:

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import jobs, ui, wording
-from app.widgets import blocks, job_bar
+from app.widgets import blocks, job_bar, pager
 from db.jobs import JobRow, latest_job, queue_job
 from db.models import JobState
 from db.projects import ProjectRow
@@ -24,7 +24,7 @@ from db.training_sets import (
 )
 
 _SAID = "training-said"
-_SHOWN = 200
+_SHOWN = 100
 
 
 def draw(project: ProjectRow) -> None:
@@ -152,7 +152,7 @@ def _review(project: ProjectRow, job: JobRow, result: dict[str, Any]) -> None:
         ]
     )
     if result["changes"]:
-        _changes(project, result["changes"], result["n_labels"])
+        _changes(job.job_id, result["changes"], result["n_labels"])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         reason = st.text_input("Why (kept with the version)", key=f"training-reason-{job.job_id}")
         if st.button("Accept", type="primary", key=f"training-accept-{job.job_id}"):
@@ -173,11 +173,14 @@ def _row(name: str, found: dict[str, Any]) -> tuple[object, ...]:
     return name, f"{found['n']:,}", _accuracy(found), *confused
 
 
-def _changes(project: ProjectRow, changes: Sequence[dict[str, Any]], of: int) -> None:
+def _changes(job_id: int, changes: Sequence[dict[str, Any]], of: int) -> None:
+    """The answers that change, those whose hallucination flag does first, a page at a time."""
+
     def flag(value: bool | None) -> str:
         return "unscored" if value is None else "yes" if value else "no"
 
-    shown = changes[:_SHOWN]
+    first = pager.start("training-changes", job_id) or 0
+    shown = changes[first : first + _SHOWN]
     blocks.table(
         "Answers that change",
         ("Item", "Label", "Hallucination", "Answer", "Nearest example then"),
@@ -193,7 +196,8 @@ def _changes(project: ProjectRow, changes: Sequence[dict[str, Any]], of: int) ->
             )
             for one in shown
         ],
-        name=f"training-changes-{project.project_id}",
+        name=f"training-changes-{job_id}",
     )
-    if len(shown) < of:
-        st.caption(f"The first {len(shown):,} of {of:,}; changed flags come first.")
+    last = first + len(shown)
+    st.caption(f"{first + 1:,} to {last:,} of {of:,}; changed flags come first.")
+    pager.buttons("training-changes", last if last < len(changes) else None)

@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlmodel import col
 
+from annotators.errors import Conflict
 from app import jobs
 from app.job_kinds import KINDS, JobKind
 from app.jobs import Interrupted, Work, Workers, carry_out, work
@@ -27,9 +28,11 @@ from db.people import first_administrator
 from db.permissions import Actor
 from db.schema import migrate
 from db.scores import plan_scoring, run_scorer
+from db.training_sets import accept_training_set, list_training_sets
+from tests.abstention_study import DECLINES, Labelled
 from tests.bulk import make_items
 from tests.conftest import ROOT
-from tests.makers import make_person, make_project
+from tests.makers import make_item, make_person, make_project
 
 N = 12_000
 
@@ -250,6 +253,32 @@ def test_a_job_that_another_worker_has_taken_is_left_alone(
     with pytest.raises(Interrupted, match="lost"):
         carry_out(small.db, desk, taken, shown=taken_over)
     assert small.facts(job).state == "running"
+
+
+@pytest.mark.slow
+def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Database, tmp_path: Path) -> None:
+    labelled = Labelled(database)
+    make_items(database, labelled.project_id, 3_000)
+    make_item(database, labelled.project_id, "last", answer=DECLINES, references=[["tin"]])
+    here = Installation(database, tmp_path, items=1)
+    here.admin, here.project_id = labelled.rosa, labelled.project_id
+    job = labelled.queue()
+    killed = here.worker("the killed one")
+    until(lambda: here.facts(job).done > 0)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    facts = here.facts(job)
+    assert (facts.state, facts.result) == ("running", None)
+    assert 0 < facts.done < 3_003
+    with pytest.raises(Conflict, match="is running"):
+        accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
+    assert [one.number for one in list_training_sets(database, labelled.rosa, labelled.project_id)] == [0]
+    WorkerDesk(database, "the killed one").give_back(died=True)  # what the server's watch does
+    assert work(database, "the next one") == 1
+    result = labelled.result(job)
+    assert (result["n_answers"], result["n_flags"]) == (3_003, 1)
+    row = accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
+    assert (row.number, row.content_hash) == (1, result["hash"])
 
 
 class TestTheWatchOfTheServer:

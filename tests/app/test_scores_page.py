@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from db.people import set_member
 from db.permissions import Role
 from db.projects import create_project
 from db.scores import plan_scoring, run_scorer
+from exports.importing import import_paths
 from tests.abstention_study import DECLINES, Labelled
 from tests.app.filled import no_problem, press
 from tests.app.pages import Pages, words
@@ -103,6 +106,30 @@ def test_the_table_has_a_row_a_system_and_every_cell_leads_to_its_items(scored: 
     assert "i0000006" in items
     assert "i0000001" not in items
     assert "missing: copper" in items
+
+
+def test_the_gap_that_distractors_make_is_shown_with_its_interval_or_why_there_is_none(
+    scored: ScoredPages, tmp_path: Path
+) -> None:
+    rows = [
+        {
+            "id": f"{number}:{system}:{mode}", "question_key": f"q{number}", "question": f"What of {number}?",
+            "answer": "copper" if mode == "gold_only" or number % 2 else "lead", "references": ["copper"],
+            "system": system, "metadata": {"retrieval_mode": mode},
+        }
+        for number in range(8)
+        for system, modes in (("gamma", ("gold_only", "gold_and_distractors")), ("delta", ("gold_only",)))
+        for mode in modes
+    ]  # fmt: skip
+    source = tmp_path / "modes.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    import_paths(scored.db, scored.admin, scored.project_id, paths=[source])
+    run_scorer(scored.db, scored.admin, scored.project_id, scorer="retrieval_mode")
+    said = no_problem(scored.open())
+    assert "Distractor susceptibility by system" in said
+    assert "0.500 [" in said  # gamma is right on all eight, and with distractors on four
+    assert "not defined: no question has a score in both conditions" in said  # delta
+    assert "paired by question" in said
 
 
 def test_radar_distribution_and_two_scorers_are_drawn(scored: ScoredPages) -> None:

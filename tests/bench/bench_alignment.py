@@ -47,7 +47,8 @@ def main() -> None:
 
     from annotators.alignment import Pairs, Resampling, association
     from annotators.alignment import coefficients as ours
-    from annotators.alignment.coefficients import Levels, Tau
+    from annotators.alignment.concordance import Tau, kendall_tau_b
+    from annotators.alignment.levels import Levels
     from annotators.alignment.resampling import Sample
 
     rng = np.random.default_rng(1)
@@ -63,7 +64,7 @@ def main() -> None:
         formulas = {
             "pearson": lambda weights: ours.pearson(metric, human, weights),
             "spearman": lambda weights: ours.spearman(x, y, weights),
-            "kendall_tau_b": lambda weights: ours.kendall_tau_b(tau, weights),
+            "kendall_tau_b": lambda weights: kendall_tau_b(tau, weights),
             "auroc": lambda weights: ours.auroc(x, human, weights),
         }
         scipys = {

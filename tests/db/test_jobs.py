@@ -150,6 +150,17 @@ def test_a_job_that_gets_further_each_time_goes_on(queue: Queue) -> None:
     assert queue.second.take() is not None
 
 
+def test_a_job_that_begins_anew_each_time_and_dies_at_the_same_place_fails(queue: Queue) -> None:
+    job = queue.put()
+    for _ in range(MOST_ATTEMPTS):
+        assert queue.first.take() is not None
+        for done in (0, 40, 80):
+            queue.first.heartbeat(job, done=done, total=100, rate=None)
+        queue.first.give_back(died=True)
+    assert queue.second.take() is None
+    assert job_facts(queue.db, queue.rosa, queue.project_id, job_id=job).state == "failed"
+
+
 def test_stopping_a_worker_in_order_is_no_failed_attempt(queue: Queue) -> None:
     job = queue.put()
     for _ in range(2 * MOST_ATTEMPTS):

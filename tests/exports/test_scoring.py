@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import re
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +19,13 @@ from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.score_tasks import scoring_task
 from annotators.scoring import ItemView
 from db.engine import Database
-from db.scores import run_scorer
+from db.scores import in_this_process, run_scorer
 from exports import engines, scoring
 from exports.engines import scoring_engine
-from exports.scoring import COLUMNS, score_files
+from exports.scoring import score_files
+from exports.scoring_output import COLUMNS
 from tests.bulk import make_items
+from tests.conftest import ROOT
 from tests.makers import make_person, make_project
 
 _ROWS: tuple[dict[str, Any], ...] = (
@@ -50,6 +57,7 @@ def test_every_item_gets_a_row_with_who_and_why(source: Path, tmp_path: Path) ->
     found = score_files([source], tmp_path / "out.jsonl", scorer="phrase_recall", parameters=["mode=paper"])
     rows = lines(tmp_path / "out.jsonl")
     assert [list(row) for row in rows] == [list(COLUMNS)] * 4
+    assert [row["item"] for row in rows] == [1, 2, 3, 4]
     assert [(row["id"], row["value"], row["reason"]) for row in rows] == [
         ("a", 1.0, None),
         ("b", 0.5, None),
@@ -132,6 +140,126 @@ def test_wrong_names_say_what_is_right(source: Path, tmp_path: Path) -> None:
     empty = write(tmp_path / "empty.jsonl", ())
     with pytest.raises(InvalidInput):
         score_files([empty], tmp_path / "new.jsonl", scorer="phrase_recall", format_name="native")
+
+
+# Going on -------------------------------------------------------------------------------------------------------------
+
+
+class Stops(Exception):
+    """The power is gone after some blocks."""
+
+
+class Attempts:
+    """A hundred items, scored in blocks of ten by attempts that may stop, and the rows that a whole one writes."""
+
+    def __init__(self, folder: Path, ending: str) -> None:
+        rows = tuple({**ROWS[number % 4], "id": f"i{number:03}"} for number in range(100))
+        self.folder, self.source = folder, write(folder / "many.jsonl", rows)
+        self.output, self.scored = folder / f"out{ending}", 0
+        score_files([self.source], folder / f"whole{ending}", scorer="token_f1")
+
+    def attempt(self, *, blocks: int = 1_000, **given: Any) -> scoring.FileScores:
+        """Score the items; after so many blocks an exception comes."""
+
+        def counting(task: Any, of: Any) -> Iterator[Any]:
+            for number, (items, scores) in enumerate(in_this_process(task, of)):
+                if number == blocks:
+                    raise Stops
+                self.scored += len(items)
+                yield items, scores
+
+        return score_files([self.source], self.output, engine=counting, **{"scorer": "token_f1", **given})
+
+    def stopped(self, blocks: int, **given: Any) -> Path:
+        """The part that an attempt leaves which stops after so many blocks."""
+        with pytest.raises(Stops):
+            self.attempt(blocks=blocks, **given)
+        assert not self.output.exists()
+        return max(self.folder.glob(".out*.part"), key=lambda one: one.stat().st_mtime_ns)
+
+    def same(self) -> bool:
+        """Whether the output is what an attempt that nobody stops writes, and no part is left."""
+        whole = self.folder / f"whole{self.output.suffix}"
+        assert not list(self.folder.glob(".out*"))
+        if whole.suffix == ".jsonl":
+            return whole.read_bytes() == self.output.read_bytes()
+        return bool(pq.read_table(whole).equals(pq.read_table(self.output)))
+
+
+@pytest.fixture
+def attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Attempts:
+    monkeypatch.setattr(scoring, "BLOCK", 10)
+    return Attempts(tmp_path, ".jsonl")
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_an_attempt_that_stopped_is_gone_on_with(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "BLOCK", 10)
+    attempts = Attempts(tmp_path, ending)
+    attempts.stopped(3)
+    attempts.stopped(4)
+    found = attempts.attempt()
+    # 30 items, of which the last is scored again, then 40, then the others.
+    assert (attempts.scored, found.earlier) == (30 + 40 + 32, 68)
+    assert attempts.same()
+    whole = score_files([attempts.source], tmp_path / "again.jsonl", scorer="token_f1")
+    assert (found.summaries, found.rows) == (whole.summaries, whole.rows)
+
+
+@pytest.mark.parametrize("tail", [b'{"item": 30, "id": "i02', b"\0" * 400, b"[]\n", b""])
+def test_a_part_that_was_cut_anywhere_is_gone_on_with(attempts: Attempts, tail: bytes) -> None:
+    part = attempts.stopped(3)
+    part.write_bytes(part.read_bytes()[:-9] + tail)
+    attempts.attempt()
+    assert attempts.same()
+
+
+def test_another_input_or_parameter_begins_anew(attempts: Attempts) -> None:
+    attempts.stopped(3)
+    attempts.stopped(0, parameters=["normalisation=squad"])
+    assert attempts.attempt(parameters=["normalisation=squad"]).earlier == 0
+    attempts.output.unlink()
+    rows = lines(attempts.source)
+    write(attempts.source, tuple({**row, "answer": "lead"} for row in rows))
+    found = attempts.attempt()
+    assert (found.earlier, found.summaries[0].mean) == (0, 0.0)
+
+
+def test_two_processes_do_not_write_one_file(attempts: Attempts) -> None:
+    part = attempts.stopped(1)
+    with part.open("ab") as another:
+        fcntl.flock(another, fcntl.LOCK_EX)
+        with pytest.raises(Conflict, match="Another process is writing"):
+            attempts.attempt()
+    attempts.attempt()
+    assert attempts.same()
+
+
+@pytest.mark.slow
+def test_a_command_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    """SIGKILL in the middle of a real `assay score`, which is then given again."""
+    rows = tuple(
+        {"id": f"i{n}", "question": "Which?", "answer": f"tin {n} " * 200, "references": [f"{n} ore " * 200]}
+        for n in range(12_000)
+    )
+    source, output = write(tmp_path / "many.jsonl", rows), tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "app.cli", "score", "--input", str(source), "--scorer", "rouge_l", "--output"]
+    process = subprocess.Popen([*command, str(output)], cwd=ROOT)
+    try:
+        while not any(part.stat().st_size for part in tmp_path.glob(".out.jsonl.*.part")):
+            assert process.poll() is None, "it ended before it could be killed"
+            time.sleep(0.01)
+    finally:
+        process.kill()
+        process.wait()
+    assert not output.exists()
+    again = subprocess.run([*command, str(output)], cwd=ROOT, check=True, capture_output=True, text=True)
+    told = re.search(r"those of ([\d,]+) items by an earlier attempt", again.stdout)
+    assert told is not None, again.stdout
+    assert 0 < int(told[1].replace(",", "")) < len(rows)
+    score_files([source], tmp_path / "whole.jsonl", scorer="rouge_l")
+    assert output.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["many.jsonl", "out.jsonl", "whole.jsonl"]
 
 
 # Engines --------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from sklearn import metrics as sklearn
 
 from annotators.agreement.table import FloatArray
 from annotators.alignment import coefficients
-from annotators.alignment.coefficients import Levels, Tau
+from annotators.alignment.concordance import MOST_ROWS, Tau, kendall_tau_b
+from annotators.alignment.levels import Levels
 from tests.annotators.alignment.makers import likert, yes_or_no
 
 
@@ -36,22 +37,36 @@ def test_correlations_of_every_resample_are_those_of_scipy(seed: int, both_fine:
     found = {
         "pearsonr": coefficients.pearson(x, y, weights),
         "spearmanr": coefficients.spearman(a, b, weights),
-        "kendalltau": coefficients.kendall_tau_b(Tau.of(a, b), weights),
+        "kendalltau": kendall_tau_b(Tau.of(a, b), weights),
     }
     for name, values in found.items():
         oracle = [getattr(stats, name)(written_out(x, w), written_out(y, w)).statistic for w in weights.T]
         assert values == pytest.approx(oracle, abs=1e-12), name
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_tau_is_the_same_by_levels_and_by_pairs(seed: int) -> None:
-    x, y = likert(seed)
-    weights = drawn(seed, len(x))
+shapes = st.tuples(st.integers(3, 400), st.integers(1, 60), st.integers(1, 500), st.integers(0, 2**32 - 1))
+
+
+@settings(max_examples=60, deadline=None)
+@given(shapes)
+def test_rank_correlations_are_those_of_scipy_whatever_the_ties(shape: tuple[int, int, int, int]) -> None:
+    """Few and many values, one that most rows have, none twice: all cuts into buckets."""
+    n, few, many, seed = shape
+    rng = np.random.default_rng(seed)
+    x = rng.integers(few, size=n) * rng.integers(2, size=n).astype(float)
+    y = np.where(rng.random(n) < 0.2, 0.0, rng.integers(many, size=n) + x)
+    weights = drawn(seed, n, 3)
     a, b = Levels.of(x), Levels.of(y)
-    signs = np.sign(a.code[:, None] - a.code) * np.sign(b.code[:, None] - b.code)
-    by_levels, by_pairs = Tau(b, a, None), Tau(a, b, signs.astype(np.float32))
-    found = coefficients.kendall_tau_b(by_levels, weights)
-    assert found == pytest.approx(coefficients.kendall_tau_b(by_pairs, weights))
+    for ours, scipys in (
+        (coefficients.spearman(a, b, weights), stats.spearmanr),
+        (kendall_tau_b(Tau.of(a, b), weights), stats.kendalltau),
+    ):
+        for value, w in zip(ours, weights.T, strict=True):
+            left, right = written_out(x, w), written_out(y, w)
+            if np.ptp(left) == 0 or np.ptp(right) == 0:
+                assert np.isnan(value)
+            else:
+                assert value == pytest.approx(scipys(left, right).statistic, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -98,7 +113,7 @@ def test_correlations_keep_their_sign_under_reversal_and_their_value_under_monot
 
     def ranked(a: FloatArray, b: FloatArray) -> FloatArray:
         first, second = Levels.of(a), Levels.of(b)
-        found = [coefficients.spearman(first, second, one), coefficients.kendall_tau_b(Tau.of(first, second), one)]
+        found = [coefficients.spearman(first, second, one), kendall_tau_b(Tau.of(first, second), one)]
         return np.concatenate(found)
 
     plain = ranked(x, y)
@@ -132,11 +147,26 @@ def test_auroc_of_a_turned_round_score_is_one_minus_it(rows: list[tuple[int, int
     assert found[0] == pytest.approx(statistic / (n1 * n0))
 
 
-def test_many_rows_with_few_levels_go_by_levels() -> None:
+def test_very_many_rows_with_few_values_on_one_side() -> None:
+    n = MOST_ROWS + 1
     rng = np.random.default_rng(0)
-    x = rng.integers(0, 5, size=3000).astype(float)
-    y = np.round(x + rng.normal(size=3000), 2)
-    tau = Tau.of(Levels.of(x), Levels.of(y))
-    assert tau.signs is None
-    found = coefficients.kendall_tau_b(tau, np.ones((3000, 1)))
-    assert found[0] == pytest.approx(stats.kendalltau(x, y).statistic)
+    x = rng.integers(0, 5, size=n).astype(float)
+    y = np.round(x + rng.normal(size=n), 2)
+    weights = drawn(0, n, 1)
+    for ours, scipys in (
+        (kendall_tau_b(Tau.of(Levels.of(x), Levels.of(y)), weights), stats.kendalltau),
+        (coefficients.spearman(Levels.of(x), Levels.of(y), weights), stats.spearmanr),
+    ):
+        oracle = [scipys(written_out(x, w), written_out(y, w)).statistic for w in weights.T]
+        assert ours == pytest.approx(oracle, abs=1e-12)
+
+
+def test_more_than_four_million_rows_are_counted_exactly() -> None:
+    """Beyond what single precision holds. x and y of 9 million rows in equal parts: (0, 0), (1, 1), (0, 1).
+
+    C = 3M · 3M ((0, 0) with (1, 1)), D = 0; pairs tied in x: 6M and 3M rows, in y: 3M and 6M. So τ-b = 9 / 18 = 0.5.
+    """
+    x, y = Levels.of(np.array([0.0, 1.0, 0.0])), Levels.of(np.array([0.0, 1.0, 1.0]))
+    weights = np.full((3, 1), 3e6)
+    assert kendall_tau_b(Tau.of(x, y), weights) == pytest.approx([0.5], abs=1e-12)
+    assert coefficients.spearman(x, y, weights) == pytest.approx([0.5], abs=1e-12)

@@ -149,4 +149,6 @@ def test_every_published_score_of_fathoms_is_reproduced(shared_data: Path) -> No
             assert score.value == response["correctness_score"], (file.name, response["question"])
             mean.add(response["category"], score.value)
         assert mean.n == 93
+        for category, total in mean.sums.items():
+            assert total / mean.counts[category] == pytest.approx(result["scores"][category], abs=1e-15)
         assert mean.macro_mean == pytest.approx(result["overall_score"], abs=1e-15)

@@ -286,6 +286,22 @@ def test_a_built_in_protocol_printed_as_a_file_is_the_same_protocol(assay: Comma
         assert assay.json("protocol", "check", file)["criteria"] == one["criteria"]
 
 
+def test_a_score_by_retrieval_mode_comes_with_its_gap(begun: CommandLine, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"{number}:{mode}", "question_key": f"q{number}", "question": "Which metal?", "references": ["tin"],
+            "answer": "tin" if mode == "gold_only" else "lead", "metadata": {"retrieval_mode": mode},
+        }
+        for number in range(3)
+        for mode in ("gold_only", "gold_and_distractors")
+    ]  # fmt: skip
+    begun("import", "finance", write_items(tmp_path, *rows))
+    [gap] = begun.json("score", "finance", "--scorer", "retrieval_mode")["gaps"]
+    assert (gap["name"], gap["group"], gap["value"], gap["n"]) == ("distractor_susceptibility", "reference", 1.0, 3)
+    assert (gap["gold_only"], gap["gold_and_distractors"]) == (1.0, 0.0)
+    assert "paired by question" in begun("score", "finance", "--scorer", "retrieval_mode").out
+
+
 def test_a_study_about_scores_names_them(begun: CommandLine, tmp_path: Path) -> None:
     begun("import", "finance", write_items(tmp_path / "in"))
     create = ("study", "create", "finance", "metrics", "--protocol", "metric_agreement", "--annotators", "ada,ben")
