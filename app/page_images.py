@@ -1,11 +1,14 @@
-"""The route of page images: who may see the page now, and its picture, kept by the browser for this person only.
+"""The routes of page images: who may see the page now, and its picture, kept by the browser for this person only.
 
-A part of the page, drawn as wide as is asked for, keeps it sharp at every zoom.
+A part of the page, drawn as wide as is asked for, keeps it sharp at every zoom. Thumbnails come many at a time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
+import struct
+import time
 from urllib.parse import quote
 
 import anyio
@@ -14,13 +17,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from annotators.pages import WHOLE, Crop, PageNotDrawn, Why, check_crop, draw_failure, snap_width
+from annotators.pages import WHOLE, WIDTHS, Crop, PageNotDrawn, Why, check_crop, draw_failure, snap_width
 from app.state import AppState
 from app.web import actor_of
-from db.disclosure import PageSource, may_see_page
+from db.disclosure import PageSource, VisibleDocument, may_see_page, visible_document
+from db.documents import document_file
 
 DEFAULT_WIDTH = 1200
 AT_ONCE = 12
+MOST_THUMBNAILS = 64
+THUMBNAIL_SECONDS = 0.5
+_PAGE_AND_LENGTH = struct.Struct(">II")
 _FRACTION = re.compile(r"[01](?:\.\d{1,8})?|\.\d{1,8}", re.ASCII)
 
 # A browser keeps a picture under its address for a week; the address changes with the document's bytes (`v`). `Vary`
@@ -31,7 +38,11 @@ NOT_SUPPLIED = "The document's bytes have not been supplied. A researcher can at
 
 
 def routes(state: AppState) -> list[Route]:
-    """The route /page-images/{document_id}/{page}?w=WIDTH&v=VERSION&x0=…&y0=…&x1=…&y1=… (the part; all or none)."""
+    """Two routes: a picture of a page, and the thumbnails of a range of pages.
+
+    /page-images/{document_id}/{page}?w=WIDTH&v=VERSION&x0=…&y0=…&x1=…&y1=… (the part; all or none)
+    /page-images/{document_id}/{first}-{last}?v=VERSION
+    """
     # Drawing waits for worker processes: at most these many threads of ours wait with it.
     limiter = anyio.CapacityLimiter(AT_ONCE)
 
@@ -52,7 +63,24 @@ def routes(state: AppState) -> list[Route]:
         response.headers["Vary"] = "Cookie"
         return response
 
-    return [Route("/page-images/{document_id:int}/{page:int}", page_image, methods=["GET"])]
+    async def thumbnails(request: Request) -> Response:
+        actor = actor_of(request)
+        first, last = request.path_params["first"], request.path_params["last"]
+
+        def answer() -> tuple[bytes, bool]:
+            visible = visible_document(state.db, actor, document_id=request.path_params["document_id"])
+            return _thumbnails(state, visible, first=first, last=last)
+
+        data, complete = await anyio.to_thread.run_sync(answer, limiter=limiter)
+        keep = KEEP if complete and "v" in request.query_params else "no-store"
+        # Named so that nobody spends time on compressing pictures again.
+        headers = {"Cache-Control": keep, "Vary": "Cookie", "Content-Encoding": "identity"}
+        return Response(data, media_type="application/octet-stream", headers=headers)
+
+    return [
+        Route("/page-images/{document_id:int}/{page:int}", page_image, methods=["GET"]),
+        Route("/page-images/{document_id:int}/{first:int}-{last:int}", thumbnails, methods=["GET"]),
+    ]
 
 
 def _width(text: str | None) -> int:
@@ -75,13 +103,36 @@ def _crop(edges: list[str | None]) -> Crop:
     return check_crop(*numbers)
 
 
+def _thumbnails(state: AppState, visible: VisibleDocument, *, first: int, last: int) -> tuple[bytes, bool]:
+    """The thumbnails of those pages that the person may see, and whether none of them is missing.
+
+    Each comes behind its page and its length in bytes. Those that cannot be drawn, or not in `THUMBNAIL_SECONDS`, are
+    missing: the browser asks for them one by one.
+    """
+    source = visible.source
+    wanted = [page for page in visible.pages if first <= page <= last]
+    if source.sha256 is None or source.media_type is None:
+        return b"", False
+    path = document_file(state.settings.documents_folder, source.sha256)
+    until = time.monotonic() + THUMBNAIL_SECONDS
+    parts = []
+    for page in wanted[:MOST_THUMBNAILS]:
+        drawn = state.pages.kept(source.sha256, source.media_type, page, WIDTHS[0])
+        if drawn is None and time.monotonic() < until:
+            with contextlib.suppress(PageNotDrawn):
+                drawn = state.pages.get(source.sha256, path, source.media_type, page, WIDTHS[0])
+        if drawn is not None:
+            parts.append(_PAGE_AND_LENGTH.pack(page, len(drawn.data)) + drawn.data)
+    return b"".join(parts), 0 < len(parts) == len(wanted)
+
+
 def _picture(state: AppState, source: PageSource, *, page: int, width: int, crop: Crop, known: str) -> Response:
     if source.sha256 is None or source.media_type is None:
         return _failure(PageNotDrawn(Why.MISSING, NOT_SUPPLIED), width, title="Not supplied")
     etag = state.pages.etag(source.sha256, source.media_type, page, width, crop=crop)
     if etag in known:
         return Response(status_code=304, headers={"ETag": etag})
-    path = state.settings.documents_folder / source.sha256[:2] / source.sha256
+    path = document_file(state.settings.documents_folder, source.sha256)
     try:
         drawn = state.pages.get(source.sha256, path, source.media_type, page, width, crop=crop)
     except PageNotDrawn as failure:

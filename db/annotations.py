@@ -163,7 +163,9 @@ def save_draft(
 ) -> datetime:
     """Keep what was entered but not committed, and hold on to the lease. The latest draft of a step replaces it.
 
-    A draft for a step that was committed meanwhile is dropped: what was committed stands.
+    A draft for a step that was committed meanwhile is dropped: what was committed stands. Raises Conflict for one whose
+    `revision` (how often the browser says that it was changed) is below that of the one that is kept: a request that
+    was late on its way, or another computer that does not know of the changes yet, does not undo them.
     """
     if size > MAX_DRAFT:
         raise InvalidInput(f"A draft of {size} bytes is larger than {MAX_DRAFT}. Shorten the texts.")
@@ -174,13 +176,22 @@ def save_draft(
         row = _own(session, actor, study_id, assignment_id)
         if next_step(row, len(study.protocol["steps"])) != (sitting, step):
             return moment
-        draft = session.get(Draft, (assignment_id, step)) or Draft(assignment_id=assignment_id, step=step)
+        draft = session.get(Draft, (assignment_id, step)) or Draft(assignment_id=assignment_id, step=step, content={})
+        if _revision(content) < _revision(draft.content):
+            raise Conflict(
+                "A newer draft of this item is kept already, from another window. Reload the page to see it."
+            )
         draft.content, draft.seconds, draft.saved_at = content, within_a_day(seconds) or 0, moment
         session.add(draft)
         if row.state == AssignmentState.LEASED:
             row.lease_until = moment + timedelta(minutes=study.lease_minutes)
             session.add(row)
     return moment
+
+
+def _revision(content: dict[str, Any]) -> int:
+    given = content.get("revision")
+    return given if isinstance(given, int) else 0
 
 
 def _own(session: Session, actor: Actor, study_id: int, assignment_id: int) -> Assignment:

@@ -8,7 +8,7 @@ from annotators.pages.kinds import MEDIA_TYPES
 from app import ui, wording
 from app.state import app_state
 from app.uploads import stored
-from app.widgets import blocks, choices, pager
+from app.widgets import blocks, choices, pager, scans
 from db.documents import DocumentRow, attach_bytes, list_documents
 from db.items import ItemCounts, item_counts, list_items
 from db.permissions import RESEARCHERS
@@ -139,6 +139,7 @@ def _documents(project: ProjectRow) -> None:
     pager.buttons("documents", rows[-1].key if len(rows) == PAGE else None)
     if ui.may(project.role, RESEARCHERS):
         _attach(project, [one.key for one in rows if not one.supplied])
+        scans.draw(project)
 
 
 def _name(one: DocumentRow) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -291,3 +292,39 @@ def test_what_is_no_part_of_a_page_is_named(
     parameters = {name: edge for name, edge in zip(("x0", "y0", "x1", "y1"), edges, strict=True) if edge is not None}
     answer = world.admin.get(f"/page-images/{documents['written']}/1", params=parameters)
     assert (answer.status_code, answer.json()["kind"]) == (422, "InvalidInput")
+
+
+# Thumbnails -----------------------------------------------------------------------------------------------------------
+
+
+def thumbnails(answer: httpx.Response) -> dict[int, bytes]:
+    """Page → picture: each comes behind its page and its length."""
+    assert answer.status_code == 200, answer.text
+    found = {}
+    at = 0
+    while at < len(answer.content):
+        page, size = struct.unpack_from(">II", answer.content, at)
+        found[page] = answer.content[at + 8 : at + 8 + size]
+        at += 8 + size
+    return found
+
+
+def test_thumbnails_come_together(world: World, item: dict[str, Any]) -> None:
+    document = item["documents"][0]
+    at, n_pages = f"/page-images/{document['id']}", document["n_pages"]
+    assert world.ben.get(f"{at}/1-{n_pages}").status_code == 404  # he has the question alone before him
+    answer = world.ada.get(f"{at}/2-3", params={"v": "abc"})
+    assert thumbnails(answer) == {page: world.ada.get(f"{at}/{page}", params={"w": 160}).content for page in (2, 3)}
+    assert answer.headers["cache-control"] == "private, max-age=604800, immutable"
+    assert (answer.headers["vary"], answer.headers["content-encoding"]) == ("Cookie", "identity")
+    assert set(thumbnails(world.ada.get(f"{at}/{n_pages}-99999999999"))) == {n_pages}
+    assert world.ada.get(f"{at}/9-3").content == b""
+
+
+@pytest.mark.parametrize("key", ["without", "sealed"])
+def test_thumbnails_that_cannot_be_drawn_are_missing_and_asked_for_again(
+    world: World, documents: dict[str, int], key: str
+) -> None:
+    answer = world.admin.get(f"/page-images/{documents[key]}/1-3", params={"v": "abc"})
+    assert thumbnails(answer) == {}
+    assert answer.headers["cache-control"] == "no-store"

@@ -35,6 +35,7 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("POST", "/api/study-items/{id:int}/adjudicate"): {*STAFF},
     ("POST", "/api/assignments/{id:int}/return"): {*STAFF},
     ("GET", "/page-images/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
+    ("GET", "/page-images/{document_id:int}/{first:int}-{last:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/page-words/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/page-search/{document_id:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/api/studies/{id:int}/phrases"): {"annotator of the study", *STAFF, Role.VIEWER},
@@ -93,6 +94,7 @@ def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
 def ask(walk: Walk, method: str, path: str, who: str) -> httpx.Response:
     """The request with real ids and an empty judgement: who is let in gets past the permission, if only to a 4xx."""
     filled = path.replace("{document_id:int}", "1").replace("{page:int}", "1").replace("{token}", "none")
+    filled = filled.replace("{first:int}", "1").replace("{last:int}", "3")
     filled = filled.replace("{id:int}", str(walk.study_id) if "/studies/" in path else "1")
     if method == "GET":
         return walk.clients[who].get(filled, params={"assignment": str(walk.assignment), "q": "tide"})

@@ -11,15 +11,16 @@ is painted, and headless Chromium has none.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -27,11 +28,12 @@ import pymupdf
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from annotators.pages import Renderer
-from app.web import COOKIE
+from db.studies import StudyDesign, create_study
 from tests.bench.bench_browser import count_bytes, cpu_seconds
+from tests.bench.bench_load import memory_mb
 from tests.e2e.conftest import FLAGS, find_chromium, sign_in
-from tests.e2e.viewer_scene import ROOT, make_viewer_scene, table
-from tests.servers import RunningServer, free_port, running_server
+from tests.e2e.viewer_scene import ROOT, make_viewer_scene, one_step, table
+from tests.servers import PASSWORD, RunningServer, free_port, running_server
 
 PAGES = 500
 WORDS = ("station", "converter", "harbour", "winter", "delivery", "contract", "turbine", "water", "pump", "oil")
@@ -151,6 +153,41 @@ def search(page: Page, number: int) -> float:
     return time_of
 
 
+def wait_for_index(page: Page) -> None:
+    """Until all words of the document are known, which is under way from the first phrase or search on."""
+    first = time.monotonic()
+    asked = "fetch('/page-search/1?q=Section+499').then((one) => one.json()).then((one) => one.complete)"
+    while not page.evaluate(asked):
+        time.sleep(0.2)
+    print(f"index of {PAGES} pages complete {time.monotonic() - first:.1f} s after this was asked")
+
+
+def measure_jumps(browser: Browser, server: RunningServer, study_id: int, turns: int) -> None:
+    """What a jump asks for and costs: nobody has seen the page, somebody has, and jumps in quick succession."""
+    numbers = [25 + 13 * at for at in range(turns)]
+    for what, name, stay in (("cold", "ada", 2000), ("cached", "ben", 2000), ("passed over", "chloe", 100)):
+        page = open_viewer(browser, server, study_id, name)
+        if what == "cold":
+            wait_for_index(page)
+        asked: list[str] = []
+        page.on("request", lambda request, asked=asked: request.url.startswith("http") and asked.append(request.url))
+        received = count_bytes(page)
+        cpu = cpu_seconds(server.process.pid)
+        for number in numbers:
+            field_ = page.get_by_test_id("page-number")
+            field_.fill(str(number))
+            field_.press("Enter")
+            page.wait_for_timeout(stay)
+        page.wait_for_timeout(2000)
+        spent = 1000 * (cpu_seconds(server.process.pid) - cpu) / turns
+        print(
+            f"a jump, {what} (stay of {stay} ms): {len(asked) / turns:.1f} requests, "
+            f"{received[0] / turns / 1000:.0f} kB, server CPU {spent:.0f} ms",
+            flush=True,
+        )
+        page.context.close()
+
+
 def measure_viewer(browser: Browser, server: RunningServer, study_id: int, turns: int) -> dict[str, float]:
     found = {}
     page = open_viewer(browser, server, study_id)
@@ -174,11 +211,6 @@ def measure_viewer(browser: Browser, server: RunningServer, study_id: int, turns
             page.keyboard.press("w")
             page.wait_for_timeout(300)
         report(f"zoom to {round(100 * 1.2**steps)} % until sharp ({words})", times)
-    first = time.monotonic()
-    asked = "fetch('/page-search/1?q=Section+499').then((one) => one.json()).then((one) => one.complete)"
-    while not page.evaluate(asked):
-        time.sleep(0.2)
-    print(f"index of {PAGES} pages complete {time.monotonic() - first:.1f} s after this was asked")
     times = [search(page, number) for number in range(101, 101 + turns)]
     report("search over 500 pages, typed to shown (pause 220 ms)", times)
     page.context.close()
@@ -240,43 +272,72 @@ def measure_st_image(browser: Browser, folder: Path, turns: int) -> float:
     return report("the same pictures by st.image", times)
 
 
-def measure_ten(server: RunningServer, token: str, seconds: float) -> None:
-    """Ten annotators, each turning a page a second: the page, the one after it, and the words, as the browser asks."""
-    times: dict[str, list[float]] = {"pictures": [], "words": []}
-    failures: list[int] = []
-    until = time.monotonic() + seconds
+@dataclass
+class Seen:
+    """What ten annotators met."""
 
-    def annotator(number: int) -> None:
-        client = httpx.Client(base_url=server.url, cookies={COOKIE: token}, timeout=60)
-        page = number * 45 + 1
+    pictures: list[float] = field(default_factory=list)
+    words: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+async def leaf(server: RunningServer, name: str, study_id: int, *, first: int, until: float, seen: Seen) -> None:
+    """One annotator, who turns a page a second: what the browser asks for then, in its order."""
+    headers = {"Origin": server.url}
+    async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=60) as client:
+        await client.post("/sign-in", data={"name": name, "password": PASSWORD})
+        work = (await client.get(f"/api/studies/{study_id}/work")).json()
+        document = work["items"][0]["documents"][0]
+
+        async def ask(address: str, times: list[float]) -> bytes:
+            begun = time.monotonic()
+            try:
+                answer = await client.get(address)
+            except httpx.HTTPError as error:
+                seen.errors.append(repr(error))
+                return b""
+            times.append(1000 * (time.monotonic() - begun))
+            if answer.status_code != 200 or "x-assay-page-failure" in answer.headers:
+                seen.errors.append(f"{answer.status_code} {address}")
+            return answer.content
+
+        def picture(page: int | str, width: int) -> str:
+            return str(document["url"]).replace("{page}", str(page)).replace("{width}", str(width))
+
+        page = first
         while time.monotonic() < until:
             begun = time.monotonic()
-            for kind, address in (
-                ("pictures", f"/page-images/1/{page}?w=800&v=b"),
-                ("pictures", f"/page-images/1/{page + 1}?w=800&v=b"),
-                ("words", f"/page-words/1/{page}?v=b"),
-            ):
-                asked = time.monotonic()
-                if client.get(address).status_code != 200:
-                    failures.append(page)
-                times[kind].append(1000 * (time.monotonic() - asked))
-            page = page % (PAGES - 1) + 1
-            time.sleep(max(0.0, 1 - (time.monotonic() - begun)))
-        client.close()
+            await ask(picture(page, 800), seen.pictures)
+            await ask(picture(page + 1, 800), seen.pictures)  # fetched ahead
+            await ask(f"/page-words/{document['id']}/{page}?v=b", seen.words)
+            if page % 10 == 1:  # the strip has moved
+                drawn = await ask(picture(f"{page}-{page + 9}", 160), [])
+                for small in range(page, page + 10) if not drawn else ():
+                    await ask(picture(small, 160), [])
+            page = page % (PAGES - 11) + 1
+            await asyncio.sleep(max(0.0, 1 - (time.monotonic() - begun)))
 
-    threads = [threading.Thread(target=annotator, args=(number,)) for number in range(10)]
-    before = cpu_seconds(server.process.pid)
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    report("ten annotators paging: a picture", times["pictures"])
-    report("ten annotators paging: the words of a page", times["words"])
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    memory = int(status.split("VmRSS:")[1].split()[0]) / 1024
-    spent = cpu_seconds(server.process.pid) - before
+
+async def measure_ten(server: RunningServer, project_id: int, seconds: float) -> None:
+    """Ten annotators at once, paging through the 500 pages, each from another page on."""
+    names = tuple(f"annotator {number}" for number in range(10))
+    for name in names:
+        server.person(name, default_role="annotator")
+    design = StudyDesign("Ten", names, len(names))
+    study_id = create_study(server.db, server.admin, project_id, protocol=one_step(), design=design).study_id
+    seen = Seen()
+    pid = server.process.pid
+    memory, cpu = memory_mb(pid), cpu_seconds(pid)
+    until = time.monotonic() + seconds
+    await asyncio.gather(
+        *(leaf(server, name, study_id, first=45 * at + 1, until=until, seen=seen) for at, name in enumerate(names))
+    )
+    report("ten annotators paging: a picture", seen.pictures)
+    report("ten annotators paging: the words of a page", seen.words)
+    share = 100 * (cpu_seconds(pid) - cpu) / seconds
     print(
-        f"failed requests {len(failures)}; server CPU {100 * spent / seconds:.0f} % of a core; memory {memory:.0f} MB"
+        f"errors {len(seen.errors)} {seen.errors[:3]}; web process {memory:.0f} → {memory_mb(pid):.0f} MB; "
+        f"server CPU {share:.0f} % of a core, drawing included"
     )
 
 
@@ -293,10 +354,9 @@ def main() -> None:
         rows = [{"answer": "The converter failed in 2023.", "documents": ["long.pdf"], "evidence": units}]
         with running_server(folder / "home") as server:
             scene = make_viewer_scene(server, folder / "items", rows, {"long.pdf": data}, overlap=3)
+            measure_jumps(browser, server, scene.study_id, min(20, options.turns))
             found = measure_viewer(browser, server, scene.study_id, options.turns)
-            client = server.signed_in("chloe")
-            client.get(f"/api/studies/{scene.study_id}/work")
-            measure_ten(server, client.cookies[COOKIE], options.seconds)
+            asyncio.run(measure_ten(server, scene.project_id, options.seconds))
         naive = measure_st_image(browser, folder / "pictures", options.turns)
         print(f"ratio to st.image: cached page {found['cached'] / naive:.2f}, page turn {found['turn'] / naive:.2f}")
         browser.close()

@@ -172,6 +172,25 @@ def test_a_draft_is_kept_and_comes_back_with_the_item(database: Database) -> Non
     assert n(database, Draft) == 0
 
 
+def test_a_late_draft_does_not_undo_a_newer_one(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    item = study.work(0)["items"][0]
+    save = {"assignment_id": item["assignment"], "sitting": 1, "step": 0}
+
+    def keep(text: str, revision: object) -> None:
+        content = {"comment": text, "revision": revision}
+        save_draft(database, study.annotators[0], study.study_id, **save, content=content)
+
+    keep("third change", 3)
+    for revision in (2, 0, None, "9"):
+        with pytest.raises(Conflict, match="newer draft"):
+            keep("on its way for long", revision)
+    assert study.work(0)["items"][0]["draft"]["content"]["comment"] == "third change"
+    keep("third change, sent again", 3)
+    keep("fourth change", 4)
+    assert study.work(0)["items"][0]["draft"]["content"]["comment"] == "fourth change"
+
+
 def test_a_draft_of_somebody_else_is_refused(database: Database) -> None:
     study = StudyInUse(database, items=1, annotators=2, overlap=1)
     item = study.work(0)["items"][0]

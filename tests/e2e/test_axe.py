@@ -11,10 +11,12 @@ from playwright.sync_api import Page, expect
 
 from app.cli.sample_project import ANNOTATOR, PROJECT, make_sample_project
 from app.navigation import ENTRIES, load_pages
+from db.jobs import WorkerDesk, queue_job
 from db.people import set_password
-from db.projects import find_project
+from db.projects import create_project, find_project
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.screenshots import addresses
+from tests.exports.judged import Judged, make_judged
 from tests.servers import PASSWORD, RunningServer, running_server
 
 pytestmark = pytest.mark.e2e
@@ -32,6 +34,30 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         make_sample_project(running.db, running.admin, home / "sample", home / "data" / "documents")
         set_password(running.db, running.admin, ANNOTATOR, password=PASSWORD)
         yield running
+
+
+@pytest.fixture(scope="module")
+def judged(server: RunningServer) -> Judged:
+    """A project with labels of several criteria and the scores of several metrics."""
+    return make_judged(server.db, server.admin, server.home / "judged", questions=12, labelled=10)
+
+
+@pytest.fixture(scope="module")
+def project_with_jobs(server: RunningServer) -> int:
+    """A project with a job that runs, one that is done, and one that failed."""
+    project_id = create_project(server.db, server.admin, "Long work")
+    desk = WorkerDesk(server.db, "the test's worker")
+
+    def taken(scorer: str) -> int:
+        given = {"scorer": scorer, "parameters": {}}
+        job = queue_job(server.db, server.admin, project_id, kind="score", parameters=given)
+        assert desk.take(job.job_id) is not None
+        return job.job_id
+
+    desk.finish(taken("phrase_recall"), done=40, total=40, result={"added": 40, "n_scored": 40, "n_unscored": 0})
+    desk.fail(taken("token_f1"), "The file of the model is damaged.", details="Traceback\nOSError: 42")
+    desk.heartbeat(taken("exact_match"), done=120, total=900, rate=14.0)
+    return project_id
 
 
 def findings(page: Page) -> list[str]:
@@ -109,6 +135,44 @@ def test_the_pages_of_the_shell(server: RunningServer, new_page: NewPage, dark: 
     assert not found, report(found)
     # what is not visited here is either not there, or reached only from an item or an invitation
     assert {entry.name for entry in ENTRIES if entry.name in load_pages()} - visited <= {"item", "revise"}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_page_jobs(server: RunningServer, new_page: NewPage, project_with_jobs: int, dark: bool) -> None:
+    page = new_page(dark=dark)
+    found: dict[str, list[str]] = {}
+    sign_in(page, server, "admin")
+    page.goto(f"{server.url}/jobs?project={project_with_jobs}")
+    expect(page.get_by_text("120 of 900 items")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    settle(page)
+    check(page, "jobs", found)
+    page.get_by_text("What the program says").click()
+    expect(page.get_by_text("OSError: 42")).to_be_visible()
+    settle(page)
+    check(page, "what the program says", found)
+    assert not found, report(found)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_tab_of_the_page_alignment(server: RunningServer, new_page: NewPage, judged: Judged, dark: bool) -> None:
+    page = new_page(dark=dark)
+    found: dict[str, list[str]] = {}
+    sign_in(page, server, "admin")
+    page.goto(f"{server.url}/alignment?project={judged.project_id}&study={judged.study_id}")
+    tabs = page.get_by_role("tab")
+    expect(tabs).to_have_count(5)
+    for tab in tabs.all():
+        tab.click()
+        settle(page)
+        for summary in page.locator('[role="tabpanel"]:visible summary').all():
+            summary.click()
+        settle(page)
+        check(page, tab.inner_text(), found)
+    page.get_by_text("How it is measured").click()
+    settle(page)
+    check(page, "how it is measured", found)
+    assert not found, report(found)
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -165,6 +165,22 @@ def test_a_window_left_open_takes_over_what_was_done_elsewhere_when_one_comes_ba
     expect(office.get_by_test_id("notice")).to_contain_text("You submitted that item at another computer")
 
 
+def test_a_window_that_saves_over_newer_work_is_told_and_shows_that(scene: Scene, new_page: NewPage) -> None:
+    office = open_as(new_page, scene, "ada")
+    answer_first_step(office)
+    office.keyboard.press("1")
+    wait_for_draft(office)
+    home = open_as(new_page, scene, "ada")
+    wait_for_step(home, "With answer and evidence")
+    for key in ("ArrowUp", "2", "ArrowUp", "1", "ArrowUp", "2"):
+        home.keyboard.press(key)
+    _wait_until_stored(scene, "not_factual")
+    office.keyboard.press("1")  # nobody has told this window
+    expect(office.get_by_test_id("notice")).to_contain_text("You went on with this item at another computer")
+    assert chosen(office, "question_factual") == ["Not factual"]
+    assert chosen(office, "answer_factual") == []
+
+
 # On and back ----------------------------------------------------------------------------------------------------------
 
 

@@ -70,15 +70,16 @@ export class Api {
  * @param {string} url
  * @param {unknown} [body] makes it a POST
  * @param {AbortSignal} [signal]
+ * @param {RequestCache} [cache] what the browser may answer by itself
  * @returns {Promise<any>}
  */
-export async function ask(url, body, signal) {
+export async function ask(url, body, signal, cache = 'no-store') {
   const patience = AbortSignal.timeout(PATIENCE);
   /** @type {RequestInit} */
   const request = {
     credentials: 'same-origin',
     headers: { Accept: 'application/json' },
-    cache: 'no-store',
+    cache,
     signal: signal ? AbortSignal.any([signal, patience]) : patience,
   };
   if (body !== undefined) {

@@ -404,8 +404,12 @@ export class App extends Page {
     else this.screens.say(words);
   }
 
-  /** @param {'saved' | 'offline' | 'signed-out'} state */
+  /** @param {'saved' | 'offline' | 'signed-out' | 'outdated'} state */
   #draftState(state) {
+    if (state === 'outdated') {
+      void this.#refresh();
+      return;
+    }
     this.status.draft(state);
     if (state === 'signed-out') this.#signOut();
     this.#state();

@@ -30,14 +30,25 @@ function styleOf(box, turn = 0) {
   return `left:${x0 * 100}%;top:${y0 * 100}%;width:${(x1 - x0) * 100}%;height:${(y1 - y0) * 100}%`;
 }
 
-/** The highlights of a page, on the page as it is unturned. @param {OnPages} drawn @param {number} page */
+/**
+ * The highlights of a page, on the page as it is unturned: what is blended with its picture, and the frames over that.
+ *
+ * @param {OnPages} drawn
+ * @param {number} page
+ */
 export function highlights({ hits, located, active }, page) {
-  const found = located.filter((place) => place.page === page).flatMap(({ unit, boxes: lines }) => lines.map(
-    (box) => h('i', { class: `hl found ${unit === active ? 'on' : ''}`, 'data-unit': unit, style: styleOf(box) }),
-  ));
-  return [...found, ...hits.filter((hit) => hit.page === page).flatMap((hit) => hit.boxes.map(
-    (box) => h('i', { class: `hl ${hit.of} ${hit.on ? 'on' : ''}`, 'data-testid': `hit-${hit.of}`, title: hit.title, style: styleOf(box) }),
-  ))];
+  const places = [
+    ...located.filter((place) => place.page === page).flatMap(({ unit, boxes: lines }) => lines.map(
+      (box) => ({ box, kind: `found ${unit === active ? 'on' : ''}`, rest: { 'data-unit': unit } }),
+    )),
+    ...hits.filter((hit) => hit.page === page).flatMap((hit) => hit.boxes.map(
+      (box) => ({ box, kind: `${hit.of} ${hit.on ? 'on' : ''}`, rest: { 'data-testid': `hit-${hit.of}`, title: hit.title } }),
+    )),
+  ];
+  return {
+    lights: places.map(({ box, kind, rest }) => h('i', { class: `hl ${kind}`, style: styleOf(box), ...rest })),
+    frames: places.map(({ box, kind }) => h('i', { class: `frame ${kind}`, style: styleOf(box) })),
+  };
 }
 
 /**

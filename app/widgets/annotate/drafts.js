@@ -17,7 +17,7 @@ export class Drafts {
    * @param {string} person
    * @param {number} study
    * @param {import('./api.js').Api} api
-   * @param {(state: 'saved' | 'offline' | 'signed-out') => void} onstate
+   * @param {(state: 'saved' | 'offline' | 'signed-out' | 'outdated') => void} onstate 'outdated': the server has a newer draft, from elsewhere
    */
   constructor(person, study, api, onstate) {
     this.prefix = `${PREFIX}/${person}/${study}/`;
@@ -69,8 +69,12 @@ export class Drafts {
       await this.api.draft({ assignment, sitting, step, content, seconds }, request.signal);
       this.onstate('saved');
     } catch (error) {
+      if (request.signal.aborted) return;
       // A refused draft is not sent again: its item was submitted or taken back, and the mirror still has it.
-      if (request.signal.aborted || error instanceof Refused) return;
+      if (error instanceof Refused) {
+        if (error.status === 409) this.onstate('outdated');
+        return;
+      }
       this.unsent ??= unsent;
       this.#later(RETRY);
       this.onstate(error instanceof SignedOut ? 'signed-out' : 'offline');

@@ -21,9 +21,38 @@ export function needsTiles(pixels) {
   return pixels * ENOUGH > LADDER[LADDER.length - 1];
 }
 
-/** @param {Doc} doc @param {number} page @param {number} width */
+/** @param {Doc} doc @param {number | string} page @param {number} width */
 export function pageUrl(doc, page, width) {
   return doc.url.replace('{page}', String(page)).replace('{width}', String(width));
+}
+
+/**
+ * The thumbnails of several pages in one request, as far as the server can draw them soon; null when none can be had now.
+ *
+ * @param {Doc} doc
+ * @param {number} first
+ * @param {number} last
+ * @param {AbortSignal} signal
+ * @returns {Promise<Map<number, string> | null>} page → an address to be revoked when it is no longer needed
+ */
+export async function thumbnails(doc, first, last, signal) {
+  let data;
+  try {
+    const response = await fetch(pageUrl(doc, `${first}-${last}`, THUMBNAIL), { credentials: 'same-origin', priority: 'low', signal });
+    if (!response.ok) return null;
+    data = new DataView(await response.arrayBuffer());
+  } catch {
+    return null;
+  }
+  /** @type {Map<number, string>} */
+  const found = new Map();
+  // Each picture comes behind its page and its length, four bytes each.
+  for (let at = 0; at < data.byteLength;) {
+    const [page, size] = [data.getUint32(at), data.getUint32(at + 4)];
+    found.set(page, URL.createObjectURL(new Blob([data.buffer.slice(at + 8, at + 8 + size)])));
+    at += 8 + size;
+  }
+  return found;
 }
 
 /**

@@ -149,10 +149,10 @@ export class Layout {
     return this.numbers[first + (beyond ? 1 : 0)] ?? 1;
   }
 
-  /** The pages that a stretch of the stack touches, with `more` rows above and below. @param {number} top @param {number} bottom @param {number} [more] */
+  /** The pages that a stretch of the stack touches by more than a pixel, with `more` rows above and below. @param {number} top @param {number} bottom @param {number} [more] */
   between(top, bottom, more = 0) {
-    const first = this.placeOf(this.pageAt(top)) - more * this.columns;
-    const last = this.placeOf(this.pageAt(bottom)) + (more + 1) * this.columns;
+    const first = this.placeOf(this.pageAt(top + GAP + 1)) - more * this.columns;
+    const last = this.placeOf(this.pageAt(bottom - 1)) + (more + 1) * this.columns;
     return this.numbers.slice(Math.max(0, first), Math.max(0, last));
   }
 

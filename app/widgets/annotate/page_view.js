@@ -1,7 +1,7 @@
 /** One page on the surface: its picture, ever sharp, with highlights, words and boxes over it. */
 
 import { h } from './dom.js';
-import { imageOf, needsTiles, pageUrl, rung, THUMBNAIL } from './images.js';
+import { imageOf, needsTiles, pageUrl, rung } from './images.js';
 import { boxes, highlights } from './boxes.js';
 import { wordsOf } from './page_words.js';
 import { TextLayer } from './text_layer.js';
@@ -42,6 +42,7 @@ export class PageView {
     this.picture = h('div', { class: 'picture' });
     this.tiles = new Tiles();
     this.lights = h('div', { class: 'lights' });
+    this.frames = h('div', { class: 'frames' });
     /** @type {TextLayer | null} */
     this.text = null;
     this.asked = false; // for the words
@@ -49,7 +50,7 @@ export class PageView {
     this.boxes = h('div', { class: 'boxes' });
     // Without a size of its own: when the page's size changes, no word has to be laid out anew.
     this.wordsPlace = h('div', { class: 'page-words-place' });
-    this.leaf = h('div', { class: 'leaf' }, this.picture, this.tiles.element, this.lights, this.wordsPlace);
+    this.leaf = h('div', { class: 'leaf' }, this.picture, this.tiles.element, this.lights, this.frames, this.wordsPlace);
     this.element = h('div', { class: 'page', 'data-page': page, 'data-testid': 'page' }, this.leaf, this.boxes, this.note);
   }
 
@@ -72,7 +73,9 @@ export class PageView {
 
   /** Draws highlights and boxes. @param {import('./boxes.js').OnPages} drawn @param {number} turn @param {Parameters<typeof boxes>[3]} on */
   draw(drawn, turn, on) {
-    this.lights.replaceChildren(...highlights(drawn, this.page));
+    const { lights, frames } = highlights(drawn, this.page);
+    this.lights.replaceChildren(...lights);
+    this.frames.replaceChildren(...frames);
     this.boxes.replaceChildren(...boxes(drawn, this.page, turn, on));
   }
 
@@ -84,6 +87,7 @@ export class PageView {
     const image = imageOf(pageUrl(this.doc, this.page, wanted), urgent);
     image.alt = TEXT.pageOf(this.page, this.doc.title || this.doc.key);
     image.draggable = false;
+    if (this.image && this.coming && !this.coming.complete) this.coming.src = ''; // a smaller one that nobody needs any more
     this.coming = image;
     const ready = () => {
       if (this.gone || wanted < this.width) return;
@@ -112,10 +116,9 @@ export class PageView {
     });
   }
 
-  /** Shows the thumbnail until there is a picture. */
-  preview() {
-    if (this.image) return;
-    this.picture.style.backgroundImage = `url("${pageUrl(this.doc, this.page, THUMBNAIL)}")`;
+  /** Shows the thumbnail until there is a picture. @param {string} thumbnail its address */
+  preview(thumbnail) {
+    if (!this.image) this.picture.style.backgroundImage = `url("${thumbnail}")`;
   }
 
   /**

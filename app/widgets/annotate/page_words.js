@@ -17,7 +17,7 @@ export function wordsOf(doc, page) {
   const url = besideUrl(doc, 'page-words', page);
   const known = kept.get(url);
   if (known) return known;
-  const fetched = ask(url).catch(() => {
+  const fetched = ask(url, undefined, undefined, 'default').catch(() => {
     setTimeout(() => kept.delete(url), AGAIN);
     return null;
   });

@@ -1,15 +1,15 @@
 /**
  * The pages of one document, one below the other or two beside each other: scrolled by the wheel, zoomed about the
- * pointer, dragged, turned, always sharp. Only the pages in sight and their neighbours hold a picture.
+ * pointer, dragged, turned. Which of them hold a picture, and how sharp a one, is decided in holding.js.
  */
 
 import { unitAt } from './boxes.js';
 import { h } from './dom.js';
 import { Gestures } from './gestures.js';
+import { Holding } from './holding.js';
 import { pageNumbers } from './images.js';
-import { around, Layout, PAD, unturned } from './layout.js';
+import { around, Layout, PAD } from './layout.js';
 import { Marker } from './marker.js';
-import { PageView } from './page_view.js';
 import { TEXT } from './text.js';
 
 /** @typedef {import('./types.js').Doc} Doc */
@@ -20,10 +20,6 @@ import { TEXT } from './text.js';
 /** @typedef {import('./boxes.js').PageHit} PageHit */
 /** @typedef {import('./marker.js').Point} Point */
 
-const BESIDE = 1; // rows above and below the view that are loaded as well
-const SETTLED = 120; // milliseconds without movement until a sharper picture is fetched
-const READ = 200; // milliseconds without movement until the words of the pages in sight are fetched
-
 export class Pages {
   /**
    * @param {object} on
@@ -33,7 +29,7 @@ export class Pages {
    * @param {() => void} on.selected text was selected, or no longer is
    * @param {(page: number, box: Box, asText: boolean) => void} on.marked a box was drawn
    * @param {() => void} on.drawing drawing a box began or ended
-   * @param {(page: number) => boolean} on.preview whether the thumbnail of a page is there already
+   * @param {(page: number) => string} on.thumbnail address of the thumbnail of a page; empty unless it is there already
    */
   constructor(on) {
     this.on = on;
@@ -52,22 +48,23 @@ export class Pages {
     /** The unit that was brought into view last, unless the view was moved since. @type {string | null} */
     this.at = null;
     this.pinned = false; // the page was asked for, and stays the current one until the annotator scrolls
-    /** @type {Map<number, PageView>} */
-    this.views = new Map();
     /** A part of a page that fills the view, and where the view was before. @type {{page: number, box: Box, whole: boolean, zoom: number, fit: 'width' | 'page' | 'free', left: number, top: number} | null} */
     this.enlarged = null;
     this.frame = 0;
-    this.settling = 0;
-    this.reading = 0;
+    this.holding = new Holding(this);
     this.marker = new Marker(this, { marked: on.marked, changed: on.drawing });
     this.gestures = new Gestures(this);
     this.resizes = new ResizeObserver(() => this.#resized());
     this.resizes.observe(this.element);
-    this.element.addEventListener('scroll', () => this.#soon(), { passive: true });
+    this.element.addEventListener('scroll', () => this.soon(), { passive: true });
   }
 
   get numbers() {
     return this.layout.numbers;
+  }
+
+  get views() {
+    return this.holding.views;
   }
 
   get zoom() {
@@ -86,51 +83,51 @@ export class Pages {
     this.marker.set(false);
     if (!this.layout.view.width) this.layout.view = { width: this.element.clientWidth, height: this.element.clientHeight };
     if (!same) {
-      for (const view of this.views.values()) view.drop();
-      this.views.clear();
+      this.holding.clear();
       this.enlarged = null;
       this.layout.open(pageNumbers(doc, this.drawn.units.flatMap((unit) => unit.pages)), doc.sizes);
       this.page = this.layout.numbers[0] ?? 1;
       this.#place();
       this.element.scrollTop = 0;
     } else if (this.enlarged) this.closeEnlarged();
-    this.#draw();
-    this.#paint();
+    this.holding.draw();
+    this.holding.paint();
   }
 
   /** Draws the boxes of people beside those of evidence units. @param {PageMark[]} marks of all documents */
   setMarks(marks) {
     this.marks = marks;
     this.drawn.marks = marks.filter((mark) => mark.document === this.doc?.id);
-    this.#draw();
+    this.holding.draw();
   }
 
   /** Draws something else over the pages of this document. @param {Partial<import('./boxes.js').OnPages>} drawn */
   set(drawn) {
     Object.assign(this.drawn, drawn);
-    this.#draw();
+    this.holding.draw();
   }
 
   /** Turns to the page before or after. @param {number} by 1 or -1 */
   turn(by) {
-    this.goTo(this.layout.beside(this.page, by));
+    this.goTo(this.layout.beside(this.page, by), by);
   }
 
-  /** Scrolls to a page, or the nearest one that is shown. @param {number} page */
-  goTo(page) {
+  /** Scrolls to a page, or the nearest one that is shown. @param {number} page @param {number} [heading] 1 or -1 when the annotator leafs */
+  goTo(page, heading = 0) {
     this.at = null;
     this.page = this.layout.nearest(page);
     this.pinned = true;
     if (this.fit === 'page') this.#setZoom(this.layout.wholeZoom(this.page));
     this.element.scrollTop = this.layout.topOf(this.page) - PAD;
-    this.#paint();
+    this.holding.head(heading);
+    this.holding.paint();
     this.on.page(this.page, false);
   }
 
   /** Brings an evidence unit into view and marks it. @param {Unit} unit */
   showUnit(unit) {
     this.drawn.active = unit.key;
-    this.#draw();
+    this.holding.draw();
     const place = this.drawn.located.find((one) => one.unit === unit.key);
     const page = place && !unit.box ? place.page : unit.pages[0];
     if (page) this.bring(page, unit.box ?? (place ? around(place.boxes) : null));
@@ -154,8 +151,9 @@ export class Pages {
       const fitsFromTop = !box || rect.bottom + PAD <= pageTop + height;
       element.scrollTop = fitsFromTop ? pageTop : rect.top - (spare > 60 ? Math.min(spare / 2, 160) : 30);
       if (box) element.scrollLeft = (rect.left + rect.right) / 2 - width / 2;
+      this.holding.head(0);
     }
-    this.#paint();
+    this.holding.paint();
     this.pinned = true;
     this.#setPage(page, false);
   }
@@ -173,7 +171,7 @@ export class Pages {
     element.scrollTop = (rect.top + rect.bottom - layout.view.height) / 2;
     this.pinned = true;
     this.#setPage(page, false);
-    this.#paint();
+    this.holding.paint();
     this.on.zoom();
   }
 
@@ -186,7 +184,7 @@ export class Pages {
     this.#setZoom(enlarged.zoom);
     this.element.scrollLeft = enlarged.left;
     this.element.scrollTop = enlarged.top;
-    this.#paint();
+    this.holding.paint();
     return true;
   }
 
@@ -235,23 +233,20 @@ export class Pages {
 
   /** Tries again what could not be loaded. */
   retry() {
-    for (const view of this.views.values()) view.retry(this.#pixels(view.page));
+    this.holding.retry();
   }
 
   dispose() {
     this.resizes.disconnect();
     cancelAnimationFrame(this.frame);
-    clearTimeout(this.settling);
-    clearTimeout(this.reading);
-    for (const view of this.views.values()) view.drop();
-    this.views.clear();
+    this.holding.clear();
   }
 
   /** The annotator moves by hand: the page in view is the current one from now on. */
   unpin() {
     this.at = null;
     this.pinned = false;
-    this.#soon();
+    this.soon();
   }
 
   /** The point of a page under a point of the window; on a given page, the nearest one. @param {number} clientX @param {number} clientY @param {number} [page] @returns {Point | null} */
@@ -310,7 +305,7 @@ export class Pages {
     if (this.fit === 'page') layout.zoom = layout.wholeZoom(page);
     layout.compute();
     this.#place();
-    this.#draw();
+    this.holding.draw();
     this.goTo(page);
   }
 
@@ -319,8 +314,7 @@ export class Pages {
     this.layout.setZoom(zoom);
     this.#place();
     this.on.zoom();
-    clearTimeout(this.settling);
-    this.settling = window.setTimeout(() => this.#paint(), SETTLED);
+    this.holding.paintLater();
   }
 
   /** Puts everything where the layout says. */
@@ -328,7 +322,7 @@ export class Pages {
     const { layout } = this;
     this.surface.style.width = `${Math.max(layout.view.width, layout.across + 2 * PAD)}px`;
     this.surface.style.height = `${layout.height}px`;
-    for (const view of this.views.values()) view.place(layout);
+    this.holding.place();
   }
 
   /**
@@ -348,7 +342,8 @@ export class Pages {
     const after = layout.rect(page);
     element.scrollLeft = after.left + across * (after.right - after.left) - at.x;
     element.scrollTop = after.top + down * (after.bottom - after.top) - at.y;
-    this.#soon();
+    this.holding.head(this.holding.heading);
+    this.soon();
   }
 
   #resized() {
@@ -361,14 +356,16 @@ export class Pages {
       layout.compute();
       this.#place();
     });
-    this.#paint();
+    this.holding.paint();
     this.on.zoom();
   }
 
-  #soon() {
+  /** Paints in the next frame, and sees which page is the current one. */
+  soon() {
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
-      this.#paint();
+      this.holding.scrolled();
+      this.holding.paint();
       if (!this.pinned) this.#setPage(this.layout.pageAt(this.element.scrollTop + this.layout.view.height * 0.4), true);
     });
   }
@@ -382,95 +379,13 @@ export class Pages {
     this.on.page(page, byScrolling);
   }
 
-  /** Device pixels that a page is wide. @param {number} page */
-  #pixels(page) {
-    return this.layout.imageWidth(page) * window.devicePixelRatio;
-  }
-
-  /** Holds exactly the pages in sight and their neighbours; what is in sight is asked for first. */
-  #paint() {
-    const { layout } = this;
-    if (!this.doc || !layout.numbers.length) return;
-    const top = this.element.scrollTop;
-    const inSight = layout.between(top, top + layout.view.height);
-    const near = layout.between(top, top + layout.view.height, BESIDE);
-    for (const [page, view] of this.views) {
-      if (page >= near[0] && page <= near[near.length - 1]) continue;
-      view.drop();
-      this.views.delete(page);
-    }
-    for (const page of inSight) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page));
-    // What is in view comes first, alone; its neighbours once it is there.
-    const waiting = inSight.some((page) => !this.views.get(page)?.image && !this.views.get(page)?.again);
-    for (const page of near) {
-      if (!inSight.includes(page) && (!waiting || this.views.get(page)?.wanted)) (this.views.get(page) ?? this.#view(page)).load(this.#pixels(page), false);
-    }
-    clearTimeout(this.settling);
-    clearTimeout(this.reading);
-    this.settling = window.setTimeout(() => this.#sharpen(), SETTLED);
-    this.reading = window.setTimeout(() => this.#read(), READ);
-  }
-
-  /** Tiles for what is in sight where the pages' own pictures are too small. */
-  #sharpen() {
-    const { layout, element, enlarged } = this;
-    const { width, height } = layout.view;
-    const [x, y] = [element.scrollLeft, element.scrollTop];
-    const inSight = layout.between(y, y + height);
-    for (const [page, view] of this.views) {
-      const { left, right, top, bottom } = layout.rect(page);
-      const share = (/** @type {number} */ value, /** @type {number} */ from, /** @type {number} */ to) => Math.max(0, Math.min(1, (value - from) / (to - from)));
-      const seen = unturned([share(x, left, right), share(y, top, bottom), share(x + width, left, right), share(y + height, top, bottom)], layout.turn);
-      if (inSight.includes(page) && seen[2] > seen[0] && seen[3] > seen[1]) {
-        view.sharpen(this.#pixels(page), seen, enlarged?.whole && enlarged.page === page ? enlarged.box : null);
-      } else view.tiles.clear();
-      if (!inSight.includes(page)) continue;
-      view.load(this.#pixels(page));
-    }
-  }
-
-  /** The words of the pages in sight. */
-  #read() {
-    const top = this.element.scrollTop;
-    for (const page of this.layout.between(top, top + this.layout.view.height)) void this.views.get(page)?.read();
-  }
-
-  /** @param {number} page @returns {PageView} */
-  #view(page) {
-    const view = new PageView(page, /** @type {Doc} */ (this.doc), {
-      loaded: (loaded, ratio) => {
-        if (this.views.get(page) !== loaded) return;
-        this.#learnRatio(page, ratio);
-        this.#soon();
-      },
-    });
-    this.views.set(page, view);
-    view.place(this.layout);
-    this.#drawView(view);
-    if (this.on.preview(page)) view.preview();
-    this.surface.append(view.element);
-    return view;
-  }
-
   /** Takes the picture's own shape where the document's sizes are not known. @param {number} page @param {number} ratio */
-  #learnRatio(page, ratio) {
+  learn(page, ratio) {
     const { layout } = this;
     if (layout.knows(page) || !(ratio > 0)) return;
     this.#keeping({ x: 0, y: 0 }, () => {
       layout.learn(page, ratio);
       this.#place();
-    });
-  }
-
-  #draw() {
-    for (const view of this.views.values()) this.#drawView(view);
-  }
-
-  /** @param {PageView} view */
-  #drawView(view) {
-    view.draw(this.drawn, this.layout.turn, {
-      unit: (key) => this.on.unit(key),
-      enlarge: (unit) => unit.box && this.enlarge(unit.pages[0], unit.box),
     });
   }
 }

@@ -1,14 +1,15 @@
 /** The strip of page thumbnails: only those in sight exist, so five hundred pages cost as much as ten. */
 
 import { attribute, h, keepFocus } from './dom.js';
-import { pageUrl, THUMBNAIL } from './images.js';
+import { pageUrl, THUMBNAIL, thumbnails } from './images.js';
 import { TEXT } from './text.js';
 
 /** @typedef {{class: string, title: string, words?: string}} Mark */
 
 const PITCH = 76; // pixels from one thumbnail to the next
 const MOST = 5; // marks on a thumbnail; its name has them all
-const WAIT = 150; // milliseconds of rest before thumbnails are fetched, after the pages in view
+const WAIT = 250; // milliseconds of rest before thumbnails are fetched, after the pages in view
+const KEPT = 400; // thumbnails of a document that stay when they are out of sight
 
 export class Strip {
   /** @param {(page: number) => void} onpick */
@@ -31,6 +32,9 @@ export class Strip {
     this.numbers = [];
     this.page = 1;
     this.timer = 0;
+    /** Addresses of the thumbnails that were fetched, the oldest first. @type {Map<number, string>} */
+    this.pictures = new Map();
+    this.request = new AbortController();
     // Kept here because asking the element makes the browser lay the page out.
     this.top = 0;
     this.height = 0;
@@ -45,6 +49,7 @@ export class Strip {
     if (this.doc?.url !== doc.url) {
       this.shown.clear();
       this.list.replaceChildren();
+      this.#forget();
       this.#scrollTo(0);
     }
     this.height ||= this.element.clientHeight;
@@ -67,10 +72,10 @@ export class Strip {
     }
   }
 
-  /** Whether the thumbnail of a page has been loaded. @param {number} page */
-  has(page) {
+  /** The address of the thumbnail of a page; empty unless it has been loaded. @param {number} page */
+  thumbnail(page) {
     const image = this.shown.get(page)?.querySelector('img');
-    return !!image?.complete && image.naturalWidth > 0;
+    return image?.complete && image.naturalWidth > 0 ? image.src : '';
   }
 
   /** Draws the marks again. */
@@ -83,10 +88,14 @@ export class Strip {
     const first = Math.max(0, Math.floor(this.top / PITCH) - 2);
     const near = this.numbers.slice(first, Math.ceil((this.top + this.height) / PITCH) + 2);
     for (const [page, element] of this.shown) {
-      if (page < near[0] || page > near[near.length - 1]) {
-        element.remove();
-        this.shown.delete(page);
+      if (page >= near[0] && page <= near[near.length - 1]) continue;
+      const image = element.querySelector('img');
+      if (image && !image.complete) {
+        image.src = ''; // nobody waits for it any more
+        this.pictures.delete(page);
       }
+      element.remove();
+      this.shown.delete(page);
     }
     for (const [at, page] of near.entries()) {
       if (this.shown.has(page)) continue;
@@ -97,14 +106,16 @@ export class Strip {
       this.shown.set(page, element);
       this.list.append(element);
       this.#mark(page, element);
+      this.#picture(page);
     }
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.#fetch(), WAIT);
+    this.timer = window.setTimeout(() => void this.#fetch(), WAIT);
   }
 
   dispose() {
     this.resizes.disconnect();
     clearTimeout(this.timer);
+    this.#forget();
   }
 
   /** @param {number} top */
@@ -122,12 +133,47 @@ export class Strip {
     element.querySelector('.dots')?.replaceChildren(...marks.slice(0, MOST).map((mark) => h('i', { class: `dot ${mark.class}` }, mark.words ?? '')));
   }
 
-  #fetch() {
+  /** Fetches the thumbnails in view that are not there yet: together, and one by one those that did not come with them. */
+  async #fetch() {
     const { doc } = this;
-    if (!doc) return;
-    for (const [page, element] of this.shown) {
-      if (element.querySelector('img')) continue;
-      element.prepend(h('img', { fetchpriority: 'low', src: pageUrl(doc, page, THUMBNAIL), alt: '', draggable: 'false', decoding: 'async' }));
+    const inView = this.numbers.slice(Math.floor(this.top / PITCH), Math.ceil((this.top + this.height) / PITCH));
+    const missing = inView.filter((page) => !this.pictures.has(page));
+    if (!doc || !missing.length) return;
+    this.request.abort();
+    const request = new AbortController();
+    this.request = request;
+    const found = await thumbnails(doc, missing[0], missing[missing.length - 1], request.signal);
+    if (!found || request.signal.aborted) return;
+    for (const page of missing) {
+      if (!found.has(page)) found.set(page, pageUrl(doc, page, THUMBNAIL));
     }
+    for (const [page, url] of found) {
+      this.#revoke(page);
+      this.pictures.set(page, url);
+      this.#picture(page);
+    }
+    for (const page of this.pictures.keys()) {
+      if (this.pictures.size <= KEPT) break;
+      if (!this.shown.has(page)) this.#revoke(page);
+    }
+  }
+
+  /** Shows the thumbnail of a page that has been fetched. @param {number} page */
+  #picture(page) {
+    const element = this.shown.get(page);
+    const url = this.pictures.get(page);
+    if (!element || !url || element.querySelector('img')) return;
+    element.prepend(h('img', { fetchpriority: 'low', src: url, alt: '', draggable: 'false', decoding: 'async' }));
+  }
+
+  /** @param {number} page */
+  #revoke(page) {
+    URL.revokeObjectURL(this.pictures.get(page) ?? '');
+    this.pictures.delete(page);
+  }
+
+  #forget() {
+    this.request.abort();
+    for (const page of [...this.pictures.keys()]) this.#revoke(page);
   }
 }

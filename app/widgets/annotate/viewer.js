@@ -76,7 +76,7 @@ export class Viewer {
       },
       marked: (page, box, asText) => void this.#marked(page, box, asText),
       drawing: () => this.tools.marking(this.pages.marker.on),
-      preview: (page) => this.strip.has(page),
+      thumbnail: (page) => this.strip.thumbnail(page),
     });
     this.pages.element.addEventListener('scroll', () => this.selection.hide(), { passive: true });
     this.strip = new Strip((page) => this.goTo(page));

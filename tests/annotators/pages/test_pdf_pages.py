@@ -9,6 +9,7 @@ import pytest
 
 from annotators.errors import InvalidInput
 from annotators.pages import Limits, PageNotDrawn, Renderer, Why
+from annotators.pages.words import PageWords
 from tests.annotators.pages import makers
 
 PDF = "application/pdf"
@@ -145,6 +146,27 @@ def test_a_page_that_takes_for_ever_is_stopped_at_the_time_limit(tmp_path: Path)
         assert renderer.worker_pids() != [before]
         with pytest.raises(ProcessLookupError):
             os.kill(before, 0)
+
+
+@pytest.mark.parametrize("children", ["[{own} 0 R {own} 0 R]", "{own} 0 R", "[0 0 0]"])
+def test_a_tagged_pdf_is_shown_even_if_its_structure_runs_in_circles(
+    renderer: Renderer, tmp_path: Path, children: str
+) -> None:
+    """Some renderers follow the tree of a tagged PDF for ever."""
+    document = makers.mupdf.open("pdf", makers.pdf("tagged words"))
+    root, element = document.get_new_xref(), document.get_new_xref()
+    document.update_object(root, f"<</Type/StructTreeRoot/K[{element} 0 R]>>")
+    kids = children.format(own=element)
+    document.update_object(element, f"<</Type/StructElem/S/Document/P {root} 0 R/K {kids}>>")
+    document.xref_set_key(document.pdf_catalog(), "StructTreeRoot", f"{root} 0 R")
+    document.xref_set_key(document.pdf_catalog(), "MarkInfo", "<</Marked true>>")
+    path = makers.put(tmp_path, "tagged.pdf", document.tobytes())
+    assert renderer.inspect(path, PDF).n_pages == 1
+    assert renderer.render(path, PDF, 1, 480).width == 480
+    assert "tagged words" in renderer.page_text(path, PDF, 1)
+    words = renderer.words(path, PDF, [1], 1.0)[1]
+    assert isinstance(words, PageWords)
+    assert words.texts[-2:] == ["tagged", "words"]
 
 
 def test_a_page_that_needs_too_much_memory_says_so(tmp_path: Path) -> None:
