@@ -64,10 +64,11 @@ class Installation:
             ).one()
             return n, versions, session.execute(select(func.count()).select_from(Run)).scalar_one()
 
-    def worker(self, name: str) -> subprocess.Popen[bytes]:
-        """A worker process of its own; it inherits this database's address."""
+    def worker(self, name: str, *, beat: float = jobs.BEAT_SECONDS) -> subprocess.Popen[bytes]:
+        """A worker process of its own, which says every `beat` seconds how far it is; on this database."""
+        program = f"import sys; from app import jobs; jobs.BEAT_SECONDS = {beat}; sys.exit(jobs.main(sys.argv[1:]))"
         return subprocess.Popen(
-            [sys.executable, "-m", "app.jobs", str(self.home), name],
+            [sys.executable, "-c", program, str(self.home), name],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             env={**os.environ, "ASSAY_DATABASE_URL": self.db.url.render_as_string(hide_password=False)},
@@ -263,7 +264,7 @@ def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Datab
     here = Installation(database, tmp_path, items=1)
     here.admin, here.project_id = labelled.rosa, labelled.project_id
     job = labelled.queue()
-    killed = here.worker("the killed one")
+    killed = here.worker("the killed one", beat=0.05)
     until(lambda: here.facts(job).done > 0)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
