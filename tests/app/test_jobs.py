@@ -297,6 +297,7 @@ class TestTheWatchOfTheServer:
         until(lambda: small.facts(job).state == "done")
         assert small.scores() == (50, 50, 1)
 
+    @pytest.mark.slow
     def test_a_worker_that_is_killed_is_replaced_and_its_job_done(self, small: Installation, watch: Workers) -> None:
         make_items(small.db, small.project_id, 40_000, start=50)
         job = small.queue()

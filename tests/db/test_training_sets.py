@@ -59,6 +59,7 @@ def test_answers_are_read_in_order_with_their_correctness(labelled: Labelled) ->
     assert [(one.external_id, one.correctness) for one in found] == [("i1", None), ("i2", None), ("known", 1.0)]
 
 
+@pytest.mark.slow
 def test_a_review_shows_accuracy_confusion_and_every_change(on_sqlite: Labelled) -> None:
     make_item(on_sqlite.db, on_sqlite.project_id, "flagged", answer=DECLINES, references=[["tin"]])
     result = on_sqlite.result(on_sqlite.review())

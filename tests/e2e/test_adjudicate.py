@@ -35,7 +35,7 @@ from tests.e2e.disputes import (
 from tests.e2e.scene import import_sample
 from tests.servers import PASSWORD, RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 DOCUMENTS = ("harrow-bay-2024.pdf", "tern-sound-inquiry-7-2023.pdf")
 COMPLETE, GROUNDING = "complete", "grounding"

@@ -12,7 +12,7 @@ from tests.e2e.conftest import ARTEFACTS, NewPage, sign_in
 from tests.exports.labelled import Labelled, labelled, labelled_study
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

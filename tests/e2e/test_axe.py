@@ -19,7 +19,7 @@ from tests.e2e.screenshots import addresses
 from tests.exports.judged import Judged, make_judged
 from tests.servers import PASSWORD, RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 GRAVE = {"serious", "critical"}
 

@@ -17,7 +17,7 @@ from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, answer_first_step, judgement, question, wait_for_step, wait_until_saved
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 UNITS = 40
 ARABIC = "كم بلغت كمية الطاقة التي سلّمتها التعاونية في عام 2024، وما سبب الفرق عن السعة المتعاقد عليها (83 GWh)؟"

@@ -15,7 +15,7 @@ from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, answer_first_step, wait_for_step
 from tests.servers import running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tests.e2e.scene import Scene
 from tests.e2e.viewer_scene import make_viewer_scene, open_viewer, place_of, settle, table, wait_for_picture
 from tests.servers import running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 Colour = tuple[int, int, int]
 PAPER: list[Colour] = [(31, 95, 139), (11, 31, 58), (255, 255, 255), (128, 128, 128), (47, 122, 79), (115, 47, 0)]

@@ -34,7 +34,7 @@ from tests.e2e.viewer_scene import (
 )
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SAMPLES = (
     "harrow-bay-2024.pdf",

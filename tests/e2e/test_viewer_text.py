@@ -25,7 +25,7 @@ from tests.e2e.viewer_scene import (
 )
 from tests.servers import running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 OTHER = ("Nothing of note happened on the other days,", "apart from a dance in the saloon.")
 PASSAGE = "Steering was lost for eleven minutes near the point. An efficient cooling pump would have kept the oil cold."

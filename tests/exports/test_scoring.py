@@ -321,6 +321,7 @@ class TestOnDask:
                 ahead.append(read - done)
         assert max(ahead) <= 2 * engines._AHEAD
 
+    @pytest.mark.slow
     def test_the_model_is_loaded_once_in_a_worker(self, cluster: Any) -> None:
         task = scoring_task("abstention")
         texts = ["The lease ended in 1911.", "I cannot find that in the documents."]

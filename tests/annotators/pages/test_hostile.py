@@ -45,6 +45,7 @@ def test_the_documents_are_the_same_every_time(documents: dict[str, Path]) -> No
     assert {name: path.read_bytes() for name, path in documents.items()} == again
 
 
+@pytest.mark.slow
 def test_nothing_hangs_and_every_failure_has_words_and_a_picture(limited: Renderer, documents: dict[str, Path]) -> None:
     assert len(documents) == N_DOCUMENTS
     before = resident_mb()
@@ -75,6 +76,7 @@ def test_nothing_hangs_and_every_failure_has_words_and_a_picture(limited: Render
     assert resident_mb() - before < 60
 
 
+@pytest.mark.slow
 def test_their_words_are_read_or_refused_in_time(limited: Renderer, documents: dict[str, Path], tmp_path: Path) -> None:
     before = resident_mb()
     with_words = 0

@@ -245,6 +245,7 @@ class TestReview:
 class TestOnReadAnswers:
     """What docs/metrics.md says of the starting set, on answers that were labelled by reading them."""
 
+    @pytest.mark.slow
     def test_it_is_as_good_as_the_docs_say_and_better_than_tfidf(self, shared_data: Path) -> None:
         answers = labelled_answers(shared_data)
         assert len(answers) >= 150
@@ -288,6 +289,7 @@ def test_hallucination_rates_of_fathoms_follow_from_the_stored_abstentions(share
             assert total / mean.counts[category] == pytest.approx(stored_rate, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_most_of_the_authors_flags_follow_from_their_examples(shared_data: Path) -> None:
     """1-NN over whole answers with the authors' 90 examples: 84 % of their flags. They may have used another model."""
     given = json.loads((shared_data / "fathoms" / "statement_abstention_training.json").read_text())
