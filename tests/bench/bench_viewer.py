@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -356,7 +357,8 @@ def main() -> None:
             scene = make_viewer_scene(server, folder / "items", rows, {"long.pdf": data}, overlap=3)
             measure_jumps(browser, server, scene.study_id, min(20, options.turns))
             found = measure_viewer(browser, server, scene.study_id, options.turns)
-            asyncio.run(measure_ten(server, scene.project_id, options.seconds))
+            with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
+                thread.submit(asyncio.run, measure_ten(server, scene.project_id, options.seconds)).result()
         naive = measure_st_image(browser, folder / "pictures", options.turns)
         print(f"ratio to st.image: cached page {found['cached'] / naive:.2f}, page turn {found['turn'] / naive:.2f}")
         browser.close()
