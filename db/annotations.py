@@ -302,7 +302,7 @@ def my_work(
     if before is not None:
         query = query.where(col(Assignment.id) < before)
     if search.strip():
-        query = query.where(func.lower(ItemVersion.question).contains(search.strip().lower(), autoescape=True))
+        query = query.where(col(ItemVersion.question).icontains(search.strip(), autoescape=True))
     with db.read() as session:
         return [
             MyItem(row.study_id, study, row.id or 0, question, row.state, row.ended_at, row.reason, row.sitting)

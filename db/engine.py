@@ -170,6 +170,12 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
         "cache_size=-2000",  # KiB, for each connection; the operating system keeps the file's pages as well
     ):
         connection.execute(f"PRAGMA {pragma}")
+    # SQLite's own knows only ASCII: a search for "ärger" would miss "Ärger", and both could be names beside each other.
+    connection.create_function("lower", 1, _lower, deterministic=True)
+
+
+def _lower(value: str | bytes | float | None) -> str | bytes | float | None:
+    return value.lower() if isinstance(value, str) else value
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -300,7 +300,7 @@ def _human(session: Session, name: str) -> tuple[Person, Account]:
 
 
 def _add(session: Session, name: str, password_hash: str | None, *, admin: bool, role: Role | None) -> int:
-    if session.exec(select(Account.name).where(func.lower(Account.name) == name.lower())).first() is not None:
+    if session.exec(select(Account.name).where(func.lower(Account.name) == func.lower(name))).first() is not None:
         raise Conflict(f"The name {name!r} is taken. Choose another.")
     person = Person(is_admin=admin, default_role=role)
     session.add(person)

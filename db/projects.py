@@ -58,7 +58,7 @@ def create_project(db: Database, actor: Actor, name: str) -> int:
         raise InvalidInput(f"The project name {name!r} does not fit: it needs 1 to {MAX_NAME} visible characters.")
     taken = Conflict(f"There is a project named {clean!r} already. Choose another name.")
     with db.write() as session:
-        if session.exec(select(Project.id).where(func.lower(Project.name) == clean.lower())).first() is not None:
+        if session.exec(select(Project.id).where(func.lower(Project.name) == func.lower(clean))).first() is not None:
             raise taken
         project = Project(name=clean, created_by=actor.person_id)
         session.add(project)

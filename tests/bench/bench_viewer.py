@@ -4,8 +4,7 @@ Run: .venv/bin/python -m tests.bench.bench_viewer [--turns 30]
 Times are measured in the browser, from the key press to the first frame in which the page asked for shows a complete
 picture (sharp: with as many pixels as the screen has there). *Cold* pages have never been drawn; *cached* ones are on
 the server's disk but new to the browser. For comparison the same pictures are shown by `st.image` on a page of
-Streamlit's own, by a click on its button. The browser's own PDF viewer is not measured: it does not tell when a page
-is painted, and headless Chromium has none.
+Streamlit's own, by a click on its button. The browser's own PDF viewer is compared in bench_pdf_viewer.
 """
 
 from __future__ import annotations

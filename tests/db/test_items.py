@@ -36,7 +36,7 @@ def test_a_list_goes_on_after_a_key(place: Place) -> None:
 
 def test_a_list_is_narrowed_by_system_category_and_words(place: Place) -> None:
     place.take(
-        row(1, system="a", category="Tables", question="How many 50%_boats?"),
+        row(1, system="a", category="Tables", question="How many 50%_boats in Örnsköldsvik?"),
         row(2, system="b", category="Tables"),
         row(3, system="a"),
     )
@@ -44,6 +44,7 @@ def test_a_list_is_narrowed_by_system_category_and_words(place: Place) -> None:
     assert names(place, category="Tables") == ["i1", "i2"]
     assert names(place, category="") == ["i3"]
     assert names(place, search="BOATS") == ["i1"]
+    assert names(place, search="örnSKÖLDS") == ["i1"]
     assert names(place, search="50%_b") == ["i1"]
     assert names(place, search="_oats") == []
     assert names(place, search="I2") == ["i2"]

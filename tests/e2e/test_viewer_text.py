@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.scene import Scene, answer_first_step, make_scene
 from tests.e2e.viewer_scene import (
+    LINES,
     ROOT,
     Shape,
     make_viewer_scene,
@@ -193,6 +194,30 @@ def test_a_passage_without_a_box_is_found_on_its_page(page: Page) -> None:
     words = wait_for_words(page, 2)
     assert_covers(lights.first, words, "Steering")
     assert_covers(lights.last, words, "cooling")
+
+
+def test_tags_hide_no_word_of_the_page(new_page: NewPage, tmp_path: Path) -> None:
+    """Two passages that begin in the middle of a line, of which one goes on to the next, and one with a box."""
+    texts = ["so on to the end Steering was lost", "eleven minutes near the point."]
+    units = [
+        {"key": f"e{number}", "kind": "passage", "document": "ferry.pdf", "pages": [1], "text": text}
+        for number, text in enumerate(texts, 1)
+    ]
+    units.append({**units[0], "key": "e3", "text": "", "box": [0.1, 0.33, 0.6, 0.36]})
+    row = {"answer": "It did.", "documents": ["ferry.pdf"], "evidence": units}
+    lines = tuple(f"{line} and so on to the end" for line in LINES[:2])
+    shape = Shape(words=(*lines, *LINES[2:]))
+    with running_server(tmp_path / "home") as server:
+        scene = make_viewer_scene(server, tmp_path / "items", [row], {"ferry.pdf": pdf([shape])})
+        page = open_viewer(new_page, scene)
+        tags = page.locator('[data-page="1"] .ev em')
+        expect(tags).to_have_count(3)
+        words = [place_of(one) for one in wait_for_words(page, 1).locator("span").all()]
+        screenshot(page, "viewer-tags")
+        for tag in tags.all():
+            left, top, right, bottom = place_of(tag)
+            for x0, y0, x1, y1 in words:
+                assert min(right, x1) - max(left, x0) < 2 or min(bottom, y1) - max(top, y0) < 3, tag.inner_text()
 
 
 def test_the_page_can_be_used_before_anything_is_found(new_page: NewPage, scene: Scene) -> None:

@@ -21,13 +21,30 @@ import { WORDS } from './viewer_text.js';
  * @property {PageHit[]} hits
  */
 
-const MARGIN = { from: 0.12, to: 0.3 }; // shares of the page's width in which a passage begins at the left edge of the text
+// Shares of the page's width in which text begins that has the page's margin before it; in a narrow one the tag is short.
+const MARGIN = { from: 0.07, wide: 0.12, to: 0.3 };
 const DRAWN_LARGER = new Set(['table', 'figure']);
 
 /** @param {Box} box @param {number} [turn] */
 function styleOf(box, turn = 0) {
   const [x0, y0, x1, y1] = turned(box, turn);
   return `left:${x0 * 100}%;top:${y0 * 100}%;width:${(x1 - x0) * 100}%;height:${(y1 - y0) * 100}%`;
+}
+
+/**
+ * Where a unit's tag hides no word: in the margin before one of its lines, or in the one behind it. There is none for
+ * what begins and ends within the text: that tag stands above, and is short.
+ *
+ * @param {Box[]} lines of the unit, on the page as it is turned
+ * @returns {{line: number, place: string}} which line, and the classes that place the tag
+ */
+function placeOfTag(lines) {
+  const before = lines.map(([x0]) => x0), behind = lines.map(([, , x1]) => 1 - x1);
+  for (const [place, margins] of /** @type {[string, number[]][]} */ ([['before', before], ['behind', behind]])) {
+    const line = margins.findIndex((margin) => margin > MARGIN.from && margin < MARGIN.to);
+    if (line >= 0) return { line, place: margins[line] < MARGIN.wide ? `${place} narrow` : place };
+  }
+  return { line: 0, place: 'above' };
 }
 
 /**
@@ -66,7 +83,7 @@ export function boxes({ units, located, active, marks, supports }, page, turn, o
   const placed = own.filter((unit) => unit.box && unit.pages[0] === page);
   const found = located.flatMap((place) => {
     const unit = place.page === page ? units.find((one) => one.key === place.unit) : null;
-    return unit ? [{ unit, box: place.boxes[0] }] : [];
+    return unit ? [{ unit, lines: place.boxes }] : [];
   });
   const whole = own.filter((unit) => !placed.includes(unit) && !found.some((one) => one.unit === unit));
   const state = (/** @type {Unit} */ unit) => (unit.key === active ? 'on' : '');
@@ -83,14 +100,15 @@ export function boxes({ units, located, active, marks, supports }, page, turn, o
   return [
     ...placed.map((unit) => {
       const box = /** @type {Box} */ (unit.box);
-      const [x0] = turned(box, turn);
-      // In the page's margin the tag hides no word; over a box that begins further in it has to stand above.
-      const place = x0 > MARGIN.from && x0 < MARGIN.to ? 'beside' : '';
+      const { place } = placeOfTag([turned(box, turn)]);
       return h('div', { class: `ev ${place} ${state(unit)}`, 'data-unit': unit.key, 'data-testid': 'evidence-box', style: styleOf(box, turn) }, tag(unit));
     }),
-    ...found.map(({ unit, box }) => h('div', {
-      class: `ev text ${state(unit)}`, 'data-unit': unit.key, 'data-testid': 'evidence-place', style: styleOf(box, turn),
-    }, tag(unit))),
+    ...found.map(({ unit, lines }) => {
+      const { line, place } = placeOfTag(lines.map((box) => turned(box, turn)));
+      return h('div', {
+        class: `ev text ${place} ${state(unit)}`, 'data-unit': unit.key, 'data-testid': 'evidence-place', style: styleOf(lines[line], turn),
+      }, tag(unit));
+    }),
     whole.length ? h('div', { class: `ev whole ${whole.some((unit) => unit.key === active) ? 'on' : ''}` }) : '',
     whole.length ? h('div', { class: 'tags' }, ...whole.map(tag)) : '',
     ...marks.filter((mark) => mark.page === page).flatMap((mark) => mark.boxes.map((box, number) => h('div', {
