@@ -15,7 +15,7 @@ from db.studies import StudyDesign, create_study
 from db.training_sets import REVIEW, proposed_examples
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
-DECLINES, STATES = "Copper left the harbour in spring.", "The rope was sold in autumn."
+DECLINES, STATES = "Copper melts in a blue kiln.", "The rope was sold in autumn."
 """What the people of these tests take the first for is unusual on purpose: the classifier takes it for a statement."""
 
 

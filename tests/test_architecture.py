@@ -116,6 +116,7 @@ def test_nothing_names_a_path_or_a_host_of_the_machine_it_was_made_on() -> None:
         assert not suspects.search(path.read_text()), name(path)
 
 
+@pytest.mark.slow
 def test_the_web_process_loads_no_embedding_model() -> None:
     code = (
         "import sys\nimport app.server, app.cli\nfrom app.navigation import load_pages\nload_pages()\n"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from math import isfinite
 from typing import Literal
 
@@ -19,9 +20,16 @@ from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue
 
 EMPTY = "the answer is empty"
 
-ComparedText = Literal["without_question", "answer"]
+ComparedText = Literal["opening", "without_question", "answer"]
+
+OPENING = 20
+"""Words of an answer, as parted by white space, that `opening` compares."""
+
+FORM_SHARE = 0.6
+"""What the form counts for in `opening`; the words count for the rest."""
 
 _RUN = re.compile(r"\w[\w'’-]*")
+_IT_AND_IT = re.compile(r"\bit(?:\W+it\b)+")
 _FUNCTION_WORDS = frozenset(
     word
     for line in (
@@ -43,10 +51,12 @@ class AbstentionParameters(Parameters):
         BUNDLED, min_length=1, description="sentence-transformers model, by name or folder, on this machine"
     )
     text: ComparedText = Field(
-        "without_question", description="leave out the question's words, which say nothing of stating or declining"
+        "opening",
+        description="what is compared: how the answer begins, by its words and its form; the answer without the "
+        "question's words; or all of it",
     )
     reach: float = Field(
-        0.6, ge=0, le=2, description="cosine distance up to which an example of declining counts; 2 is everywhere"
+        0.5, ge=0, le=2, description="cosine distance up to which an example of declining counts; 2 is everywhere"
     )
 
 
@@ -54,7 +64,7 @@ class Abstention(Scorer[AbstentionParameters]):
     """1 when the nearest example is an abstention. An empty answer is unscored."""
 
     name = "abstention"
-    version = "1"
+    version = "2"
     title = "Abstention"
     summary = "1 when the answer declines to answer, 0 when it states something: as its nearest labelled example does."
     source = "FATHOMS-RAG, section III.C (nearest neighbour over sentence embeddings, cosine distance)."
@@ -104,23 +114,67 @@ def classify(items: Sequence[ItemView], parameters: AbstentionParameters) -> lis
 
     Raises NotFound for an unknown training set, InvalidInput for a model that is not on this machine.
     """
-    classifier = _classifier(parameters.training_set, parameters.model)
-    texts = [compared_text(item.question, item.answer, parameters.text) for item in items if item.answer.strip()]
-    found = iter(classifier.nearest(embedder(parameters.model).sentences(texts), parameters.reach))
+    classifier = _classifier(parameters.training_set, parameters.model, parameters.text)
+    answers = [(item.question, item.answer) for item in items if item.answer.strip()]
+    (vectors,) = answer_vectors(
+        answers, [find_training_set(parameters.training_set)], parameters.model, parameters.text
+    )
+    found = iter(classifier.nearest(vectors, parameters.reach))
     return [next(found) if item.answer.strip() else None for item in items]
 
 
 def compared_text(question: str, answer: str, text: ComparedText) -> str:
-    """What is embedded of an answer: all of it, or what it says beside the words of the question.
+    """The words that are compared: all of the answer, or what it says beside the question's words, all or first of it.
 
     An answer repeats the question's words whether it states or declines; left in, they draw it to examples of the same
-    topic. Function words stay. Where nothing is left, or `text` is answer, it is the answer itself.
+    topic. Function words stay. Where nothing is left the words of the question stay, too.
     """
-    asked = set(words(question)) - _FUNCTION_WORDS if text == "without_question" else set()
+    if text == "opening":
+        answer = opening(answer)
+    asked = set() if text == "answer" else set(words(question)) - _FUNCTION_WORDS
     if not asked:
         return answer
     left = _RUN.sub(lambda run: "" if asked.issuperset(words(run[0])) else run[0], answer)
     return " ".join(left.split()) if words(left) else answer
+
+
+def opening(answer: str) -> str:
+    """How an answer begins: its first OPENING words, all of one that has no more."""
+    ends = [run.end() for run in islice(re.finditer(r"\S+", answer), OPENING)]
+    return answer[: ends[-1]] if ends else answer
+
+
+def form(text: str, known: frozenset[str]) -> str:
+    """How a text says it, whatever it is about: every word that is not among `known` is "it", several in a row are one.
+
+    With the words of declining, "The passage does not name the architect." is "The passage does not name the it."
+    """
+    left = _RUN.sub(lambda run: run[0] if known.issuperset(words(run[0])) else "it", text)
+    return _IT_AND_IT.sub("it", " ".join(left.split()))
+
+
+def answer_vectors(
+    answers: Sequence[tuple[str, str]], sets: Sequence[TrainingSet], model: str, text: ComparedText
+) -> list[Vectors]:
+    """For each training set the unit vectors (rows) in which questions' answers are compared with its examples.
+
+    For `opening` a vector is the embedding of the form beside that of the words, so that a cosine of two of them is
+    FORM_SHARE · cos(forms) + (1 − FORM_SHARE) · cos(words). The form depends on the set: its words of declining. By a
+    set without any, because it is tiny, the words alone are compared.
+    """
+    texts = [compared_text(question, answer, text) for question, answer in answers]
+    if text != "opening":
+        return [embedder(model).sentences(texts)] * len(sets)
+    forms = [[form(opening(answer), one.words_of_declining) for _, answer in answers] for one in sets]
+    embedded = embedder(model).sentences([*texts, *(one for block in forms for one in block)])
+    said, *how = np.split(embedded, len(sets) + 1)
+    shares = [FORM_SHARE if one.words_of_declining else 0 for one in sets]
+    return [np.hstack([by**0.5 * block, (1 - by) ** 0.5 * said]) for by, block in zip(shares, how, strict=True)]
+
+
+def example_vectors(training_set: TrainingSet, model: str, text: ComparedText) -> Vectors:
+    """The unit vectors (rows) of a set's examples, which are answers to no question."""
+    return answer_vectors([("", one.text) for one in training_set.examples], [training_set], model, text)[0]
 
 
 class Classifier:
@@ -157,9 +211,9 @@ def _distance(similarity: float) -> float:
 
 
 @lru_cache(maxsize=4)
-def _classifier(digest: str, model: str) -> Classifier:
+def _classifier(digest: str, model: str, text: ComparedText) -> Classifier:
     training_set = find_training_set(digest)
-    return Classifier(training_set, embedder(model).sentences([one.text for one in training_set.examples]))
+    return Classifier(training_set, example_vectors(training_set, model, text))
 
 
 def _score(found: Neighbour | None) -> ScoreValue:

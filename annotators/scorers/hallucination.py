@@ -22,7 +22,7 @@ class Hallucination(Scorer[HallucinationParameters]):
     """1 for a statement whose phrase recall is not 1. Unscored where phrase recall is."""
 
     name = "hallucination"
-    version = "1"
+    version = "2"
     title = "Hallucination"
     summary = "1 when the answer states something and does not have every required phrase; abstaining is none."
     source = "FATHOMS-RAG, section III.C, algorithm 2; an empty answer is none, as in its code."

@@ -8,8 +8,14 @@ from functools import lru_cache
 
 from scipy.stats import binomtest
 
-from annotators.scorers.abstention import AbstentionParameters, Classifier, Neighbour, compared_text
-from annotators.scorers.embedder import embedder
+from annotators.scorers.abstention import (
+    AbstentionParameters,
+    Classifier,
+    ComparedText,
+    Neighbour,
+    answer_vectors,
+    example_vectors,
+)
 from annotators.scorers.hallucination import is_hallucination
 from annotators.scorers.training_sets import AnswerLabel, Example, TrainingSet
 
@@ -38,13 +44,13 @@ class LeaveOneOut:
 
 
 def leave_one_out(training_set: TrainingSet, parameters: AbstentionParameters | None = None) -> LeaveOneOut:
-    """How often the nearest other example has the same label, with the model and the reach of `parameters`.
+    """How often the nearest other example has the same label, with the model, text and reach of `parameters`.
 
     Loads the model: call it in a worker process.
     """
     given = parameters or AbstentionParameters()
     examples = training_set.examples
-    vectors = embedder(given.model).sentences([one.text for one in examples])
+    vectors = example_vectors(training_set, given.model, given.text)
     nearest = Classifier(training_set, vectors).nearest(vectors, given.reach, leave_out_own=True)
     confusion: dict[AnswerLabel, dict[AnswerLabel, int]] = {
         "statement": {"statement": 0, "abstention": 0},
@@ -92,10 +98,12 @@ def compare_training_sets(
     call it in a worker process.
     """
     given = parameters or AbstentionParameters()
-    model = embedder(given.model)
     named = [one for one in answers if one.answer.strip()]
-    vectors = model.sentences([compared_text(one.question, one.answer, given.text) for one in named])
-    before, after = (_classifier(one, given.model).nearest(vectors, given.reach) for one in (old, new))
+    vectors = answer_vectors([(one.question, one.answer) for one in named], [old, new], given.model, given.text)
+    before, after = (
+        _classifier(one, given.model, given.text).nearest(rows, given.reach)
+        for one, rows in zip((old, new), vectors, strict=True)
+    )
     return [
         Change(one.key, was, becomes, _flag(one, was), _flag(one, becomes))
         for one, was, becomes in zip(named, before, after, strict=True)
@@ -104,9 +112,9 @@ def compare_training_sets(
 
 
 @lru_cache(maxsize=2)
-def _classifier(training_set: TrainingSet, model: str) -> Classifier:
+def _classifier(training_set: TrainingSet, model: str, text: ComparedText) -> Classifier:
     """The sets of a review, which sees the answers in many blocks."""
-    return Classifier(training_set, embedder(model).sentences([one.text for one in training_set.examples]))
+    return Classifier(training_set, example_vectors(training_set, model, text))
 
 
 def _flag(one: JudgedAnswer, neighbour: Neighbour) -> bool | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -13,6 +14,7 @@ import yaml
 
 from annotators.errors import InvalidInput
 from annotators.resources import provide_resource, resource, resource_hash
+from annotators.scorers.words import words
 
 AnswerLabel = Literal["statement", "abstention"]
 
@@ -55,6 +57,14 @@ class TrainingSet:
         """The set with more examples; one whose text is there already takes the new label (people are right)."""
         new = {one.text.strip(): one for one in examples}
         return training_set([*(one for one in self.examples if one.text not in new), *new.values()])
+
+    @cached_property
+    def words_of_declining(self) -> frozenset[str]:
+        """The words that more than one abstention has, of many one in a hundred: those of declining, not of a topic."""
+        texts = [one.text for one in self.examples if one.label == "abstention"]
+        counts = Counter(word for text in texts for word in set(words(text)))
+        enough = max(2, len(texts) // 100)
+        return frozenset(word for word, n in counts.items() if n >= enough)
 
     def count(self, label: AnswerLabel) -> int:
         """How many examples have this label."""

@@ -96,6 +96,7 @@ def until(holds: Callable[[], bool], seconds: float = 240) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_leaves_nothing_twice_and_nothing_out(here: Installation) -> None:
     job = here.queue()
     killed = here.worker("the killed one")
@@ -113,6 +114,7 @@ def test_a_worker_that_is_killed_leaves_nothing_twice_and_nothing_out(here: Inst
     assert facts.result == {"added": N - done, "n_scored": N, "n_unscored": 0}
 
 
+@pytest.mark.slow
 def test_a_worker_that_was_believed_dead_and_goes_on_writes_nothing_twice(here: Installation) -> None:
     job = here.queue()
     slow = here.worker("the slow one")
@@ -127,6 +129,7 @@ def test_a_worker_that_was_believed_dead_and_goes_on_writes_nothing_twice(here: 
     assert here.facts(job).state == "done"
 
 
+@pytest.mark.slow
 def test_a_worker_stops_in_order_and_puts_its_job_back(here: Installation) -> None:
     job = here.queue()
     process = here.worker("one")

@@ -95,6 +95,7 @@ def item(world: World) -> dict[str, Any]:
 # Before its step ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_of_an_item_leaks_before_its_step(world: World) -> None:
     waiting = first_item(world, world.ben)
     study = f"/api/studies/{world.scene.study_id}"

@@ -312,6 +312,7 @@ def test_my_work_lists_searches_and_opens_again(filled: Filled) -> None:
 # Help -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_page_of_the_guide_is_shown(pages: Pages) -> None:
     token = pages.token("admin")
     for name, title in help_page.contents().items():

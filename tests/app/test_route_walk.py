@@ -111,6 +111,7 @@ def test_the_walk_knows_every_route() -> None:
 
 @pytest.mark.parametrize(("method", "path"), sorted(ALLOWED))
 @pytest.mark.parametrize("who", WHO)
+@pytest.mark.slow
 def test_a_route_lets_in_who_may_and_nobody_else(walk: Walk, method: str, path: str, who: str) -> None:
     answer = ask(walk, method, path, who)
     if who == "nobody":

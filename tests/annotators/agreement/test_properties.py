@@ -38,6 +38,7 @@ def about_equal(a: float | None, b: float | None) -> bool:
 
 @given(tables(), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 def test_the_order_of_units_does_not_matter_to_values_and_intervals(rows: Rows, shuffle: random.Random) -> None:
     order = list(range(len(rows[0])))
     shuffle.shuffle(order)

@@ -151,6 +151,7 @@ def check(page: Any, words: PageWords, rng: random.Random, figures: Figures) -> 
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.slow
 def test_highlights_cover_the_words_they_mean(
     renderer: Renderer, tmp_path: Path, rotation: int, record_property: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,6 +113,7 @@ def test_a_name_that_is_no_hash_never_becomes_a_path(counting: Counting, tmp_pat
         index.get(Source(digest, tmp_path, PDF), [1])
 
 
+@pytest.mark.slow
 def test_what_is_not_read_in_time_is_there_when_asked_again(counting: Counting, tmp_path: Path) -> None:
     source = put(tmp_path, ordinary(400))
     index = WordIndex(tmp_path / "cache", tmp_path / "ocr", counting)
@@ -126,6 +127,7 @@ def test_what_is_not_read_in_time_is_there_when_asked_again(counting: Counting, 
     assert sorted(counting.read) == list(range(1, 401))
 
 
+@pytest.mark.slow
 def test_the_memory_that_is_kept_is_bounded(counting: Counting, tmp_path: Path) -> None:
     source = put(tmp_path, ordinary(200))
     index = WordIndex(tmp_path / "cache", tmp_path / "ocr", counting, memory_bytes=500_000)
@@ -158,6 +160,7 @@ def test_recognised_words_stand_in_for_a_missing_text_layer_only(counting: Count
 # Searching ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_search_over_500_pages_finds_every_page_in_order_and_quickly(counting: Counting, tmp_path: Path) -> None:
     source = put(tmp_path, ordinary(500))
     index = WordIndex(tmp_path / "cache", tmp_path / "ocr", counting)

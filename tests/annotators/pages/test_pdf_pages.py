@@ -169,6 +169,7 @@ def test_a_tagged_pdf_is_shown_even_if_its_structure_runs_in_circles(
     assert words.texts[-2:] == ["tagged", "words"]
 
 
+@pytest.mark.slow
 def test_a_page_that_needs_too_much_memory_says_so(tmp_path: Path) -> None:
     # 12,000 × 12,000 samples of 4 bytes are 576 MB; the worker may have 400.
     jpeg2000 = makers.saved(makers.Image.new("L", (12_000, 12_000), 128), "JPEG2000")

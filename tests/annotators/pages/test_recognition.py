@@ -56,6 +56,7 @@ def put(folder: Path, data: bytes) -> Source:
 
 @NEEDS_OCR
 @pytest.mark.parametrize(("rotate", "turned"), [(0, 0), (90, 0), (0, 90), (180, 0), (270, 180)])
+@pytest.mark.slow
 def test_a_scan_is_read_and_its_words_lie_on_the_ink(
     renderer: Renderer, tmp_path: Path, rotate: int, turned: int
 ) -> None:

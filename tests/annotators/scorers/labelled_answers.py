@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 LABELS = Path(__file__).parents[2] / "data" / "abstention_labels.json"
+"""The development set: examples and defaults were chosen with these in view."""
+
+HELD_OUT = LABELS.with_name("abstention_held_out.json")
+"""The test set: labelled blind and looked at once, when everything was chosen."""
 
 KEYWORDS = re.compile(
     r"\b(do(es)? not|doesn't|don't|cannot|can't|could not|unable|not (mentioned|stated|specified|provided|available"
@@ -23,29 +27,41 @@ KEYWORDS = re.compile(
 
 @dataclass(frozen=True)
 class Labelled:
-    source: str  # fathoms or refchecker
+    source: str  # the folder of the data
     question: str
     answer: str
     abstains: bool
 
 
-def labelled_answers(shared: Path) -> list[Labelled]:
+def labelled_answers(shared: Path, labels: Path = LABELS) -> list[Labelled]:
     """Every labelled answer with its text, checked against its hash."""
     found = []
-    for file, place, digest, label in json.loads(LABELS.read_text())["labels"]:
+    for file, place, digest, label in json.loads(labels.read_text())["labels"]:
         content = _content(shared / file)
-        if file.startswith("fathoms"):
-            row = content["responses"][place]
-            question, answer = row["question"], row["pred_answer"]
-        else:
-            question, answer = "", next(row["response"] for row in content if row["id"] == place)
+        question, answer = _found(content, file.split("/")[0], place)
         assert hashlib.sha256(answer.encode()).hexdigest() == digest, (file, place)
         found.append(Labelled(file.split("/")[0], question, answer, label == "abstention"))
     return found
 
 
+def _found(content: Any, source: str, place: int | str) -> tuple[str, str]:
+    """The question, where the file has it, and the answer."""
+    if source == "fathoms":
+        row = content["responses"][place]
+        return row["question"], row["pred_answer"]
+    if source == "ragchecker":
+        number, model = str(place).split("/")
+        row = content[int(number)]
+        return row["query"], row[model]["response"]
+    if source == "mmdocrag":
+        return "", content[place]["response"]
+    return "", next(row["response"] for row in content if row["id"] == place)
+
+
 @cache
 def _content(path: Path) -> Any:
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
     return json.loads(path.read_text())
 
 

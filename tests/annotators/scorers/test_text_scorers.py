@@ -128,6 +128,7 @@ class TestRouge:
         ]
         same_as_rouge_score(pairs, tokens, stemming)
 
+    @pytest.mark.slow
     def test_every_text_gets_the_values_of_rouge_score_with_its_tokens(self, shared_data: Path) -> None:
         rows = json.loads((shared_data / "ragchecker" / "human_labeled_data.json").read_text())[:40]
         same_as_rouge_score([(row["model1"]["response"], row["gt_answer"]) for row in rows], "ascii", True)

@@ -233,6 +233,7 @@ def test_a_plan_stands_beside_each_criterion(assay: CommandLine, long: Path) -> 
 # A study --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_study_and_its_exported_table_give_the_same_figures(begun: CommandLine, tmp_path: Path) -> None:
     db = begun.database()
     made = labelled_study(db, items=30)

@@ -26,6 +26,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     return made
 
 
+@pytest.mark.slow
 def test_the_sample_leaves_no_page_empty(demo: CommandLine) -> None:
     studies = {one["study"]: one for one in demo.json("study", "list", "sample")}
     assert set(studies) == {"verification", "ambiguity", "metrics", "practice"}
@@ -64,6 +65,7 @@ def test_an_export_of_the_sample_is_verified(demo: CommandLine, tmp_path: Path) 
     assert "demo-ada" not in (tmp_path / "out" / "studies" / "verification" / "labels.csv").read_text()
 
 
+@pytest.mark.slow
 def test_demo_serve_prints_one_address_that_signs_the_administrator_in(demo: CommandLine) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
     server = subprocess.Popen(

@@ -82,6 +82,7 @@ def test_the_document_describes_no_command_that_is_not_there() -> None:
     assert described == set(COMMANDS)
 
 
+@pytest.mark.slow
 def test_every_example_of_the_document_is_understood() -> None:
     examples = examples_in(DOCUMENT)
     assert {parse(example) for example in examples} == set(COMMANDS)
@@ -156,6 +157,7 @@ def test_what_cannot_be_written_is_told(begun: CommandLine) -> None:
 # Output ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_only(begun: CommandLine, tmp_path: Path) -> None:
     path = write_items(tmp_path / "in")
     begun("import", "finance", path)
@@ -211,6 +213,7 @@ def test_help_and_lists_load_nothing_that_is_slow() -> None:
     assert not loaded_by("protocols") & {"sqlalchemy", "numpy", "streamlit", "pandas"}
 
 
+@pytest.mark.slow
 def test_status_loads_neither_streamlit_nor_the_numbers(begun: CommandLine, tmp_path: Path) -> None:
     begun("import", "finance", write_items(tmp_path / "in"))
     begun("study", "create", "finance", "v", "--protocol", "ambiguity", "--annotators", "ada,ben")
