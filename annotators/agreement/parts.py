@@ -23,7 +23,6 @@ from annotators.agreement.distances import (
 from annotators.agreement.own_weights import OwnWeights
 from annotators.agreement.result import Interval, IntervalKind, Statistic
 from annotators.agreement.table import FloatArray, IntArray, Ratings
-from annotators.errors import InvalidInput
 
 Analytic = Callable[[int, float, float], Interval | None]
 FURTHER: tuple[IntervalKind, ...] = ("percentile", "jackknife")
@@ -145,8 +144,7 @@ def distance_of(name: str, ratings: Ratings, asked: Asked, codes: IntArray | Non
     numbers = ratings.numbers if codes is None else ratings.numbers[codes]
     end = name.rsplit("_", 1)[-1]
     if end == "weighted":
-        if asked.own_weights is None:
-            raise InvalidInput(f"statistic {name!r} needs weights (--weights): a row and a column a label")
+        assert asked.own_weights is not None, name  # `measure` asks for none without them
         whole = asked.own_weights.distance(ratings.labels)
         return whole if codes is None else _part_of_table(whole, codes)
     if end == "masi" or name == "mean_jaccard":

@@ -71,12 +71,14 @@ def measure(
         overlap=overlap,
     )
     sampling = Sampling(resamples, seed, level, kind, _cluster_codes(ratings, clusters), over if clusters else "units")
-    too_long = _too_long(ratings, names) if statistics == "all" else {}
+    not_measured = _too_long(ratings, names) if statistics == "all" else {}
+    if own_weights is None:
+        not_measured |= _without_weights(ratings, names)
     found: dict[str, list[Statistic]] = {name: [] for name in names}
-    for sample in samples(ratings, [name for name in names if name not in too_long], asked, sampling):
+    for sample in samples(ratings, [name for name in names if name not in not_measured], asked, sampling):
         for statistic in sample.measured(sampling):
             found[statistic.name].append(statistic)
-    found |= too_long
+    found |= not_measured
     place = {rater: i for i, rater in enumerate(ratings.raters)}
     return [
         statistic
@@ -116,6 +118,14 @@ def _too_long(ratings: Ratings, names: Sequence[str]) -> dict[str, list[Statisti
         if why:
             found[name] = [entry_of(ratings, name, why, entry.smallest)]
     return found
+
+
+def _without_weights(ratings: Ratings, names: Sequence[str]) -> dict[str, list[Statistic]]:
+    """What is named after own weights, where there are none: of several criteria some may have them."""
+    why = "it needs own weights for this criterion (--weights): a row and a column a label"
+    return {
+        name: [entry_of(ratings, name, why, CATALOGUE[name].smallest)] for name in names if name.endswith("_weighted")
+    }
 
 
 def _cluster_codes(ratings: Ratings, clusters: Mapping[Hashable, Hashable] | None) -> IntArray | None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from annotators.agreement import (
+    STATISTICS,
     OwnWeights,
     Ratings,
     Statistic,
@@ -187,9 +188,13 @@ def test_weights_that_do_not_fit_are_refused(weights: list[list[float]], message
         measure(ratings, ["cohen_kappa_weighted"], own_weights=OwnWeights.of(weights))
 
 
-def test_own_weights_are_needed_for_what_is_named_after_them() -> None:
-    with pytest.raises(InvalidInput, match="'gwet_ac2_weighted' needs weights"):
-        measure(Ratings.from_rows([[0, 1, 2], [0, 1, 1]]), ["gwet_ac2_weighted"])
+@pytest.mark.parametrize("name", [name for name in STATISTICS if name.endswith("_weighted")])
+def test_what_is_named_after_own_weights_is_undefined_without_them(name: str) -> None:
+    """Of several criteria some may have them: the others are measured all the same."""
+    undefined, alpha = measure(Ratings.from_rows([[0, 1, 2], [0, 1, 1]]), [name, "krippendorff_alpha_nominal"])
+    assert (undefined.name, undefined.value) == (name, None)
+    assert "needs own weights for this criterion" in str(undefined.reason)
+    assert alpha.value is not None
 
 
 def statistic(name: str, value: float, low: float | None, high: float | None) -> Statistic:

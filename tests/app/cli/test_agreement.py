@@ -203,8 +203,14 @@ def test_own_weights_that_do_not_fit_are_refused_by_their_cell(assay: CommandLin
     (tmp_path / "w.csv").write_text("label,good,fair\ngood,1,0\nfair,0,1\n")
     refused = assay("agreement", "--table", long, "--weights", tmp_path / "w.csv", code=2).err
     assert "lack labels that were given (tone: poor)" in refused
-    refused = assay("agreement", "--table", long, "--statistics", "cohen_kappa_weighted", code=2).err
-    assert "needs weights (--weights)" in refused
+
+
+def test_a_criterion_without_own_weights_says_so(assay: CommandLine, long: Path) -> None:
+    asked = ("agreement", "--table", long, "--statistics", "cohen_kappa_weighted")
+    for one in assay.json(*asked)["criteria"][0]["statistics"]:
+        assert one["value"] is None
+        assert "needs own weights" in one["reason"]
+    assert "needs own weights" in " ".join(assay(*asked).out.split())
 
 
 # Reports and plans ----------------------------------------------------------------------------------------------------
