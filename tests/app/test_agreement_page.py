@@ -20,6 +20,8 @@ from tests.app.pages import Pages, words
 from tests.exports.labelled import CRITERIA, Labelled, labelled, labelled_study
 from tests.makers import StudyInUse
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>alert(1)</script> **bold** & | _x_"
 
 
@@ -86,7 +88,6 @@ def test_one_annotator_is_told_in_words_what_is_missing(pages: Pages) -> None:
 
 
 @pytest.mark.parametrize("tab", list(agreement.TABS))
-@pytest.mark.slow
 def test_every_tab_shows_every_scale(pages: Pages, study: Labelled, tab: str) -> None:
     page = opened(pages, study, tab)
     for criterion in CRITERIA:
@@ -334,7 +335,6 @@ def test_a_plan_says_how_many_items_are_needed(pages: Pages, study: Labelled) ->
 # Names ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_hostile_names_are_shown_as_text_on_every_tab(pages: Pages) -> None:
     people = (HOSTILE, f"{HOSTILE} 2", f"{HOSTILE} 3", f"{HOSTILE} 4")
     made = labelled_study(pages.db, items=20, people=people, titles={"right": HOSTILE})

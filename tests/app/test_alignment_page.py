@@ -15,6 +15,8 @@ from tests.app.pages import Pages, words
 from tests.exports.judged import Judged, make_judged
 from tests.makers import StudyInUse
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def judged(pages: Pages, tmp_path: Path) -> Judged:
@@ -43,7 +45,6 @@ def test_a_researcher_sees_tables_differences_and_what_to_label(pages: Pages, ju
     assert "counts as 1" in said
 
 
-@pytest.mark.slow
 def test_another_criterion_and_settled_labels_can_be_chosen(pages: Pages, judged: Judged) -> None:
     page = pages.open(pages.token("admin"), "alignment", project=str(judged.project_id), study=str(judged.study_id))
     [criterion] = [one for one in page.selectbox if one.label == "Criterion"]

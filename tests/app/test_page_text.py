@@ -26,6 +26,8 @@ from db.projects import create_project
 from tests.e2e.scene import Scene, make_scene
 from tests.servers import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 mupdf: Any = pymupdf
 FIRST_STEP = {"understandable": "yes", "human_like": "yes"}
 
@@ -95,7 +97,6 @@ def item(world: World) -> dict[str, Any]:
 # Before its step ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_nothing_of_an_item_leaks_before_its_step(world: World) -> None:
     waiting = first_item(world, world.ben)
     study = f"/api/studies/{world.scene.study_id}"

@@ -19,6 +19,8 @@ from db.projects import create_project
 from tests.e2e.scene import make_scene
 from tests.servers import RunningServer, running_server
 
+pytestmark = pytest.mark.slow
+
 WHO = [*Role, "annotator of the study", "outsider", "nobody"]
 
 # Route → who gets something else than a refusal. Everything that is not listed here must be refused.
@@ -111,7 +113,6 @@ def test_the_walk_knows_every_route() -> None:
 
 @pytest.mark.parametrize(("method", "path"), sorted(ALLOWED))
 @pytest.mark.parametrize("who", WHO)
-@pytest.mark.slow
 def test_a_route_lets_in_who_may_and_nobody_else(walk: Walk, method: str, path: str, who: str) -> None:
     answer = ask(walk, method, path, who)
     if who == "nobody":

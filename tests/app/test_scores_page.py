@@ -22,6 +22,8 @@ from tests.app.filled import no_problem, press
 from tests.app.pages import Pages, words
 from tests.bulk import make_items
 
+pytestmark = pytest.mark.slow
+
 
 class ScoredPages:
     """A project with 60 items of two systems and three categories, and a researcher and a viewer."""
@@ -190,7 +192,6 @@ def test_without_labels_the_examples_that_ship_are_shown(scored: ScoredPages) ->
     assert "No label waits" in said
 
 
-@pytest.mark.slow
 def test_what_people_labelled_is_compared_shown_and_accepted(pages: Pages) -> None:
     labelled = Labelled(pages.db)
     run_scorer(pages.db, pages.admin, labelled.project_id, scorer="phrase_recall")

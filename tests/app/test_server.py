@@ -398,6 +398,7 @@ def test_behind_a_proxy_the_public_address_is_an_origin_too(tmp_path: Path) -> N
             run_page(running, sign_in(running.db, "admin", PASSWORD, None), origin="https://evil.example.org")
 
 
+@pytest.mark.slow
 def test_the_same_server_runs_on_postgresql(tmp_path: Path, postgresql_database: Database) -> None:
     url = postgresql_database.url.render_as_string(hide_password=False)
     with running_server(tmp_path / "home", ASSAY_DATABASE_URL=url) as running:

@@ -26,7 +26,7 @@ from tests.e2e.scene import (
 )
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 HIDE = """(hidden) => {
   Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });

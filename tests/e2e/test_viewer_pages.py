@@ -27,7 +27,7 @@ from tests.e2e.viewer_scene import (
 )
 from tests.servers import running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SHAPES = [
     Shape(),

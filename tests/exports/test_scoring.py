@@ -265,6 +265,7 @@ def test_a_command_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> No
 # Engines --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_not_there_is_refused() -> None:
     with pytest.raises(InvalidInput, match="Known: local, dask"), scoring_engine("spark"):
         pass

@@ -74,6 +74,7 @@ def assert_same_distribution(ours: npt.NDArray[np.float64], honest: npt.NDArray[
 
 @pytest.mark.parametrize("name", HONEST)
 @pytest.mark.parametrize("units", [25, 400])  # drawn by unit, and by pattern
+@pytest.mark.slow
 def test_resampling_patterns_is_resampling_units(name: str, units: int) -> None:
     statistic, smallest = HONEST[name]
     matrix = random_matrix(1, raters=3, units=units, labels=3, missing=0.15)
@@ -83,6 +84,7 @@ def test_resampling_patterns_is_resampling_units(name: str, units: int) -> None:
     assert_same_distribution(ours.replicates[:, 0], honest_loop(matrix, statistic, 1200))
 
 
+@pytest.mark.slow
 def test_resampling_lights_kappa_is_resampling_units() -> None:
     matrix = random_matrix(2, raters=3, units=40, labels=3)
     ours = sampled_light(matrix, 4000)
