@@ -11,6 +11,8 @@ Z = 1.959963984540054
 
 METHOD = "normal approximation, 95 %"
 
+SHARES_METHOD = "Wilson, 95 %"
+
 
 class Interval(NamedTuple):
     """The ends of an interval."""
@@ -50,6 +52,17 @@ class Sums:
         half = Z * math.sqrt(self.variance / self.n)
         return Interval(self.mean - half, self.mean + half)
 
+    @property
+    def share_interval(self) -> Interval | None:
+        """Of a mean of zeros and ones, Wilson's (1927): within 0..1, and not a point where all are the same; None
+        without scores."""
+        if self.mean is None:
+            return None
+        more = Z * Z / self.n
+        middle = (self.mean + more / 2) / (1 + more)
+        half = Z / (1 + more) * math.sqrt(max(0.0, self.mean * (1 - self.mean)) / self.n + more / (4 * self.n))
+        return Interval(max(0.0, middle - half), min(1.0, middle + half))
+
 
 @dataclass
 class GroupMeans:
@@ -57,9 +70,12 @@ class GroupMeans:
 
     FATHOMS-RAG, section III.B with its evaluator: overall = mean of the categories' means. Items without a category
     (None) are one category of their own, so that no score is left out. The interval of the macro mean takes the
-    categories as strata: its variance is Σ s²_c / n_c over the square of their number.
+    categories as strata: its variance is Σ s²_c / n_c over the square of their number. `shares` says that the scores
+    are zeros and ones: then intervals are Wilson's, and that of the macro mean is put together from the categories'
+    (method of variance estimates recovery, Zou and Donner 2008), which keeps it within 0..1.
     """
 
+    shares: bool = False
     by_category: dict[str | None, Sums] = field(default_factory=dict)
 
     def add(self, category: str | None, sums: Sums) -> None:
@@ -79,14 +95,24 @@ class GroupMeans:
         return sum(means) / len(means) if means else None
 
     @property
+    def interval(self) -> Interval | None:
+        """Of the mean over items; None with too few scores."""
+        return self.all.share_interval if self.shares else self.all.interval
+
+    @property
     def macro_interval(self) -> Interval | None:
-        """Of the macro mean; None when a category has fewer than two scores."""
-        middle = self.macro_mean
-        variances = [(sums.variance, sums.n) for sums in self.by_category.values()]
-        if middle is None or any(variance is None for variance, _ in variances):
+        """Of the macro mean; None without scores, or when a category has too few for an interval."""
+        middle, several = self.macro_mean, list(self.by_category.values())
+        ends = [sums.share_interval if self.shares else sums.interval for sums in several]
+        if middle is None:
             return None
-        half = Z * math.sqrt(sum((variance or 0.0) / n for variance, n in variances)) / len(variances)
-        return Interval(middle - half, middle + half)
+        below = above = 0.0
+        for sums, interval in zip(several, ends, strict=True):
+            if interval is None or sums.mean is None:
+                return None
+            below += (sums.mean - interval.low) ** 2
+            above += (interval.high - sums.mean) ** 2
+        return Interval(middle - math.sqrt(below) / len(several), middle + math.sqrt(above) / len(several))
 
 
 @dataclass(frozen=True, slots=True)

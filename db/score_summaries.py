@@ -15,7 +15,7 @@ from sqlmodel import Session, col
 from annotators.errors import InvalidInput, NotFound
 from annotators.group_means import GroupMeans, Interval, Sums
 from annotators.scorers import SCORERS
-from annotators.scoring import Parameters, parameters_hash, parameters_of, readable
+from annotators.scoring import Parameters, parameters_hash, parameters_of, readable, value_kind
 from db.current import item_is_current, version_is_latest, withdrawn_batches
 from db.engine import Database
 from db.models import Item, ItemVersion, Run, Score, Withdrawal
@@ -285,8 +285,9 @@ def summary_of_cells(
     scorer: str, version: str, parameters: dict[str, Any], value: str, cells: Sequence[ScoreCell]
 ) -> ScoreSummary:
     """The summary from the sums of every system in every category."""
-    overall = GroupMeans()
-    groups: dict[tuple[str, str | None], GroupMeans] = defaultdict(GroupMeans)
+    shares = value_kind(scorer, value).kind == "flag"
+    overall = GroupMeans(shares)
+    groups: dict[tuple[str, str | None], GroupMeans] = defaultdict(lambda: GroupMeans(shares))
     for cell in cells:
         for means in (overall, groups["system", cell.system], groups["category", cell.category]):
             means.add(cell.category, cell.sums)
@@ -301,10 +302,10 @@ def summary_of_cells(
         mean=overall.all.mean,
         macro_mean=overall.macro_mean,
         groups=tuple(
-            ScoreGroup(by, group, one.all.n, one.all.mean, one.macro_mean, one.all.interval, one.macro_interval)
+            ScoreGroup(by, group, one.all.n, one.all.mean, one.macro_mean, one.interval, one.macro_interval)
             for (by, group), one in ordered
         ),
-        interval=overall.all.interval,
+        interval=overall.interval,
         macro_interval=overall.macro_interval,
         cells=tuple(cells),
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotators.group_means import METHOD
+from annotators.group_means import METHOD, SHARES_METHOD
 from annotators.scoring import value_kind
 from app import ui, wording
 from app.widgets import blocks, choices, score_compare, score_gaps, score_plots, score_run, score_tables, training_sets
@@ -102,7 +102,7 @@ def _tables(project: ProjectRow, columns: dict[str, Column]) -> None:
     score_tables.overview(project, [summary for _, summary in summaries])
     st.caption(
         "The mean is over items; the macro mean gives every category the same weight. In brackets: its interval "
-        f"({METHOD}; the categories are strata of the macro mean)."
+        f"({METHOD}, of shares in percent {SHARES_METHOD}; the categories are strata of the macro mean)."
     )
     for column, summary in summaries:
         st.subheader(ui.plain(column.name), anchor=False)

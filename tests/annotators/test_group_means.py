@@ -43,6 +43,28 @@ def test_the_macro_mean_takes_categories_as_strata() -> None:
     assert GroupMeans().macro_interval is None
 
 
+@pytest.mark.parametrize(("ones", "n"), [(0, 26), (3, 26), (26, 26), (1, 1), (28, 56)])
+def test_the_interval_of_a_share_is_wilsons(ones: int, n: int) -> None:
+    expected = stats.binomtest(ones, n).proportion_ci(method="wilson")
+    found = sums(*[1] * ones, *[0] * (n - ones)).share_interval
+    assert found == pytest.approx((expected.low, expected.high), abs=1e-12)
+    groups = GroupMeans(shares=True)
+    groups.add("Text", sums(*[1] * ones, *[0] * (n - ones)))
+    assert groups.interval == found
+    assert groups.macro_interval == pytest.approx(found)
+    assert Sums().share_interval is None
+
+
+def test_the_macro_mean_of_shares_stays_between_0_and_1() -> None:
+    groups = GroupMeans(shares=True)
+    groups.add("Text", sums(1, 0, 0, 0))
+    groups.add("Tables", sums(0, 0))
+    # Wilson: 1 of 4 is 0.25 (0.04559, 0.69936), 0 of 2 is 0 (0, 0.65762). Below: √(0.20441² + 0²) / 2 = 0.10221;
+    # above: √(0.44936² + 0.65762²) / 2 = 0.39824.
+    assert groups.macro_mean == 0.125
+    assert groups.macro_interval == pytest.approx((0.02279, 0.52324), abs=2e-5)
+
+
 def joint(x: np.ndarray, y: np.ndarray) -> JointSums:
     return JointSums(len(x), *(float(part) for part in (x.sum(), y.sum(), (x * x).sum(), (y * y).sum(), (x * y).sum())))
 
