@@ -97,22 +97,23 @@ class GroupMeans:
     @property
     def interval(self) -> Interval | None:
         """Of the mean over items; None with too few scores."""
-        return self.all.share_interval if self.shares else self.all.interval
+        return self._interval_of(self.all)
 
     @property
     def macro_interval(self) -> Interval | None:
         """Of the macro mean; None without scores, or when a category has too few for an interval."""
-        middle, several = self.macro_mean, list(self.by_category.values())
-        ends = [sums.share_interval if self.shares else sums.interval for sums in several]
-        if middle is None:
-            return None
+        middle, n = self.macro_mean, len(self.by_category)
         below = above = 0.0
-        for sums, interval in zip(several, ends, strict=True):
-            if interval is None or sums.mean is None:
+        for sums in self.by_category.values():
+            interval = self._interval_of(sums)
+            if interval is None:
                 return None
-            below += (sums.mean - interval.low) ** 2
-            above += (interval.high - sums.mean) ** 2
-        return Interval(middle - math.sqrt(below) / len(several), middle + math.sqrt(above) / len(several))
+            below += (sums.total / sums.n - interval.low) ** 2
+            above += (interval.high - sums.total / sums.n) ** 2
+        return None if middle is None else Interval(middle - math.sqrt(below) / n, middle + math.sqrt(above) / n)
+
+    def _interval_of(self, sums: Sums) -> Interval | None:
+        return sums.share_interval if self.shares else sums.interval
 
 
 @dataclass(frozen=True, slots=True)

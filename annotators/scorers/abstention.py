@@ -116,9 +116,7 @@ def classify(items: Sequence[ItemView], parameters: AbstentionParameters) -> lis
     """
     classifier = _classifier(parameters.training_set, parameters.model, parameters.text)
     answers = [(item.question, item.answer) for item in items if item.answer.strip()]
-    (vectors,) = answer_vectors(
-        answers, [find_training_set(parameters.training_set)], parameters.model, parameters.text
-    )
+    (vectors,) = answer_vectors(answers, [classifier.training_set], parameters.model, parameters.text)
     found = iter(classifier.nearest(vectors, parameters.reach))
     return [next(found) if item.answer.strip() else None for item in items]
 
@@ -165,7 +163,8 @@ def answer_vectors(
     texts = [compared_text(question, answer, text) for question, answer in answers]
     if text != "opening":
         return [embedder(model).sentences(texts)] * len(sets)
-    forms = [[form(opening(answer), one.words_of_declining) for _, answer in answers] for one in sets]
+    openings = [opening(answer) for _, answer in answers]
+    forms = [[form(text, one.words_of_declining) for text in openings] for one in sets]
     embedded = embedder(model).sentences([*texts, *(one for block in forms for one in block)])
     said, *how = np.split(embedded, len(sets) + 1)
     shares = [FORM_SHARE if one.words_of_declining else 0 for one in sets]
@@ -181,9 +180,9 @@ class Classifier:
     """A training set with the embeddings of its examples."""
 
     def __init__(self, training_set: TrainingSet, vectors: Vectors) -> None:
-        self.examples = training_set.examples
+        self.training_set = training_set
         self.vectors = vectors
-        self.abstains = np.array([one.label == "abstention" for one in self.examples])
+        self.abstains = np.array([one.label == "abstention" for one in training_set.examples])
 
     def nearest(self, vectors: Vectors, reach: float = 2.0, *, leave_out_own: bool = False) -> list[Neighbour]:
         """The nearest example of each unit vector (rows); of equally near ones the first.
@@ -197,11 +196,11 @@ class Classifier:
         similarity[:, self.abstains] = np.where(
             similarity[:, self.abstains] >= 1 - reach, similarity[:, self.abstains], -np.inf
         )
-        rows = np.arange(len(similarity))
+        rows, examples = np.arange(len(similarity)), self.training_set.examples
         best = similarity.argmax(axis=1)
         others = np.where(self.abstains[best, None] != self.abstains, similarity, -np.inf).max(axis=1, initial=-np.inf)
         return [
-            Neighbour(self.examples[index].label, self.examples[index].text, _distance(near), _distance(other))
+            Neighbour(examples[index].label, examples[index].text, _distance(near), _distance(other))
             for index, near, other in zip(best, similarity[rows, best], others, strict=True)
         ]
 

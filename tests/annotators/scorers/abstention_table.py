@@ -5,8 +5,8 @@ python -m tests.annotators.scorers.abstention_table [LABEL_FILE [FOLDER_OF_THE_S
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from annotators.scorers.abstention import AbstentionParameters, classify, openin
 from annotators.scorers.training_sets import Example, starting_set, training_set
 from annotators.scoring import ItemView
 from tests.annotators.scorers.labelled_answers import LABELS, Labelled, by_keywords, by_tfidf, labelled_answers
+from tests.conftest import SHARED
 
-SHARED = Path(__file__).parents[4] / "shared" / "data"
 OURS = "nearest example, defaults"
 
 
@@ -87,4 +87,8 @@ def main(labels: Path, shared: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*[Path(given) for given in sys.argv[1:]][:2], *[LABELS, SHARED][len(sys.argv[1:]) :])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("labels", nargs="?", type=Path, default=LABELS)
+    parser.add_argument("shared", nargs="?", type=Path, default=SHARED / "data")
+    asked = parser.parse_args()
+    main(asked.labels, asked.shared)
