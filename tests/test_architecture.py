@@ -17,7 +17,6 @@ from tests.conftest import ROOT
 ORDER = ["app", "exports", "db", "annotators"]
 FILES = sorted(path for folder in ORDER for path in (ROOT / folder).rglob("*.py"))
 OUTSIDE_SQL = {"sqlalchemy", "sqlmodel", "sqlite3", "psycopg", "alembic"}
-MAX_LINES = {"page": 260, "module": 420}
 
 
 def name(path: Path) -> str:
@@ -73,15 +72,6 @@ def test_a_module_begins_with_a_sentence_that_says_what_lives_there(path: Path) 
     words = ast.get_docstring(ast.parse(path.read_text()))
     assert words
     assert re.search(r"[.:]$|[.:]\n", words.split("\n\n")[0].strip() + "\n")
-
-
-@pytest.mark.parametrize("path", FILES, ids=name)
-def test_a_module_can_be_read_in_one_sitting(path: Path) -> None:
-    lines = len(path.read_text().splitlines())
-    if path.is_relative_to(ROOT / "db" / "migrations" / "versions") or name(path) == "db/models.py":
-        return  # one after the other, what a table is
-    kind = "page" if path.is_relative_to(ROOT / "app" / "pages") else "module"
-    assert lines <= MAX_LINES[kind], f"{lines} lines: it asks for a room of its own"
 
 
 def test_every_package_is_listed_for_setuptools() -> None:
