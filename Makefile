@@ -1,5 +1,5 @@
 # make setup    the environment in .venv (again only after pyproject.toml has changed)
-# make run      a sample project on this machine: prints one address to open
+# make run      a sample project on this machine: prints one address and opens it; DEMO=--no-open only prints it
 # make test     what everybody runs before a change: lint and the tests that take seconds; with CI=true all of them
 # make test-all the same with the slow tests
 # make bench    measurements; make screenshots: pictures of the pages; make clean: remove what these made
@@ -7,6 +7,7 @@
 PYTHON ?= python3
 HOME_FOLDER ?= ./assay-home
 PYTEST_OPTIONS ?=
+DEMO ?=
 SLOWEST := --durations=25 --durations-min=5
 
 # Another build of torch: make setup TORCH='torch==2.13.0'.
@@ -39,7 +40,7 @@ help:
 setup: $(STAMP)
 
 # uv puts the same packages in place in a tenth of pip's time. One on the path is used, else pip brings it into the
-# environment; where neither works, pip does all. uv reads none of pip's settings, so they are handed on.
+# environment; where neither works, or with UV=none, pip does all. uv reads none of pip's settings, so they are handed on.
 UV := $(shell command -v uv || echo $(BIN)/uv)
 UV_SETTINGS := VIRTUAL_ENV=$(VENV) \
   UV_FIND_LINKS="$${UV_FIND_LINKS-$${PIP_FIND_LINKS-}}" \
@@ -59,7 +60,7 @@ $(VENV)/torch:
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "The environment could not be made. On Debian and Ubuntu: apt-get install python3-venv" >&2; \
 	  rm -rf $(VENV); exit 1; }
-	@test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv || \
+	@test -x "$(UV)" || test "$(UV)" != "$(BIN)/uv" || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv || \
 	  echo "uv cannot be had here; pip installs everything, which takes minutes."
 	@if test -x "$(UV)"; then \
 	  $(UV_SETTINGS) $(UV) pip install --quiet '$(TORCH)' 2> /dev/null || \
@@ -84,7 +85,7 @@ $(STAMP): $(RUNNING)
 	@touch $@
 
 run: $(RUNNING)
-	@$(BIN)/assay --home $(HOME_FOLDER) demo --serve
+	@$(BIN)/assay --home $(HOME_FOLDER) demo --serve $(DEMO)
 
 test: lint tests
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -160,6 +161,16 @@ class Settings:
         if not self.home.exists():
             self.home.mkdir(parents=True, mode=0o700)
         return self
+
+
+def has_display(environment: Mapping[str, str] | None = None, platform: str = sys.platform) -> bool:
+    """Whether a browser that is started here would be seen by the person who starts it: a screen, and no SSH or CI."""
+    environment = os.environ if environment is None else environment
+    if environment.get("CI") or environment.get("SSH_CONNECTION"):
+        return False
+    if platform in ("darwin", "win32"):
+        return True
+    return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
 
 
 @cache

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,6 +28,15 @@ Port = Annotated[
     typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.  [default: 8501]", show_default=False),
 ]
 
+OpenBrowser = Annotated[
+    bool | None,
+    typer.Option(
+        "--open/--no-open",
+        help="Open the address in a browser.  [default: where there is a display]",
+        show_default=False,
+    ),
+]
+
 
 def add_to(app: typer.Typer) -> None:
     """Enter the commands of this module."""
@@ -34,7 +44,9 @@ def add_to(app: typer.Typer) -> None:
     command(
         app, "serve", "assay --home ./assay-home serve", "assay --home ./assay-home serve --host 0.0.0.0 --port 80"
     )(serve)
-    command(app, "demo", "assay --home ./assay-home demo --serve")(demo)
+    command(app, "demo", "assay --home ./assay-home demo --serve", "assay --home ./assay-home demo --serve --no-open")(
+        demo
+    )
     command(app, "doctor", "assay --home ./assay-home doctor")(doctor)
     command(app, "backup", "assay --home ./assay-home backup", "assay --home ./assay-home backup --to monday.db")(
         backup
@@ -108,19 +120,28 @@ def serve(
     """Serve the app until it is stopped (Ctrl-C)."""
     with opened(context, host=host, port=port) as here:
         settings = here.settings
-    serve_until_stopped(settings, sign_in=sign_in)
+    serve_until_stopped(settings, sign_in=sign_in, open_browser=False)
 
 
-def serve_until_stopped(settings: Settings, *, sign_in: bool) -> None:
-    """Serve; with `sign_in` the one address that is printed signs the first administrator in."""
+def serve_until_stopped(settings: Settings, *, sign_in: bool, open_browser: bool | None) -> None:
+    """Serve; with `sign_in` the one address that is printed signs the first administrator in.
+
+    With `open_browser` a browser is opened at it as well; None does so where there is a display.
+    """
+    import webbrowser
+
     from app.server import serve as serve_app
+    from app.settings import has_display
 
-    announce: Callable[[str], None] = typer.echo
-    if sign_in:
-
-        def announce(message: str) -> None:
-            address = message.rpartition(" ")[2]
-            typer.echo(f"Open {_administrators_address(settings, address)}")
+    def announce(message: str) -> None:
+        address = message.rpartition(" ")[2]
+        if sign_in:
+            address = _administrators_address(settings, address)
+            message = f"Open {address}"
+        typer.echo(message)
+        if has_display() if open_browser is None else open_browser:
+            # In a thread of its own: some platforms wait for the program, and requests are to be answered meanwhile.
+            Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     serve_app(settings, announce=announce)
 
@@ -138,11 +159,13 @@ def demo(
     serve_it: Annotated[
         bool,
         typer.Option(
-            "--serve", help="Then serve it, on a free port if 8501 is taken, and print an address to sign in."
+            "--serve", help="Then serve it, on a free port if 8501 is taken, print an address to sign in, and open it."
         ),
     ] = False,
     host: Host = None,
     port: Port = None,
+    *,
+    open_browser: OpenBrowser = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a sample project, so that every page shows something.
@@ -168,7 +191,7 @@ def demo(
     typer.echo(made.in_words(), err=True)
     if port is None and not _is_free(settings.host, settings.port):
         settings = settings_of(context, host=host, port=0)
-    serve_until_stopped(settings, sign_in=True)
+    serve_until_stopped(settings, sign_in=True, open_browser=open_browser)
 
 
 def _demo_addresses(settings: Settings, addresses: dict[str, str]) -> str:

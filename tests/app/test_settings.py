@@ -9,7 +9,7 @@ from streamlit import config
 
 from annotators.errors import InvalidInput
 from app.palette import colours
-from app.settings import STREAMLIT_CONFIG, Settings, apply_streamlit_options
+from app.settings import STREAMLIT_CONFIG, Settings, apply_streamlit_options, has_display
 from app.style import style
 
 
@@ -109,3 +109,21 @@ def _luminance(colour: str) -> float:
     channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "shown"),
+    [
+        ({}, "linux", False),
+        ({"DISPLAY": ":0"}, "linux", True),
+        ({"WAYLAND_DISPLAY": "wayland-0"}, "linux", True),
+        ({"DISPLAY": "localhost:10.0", "SSH_CONNECTION": "10.0.0.1 22 10.0.0.2 22"}, "linux", False),
+        ({"DISPLAY": ":99", "CI": "true"}, "linux", False),
+        ({}, "darwin", True),
+        ({"SSH_CONNECTION": "10.0.0.1 22 10.0.0.2 22"}, "darwin", False),
+    ],
+)
+def test_a_browser_is_opened_only_where_somebody_would_see_it(
+    environment: dict[str, str], platform: str, *, shown: bool
+) -> None:
+    assert has_display(environment, platform) == shown

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -91,3 +92,42 @@ def test_demo_serve_prints_one_address_that_signs_the_administrator_in(demo: Com
         rest, errors = server.communicate(timeout=30)
     assert server.returncode == 0, errors
     assert "http" not in rest
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")
+@pytest.mark.parametrize(
+    ("display", "options", "opened"),
+    [(":9", [], True), (":9", ["--no-open"], False), ("", [], False), ("", ["--open"], True)],
+)
+def test_demo_serve_opens_the_browser_signed_in_where_there_is_a_display(
+    demo: CommandLine, tmp_path: Path, display: str, options: list[str], *, opened: bool
+) -> None:
+    note, browser = tmp_path / "opened", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {note}.part && mv {note}.part {note}\n')
+    browser.chmod(0o755)
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("ASSAY_") and name not in ("CI", "SSH_CONNECTION", "WAYLAND_DISPLAY")
+    }
+    server = subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "--home", str(demo.home), "demo", "--serve", "--port", "0", *options],
+        cwd=ROOT,
+        env={**kept, "DISPLAY": display, "BROWSER": str(browser)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert server.stdout is not None
+        [address] = re.findall(r"http://\S+", server.stdout.readline())
+        until = time.monotonic() + (20 if opened else 2)
+        while not note.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert note.exists() == opened
+        if opened:
+            assert note.read_text().strip() == address
+            assert httpx.get(address, timeout=20).status_code == 303  # signs in at once
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=30)
