@@ -1,13 +1,16 @@
 """Pictures of every page of the sample project, light and dark, for a look at them and for the README.
 
     python -m tests.e2e.screenshots [FOLDER]
+    python -m tests.e2e.screenshots --real [FOLDER]
 
 The folder is tests/artefacts/pages unless another is named; the README's pictures are among them and are copied to
-docs/pictures.
+docs/pictures. With `--real` the pages are those of real data (../shared/data), in the widths of a laptop, a small
+one, a tablet and a phone, and no picture is copied.
 """
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import sys
 import tempfile
@@ -20,8 +23,9 @@ from app.navigation import ENTRIES, load_pages
 from db.people import set_password
 from db.projects import find_project
 from db.studies import list_studies
-from tests.conftest import ROOT
+from tests.conftest import ROOT, SHARED
 from tests.e2e.conftest import ARTEFACTS, FLAGS, find_chromium, sign_in
+from tests.e2e.real_project import RealProjects, make_real_projects
 from tests.servers import PASSWORD, RunningServer, running_server
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -82,6 +86,39 @@ def take_second_step(page: Page, path: Path) -> None:
     page.screenshot(path=path)
 
 
+SIZES = {"laptop": (1366, 768), "narrow": (1024, 768), "tablet": (820, 1180), "phone": (390, 844)}
+
+
+def take_real(browser: Browser, server: RunningServer, made: RealProjects, folder: Path) -> None:
+    """Every page about real data in every size, light and dark."""
+    metrics = f"project={made.fathoms}&study={made.metrics}"
+    verification = f"project={made.reports}&study={made.verification}"
+    listed = [entry.name for entry in ENTRIES if entry.name in load_pages() and entry.name not in ("item", "revise")]
+    for (size, (width, height)), dark in itertools.product(SIZES.items(), (False, True)):
+        for who in ("admin", "ada", "dora"):
+            context = browser.new_context(
+                viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            )
+            page = context.new_page()
+            sign_in(page, server, who)
+            if who == "admin":
+                names = {name: f"{'' if name == 'home' else name}?{metrics}" for name in listed if name != "annotate"}
+                names |= {"agreement-verification": f"agreement?{verification}"}
+            elif who == "ada":
+                names = {"ada-home": "", "my-work": "my_work"}
+                names |= {
+                    "annotate-metrics": f"annotate?{metrics}",
+                    "annotate-verification": f"annotate?{verification}",
+                }
+            else:
+                names = {"dora-home": "", "adjudicate-list": f"adjudicate?project={made.reports}"}
+                names |= {"adjudicate-verification": f"adjudicate?{verification}"}
+            for name, address in names.items():
+                visit(page, f"{server.url}/{address}")
+                page.screenshot(path=folder / f"{name}-{size}-{'dark' if dark else 'light'}.png")
+            context.close()
+
+
 def visit(page: Page, address: str) -> None:
     """Go there and wait until nothing moves any more."""
     page.goto(address)
@@ -89,21 +126,27 @@ def visit(page: Page, address: str) -> None:
     page.wait_for_timeout(1500)
 
 
-def main(folder: Path) -> None:
-    """Make the sample project, serve it, and take the pictures."""
+def main(folder: Path, *, real: bool) -> None:
+    """Make the sample project or those of real data, serve them, and take the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home, running_server(Path(home)) as server, sync_playwright() as running:
-        make_sample_project(server.db, server.admin, Path(home) / "sample", Path(home) / "data" / "documents")
-        set_password(server.db, server.admin, ANNOTATOR, password=PASSWORD)
         browser = running.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-        for dark in (False, True):
-            take(browser, server, folder, dark=dark)
+        if real:
+            made = make_real_projects(server, SHARED / "data", Path(home) / "reports")
+            take_real(browser, server, made, folder)
+        else:
+            make_sample_project(server.db, server.admin, Path(home) / "sample", Path(home) / "data" / "documents")
+            set_password(server.db, server.admin, ANNOTATOR, password=PASSWORD)
+            for dark in (False, True):
+                take(browser, server, folder, dark=dark)
         browser.close()
-    PICTURES.mkdir(exist_ok=True)
-    for name, of in README_PICTURES.items():
-        shutil.copy(folder / of, PICTURES / name)
+    if not real:
+        PICTURES.mkdir(exist_ok=True)
+        for name, of in README_PICTURES.items():
+            shutil.copy(folder / of, PICTURES / name)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ARTEFACTS / "pages")
+    given = [word for word in sys.argv[1:] if word != "--real"]
+    main(Path(given[0]) if given else ARTEFACTS / "pages", real="--real" in sys.argv)
