@@ -10,7 +10,16 @@ import json
 import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from annotators.errors import InvalidInput
 from annotators.targets import TargetKind
@@ -42,6 +51,13 @@ def _as_label_value(value: object) -> object:
 LabelValue = Annotated[str | int, BeforeValidator(_as_label_value)]
 
 
+ScoreName = Annotated[str, Field(min_length=1)]
+
+
+def _one_or_several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
 class Label(BaseModel):
     """One label that can be given: its value in the data, its title on the button, its key, its definition."""
 
@@ -66,7 +82,9 @@ class Criterion(BaseModel):
     """One thing an annotator decides. Subclasses are the kinds.
 
     `name` is the word in the data; `title` and `help` are what people read; `target` is what the label is about;
-    `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any).
+    `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any). `score` names
+    the scores that are judged by it, the one that is wanted first, each by the name of a value, by what the value
+    measures, or by its scorer.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -84,6 +102,15 @@ class Criterion(BaseModel):
     tolerance: float = Field(
         0, ge=0, allow_inf_nan=False, description="how far apart labels of an ordered scale may lie and agree"
     )
+    score: Annotated[list[ScoreName], BeforeValidator(_one_or_several)] = []
+
+    @model_serializer(mode="wrap")
+    def _without_later_fields(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """As data; a field that came later is left out where it says nothing: frozen snapshots keep their hash."""
+        data: dict[str, Any] = plain(self)
+        if not self.score:
+            data.pop("score", None)
+        return data
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:

@@ -122,13 +122,45 @@ class ScoreValue:
 
 @dataclass(frozen=True, slots=True)
 class ValueKind:
-    """One of the values that a scorer gives: its name in the data, its title, a number or a flag, its range."""
+    """One of the values that a scorer gives: its name in the data, its title, of what kind it is, its range.
+
+    A share lies between 0 and 1, a flag is 0 or 1, a count is a whole number, a label is the place (from 0) of one of
+    `words`, and a number is any other. `words` are what the values of a flag or label are called; a flag without them
+    is no or yes. `measures` says what a value measures where its name does not: a criterion about `correctness` is also
+    about a value that measures it.
+    """
 
     name: str
     title: str
-    kind: Literal["number", "flag"] = "number"
+    kind: Literal["share", "number", "flag", "count", "label"] = "share"
     low: float | None = 0.0
     high: float | None = 1.0
+    words: tuple[str, ...] = ()
+    measures: str = ""
+
+    def in_words(self, value: float | None, reason: str | None = None) -> str:
+        """The value as people read it wherever it is shown: `0.67`, `up`, `unscored: the item has no reference`."""
+        if value is None:
+            return f"{UNSCORED}: {reason}" if reason else UNSCORED
+        words = self.words or (("no", "yes") if self.kind == "flag" else ())
+        if self.kind in ("flag", "label") and value in range(len(words)):
+            return words[int(value)]
+        if self.kind == "share" and 0 <= value <= 1:
+            return _share(value)
+        text = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3f}"
+        return text.replace("-", "\N{MINUS SIGN}")
+
+
+UNSCORED = "unscored"
+"""What a score without a value is called."""
+
+
+def _share(value: float) -> str:
+    """Two digits, and more where these would say 0 or 1 of what is neither."""
+    digits = 2
+    while digits < 6 and value not in (0, 1) and float(f"{value:.{digits}f}") in (0, 1):
+        digits += 1
+    return f"{value:.{digits}f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +218,11 @@ class Scorer(ABC, Generic[P]):
         Every item gets at least one score, *unscored* ones included: an item without any counts as not yet scored. An
         item's scores depend on nothing but the item and the parameters: not on the other items of the batch.
         """
+
+    def meaning(self, score: ScoreValue) -> str:
+        """One line for people on what this score says of its item; the summary, where its details say no more."""
+        del score
+        return self.summary
 
     def resources(self, parameters: P) -> tuple[str, ...]:
         """The SHA-256 of every resource that scoring with these parameters reads (see `annotators.resources`)."""
@@ -258,20 +295,83 @@ def parameters_hash(parameters: Mapping[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(parameters, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-_COMMON = {
-    "correctness": ValueKind("correctness", "Correctness"),
-    "hallucination": ValueKind("hallucination", "Hallucination", "flag"),
+IMPORTED = "imported:"
+"""How the name of a scorer begins whose scores came with an import; the format or the scorer's own name follows."""
+
+_FLAG_WORDS = ("down", "up")
+_KNOWN_IMPORTS = {
+    kind.name: kind
+    for kind in (
+        ValueKind("correctness", "Correctness"),
+        ValueKind("hallucination", "Hallucination", "flag", words=_FLAG_WORDS),
+        ValueKind("suspected_hallucination", "Hallucination", "flag", words=_FLAG_WORDS, measures="hallucination"),
+        ValueKind("hallucinating", "Hallucination", "flag", words=_FLAG_WORDS, measures="hallucination"),
+        ValueKind("abstention", "Abstention", "flag", words=("statement", "abstention")),
+    )
+}
+"""What the values of imports are whose names say it: those of FATHOMS, whose flag has two names in its result files."""
+
+_FATHOMS = {
+    "correctness": "Share of the best set’s phrases that stand in the answer",
+    "hallucination": "Up when the answer states something (it does not abstain) and its correctness is below 1",
+}
+"""What the scores of FATHOMS' result files mean (FATHOMS-RAG, section III)."""
+
+_TITLES = {
+    "bleu": "BLEU",
+    "em": "Exact match",
+    "f1": "F1",
+    "meteor": "METEOR",
+    "rouge": "ROUGE",
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougel": "ROUGE-L",
+    "rougelsum": "ROUGE-Lsum",
 }
 
 
 def value_kind(scorer: str, name: str) -> ValueKind:
-    """What the value `name` of `scorer` is: as the scorer says, else (imported scores) by its name."""
-    if scorer in SCORERS.names():
-        for kind in SCORERS.get(scorer).values:
+    """What the value `name` of `scorer` is: as the scorer says; of imported scores as their names say.
+
+    An import that names one of our scorers is taken at its word. Of other imports only a few names say what sort of
+    value it is (`_KNOWN_IMPORTS`); a name that a scorer of ours has too gives the title, and the range stays open.
+    """
+    by = scorer.removeprefix(IMPORTED)
+    if by in SCORERS.names():
+        for kind in SCORERS.get(by).values:
             if kind.name == name:
                 return kind
+    known = _KNOWN_IMPORTS.get(name)
+    if known is not None:
+        return known
+    return ValueKind(name, _title(name), "number", low=None, high=None)
+
+
+def _title(name: str) -> str:
+    """A title for a value of which only the name is known: `rouge_l` → ROUGE-L, `answer_length` → Answer length."""
+    for one in SCORERS:
+        for kind in one.values:
+            if kind.name == name:
+                return kind.title
     words = name.replace("_", " ").strip()
-    return _COMMON.get(name, ValueKind(name, words[:1].upper() + words[1:], low=None, high=None))
+    return _TITLES.get(words.replace(" ", "").replace("-", "").lower(), words[:1].upper() + words[1:])
+
+
+def scorer_title(scorer: str) -> str:
+    """What a scorer is called where people read: `Phrase recall`, or `fathoms, imported`."""
+    by = scorer.removeprefix(IMPORTED)
+    title = SCORERS.get(by).title if by in SCORERS.names() else by
+    return f"{title}, imported" if scorer.startswith(IMPORTED) else title
+
+
+def meaning(scorer: str, score: ScoreValue) -> str:
+    """One line for people on what a score says of its item, by its scorer; of an import, that it is one."""
+    by = scorer.removeprefix(IMPORTED)
+    if by in SCORERS.names():
+        return SCORERS.get(by).meaning(score)
+    if by == "fathoms" and score.name in _FATHOMS:
+        return _FATHOMS[score.name]
+    return f"Imported with the item ({by}); how it was computed did not come with it"
 
 
 @dataclass

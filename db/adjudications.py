@@ -29,7 +29,7 @@ from db.models import (
     Submission,
 )
 from db.permissions import ADJUDICATORS, Actor, On, operation, record
-from db.presentations import Wire, load_parts, present
+from db.presentations import Wire, load_parts, parts_at, present
 from db.settlements import COUNTING, adjudicated_labels, current_labels, is_disputed, settle_item
 from db.studies import protocol_of
 
@@ -180,8 +180,10 @@ def _raters(session: Session, study: Study, annotations: Sequence[Annotation]) -
 
 def _wire(session: Session, protocol: Protocol, study_item_id: int) -> Wire:
     """The names that the parts of the item have in the browser at the last step."""
-    shown = protocol.shown_at(len(protocol.steps) - 1)
-    parts = load_parts(session, [study_item_id], shown)[study_item_id]
+    last = len(protocol.steps) - 1
+    shown = protocol.shown_at(last)
+    # With the hidden parts behind, as studies from before they were hidden may have labels of them.
+    parts = parts_at(load_parts(session, [study_item_id], shown)[study_item_id], protocol, last, hidden=True)
     return Wire(parts, roles_shown=Material.ROLES in shown)
 
 

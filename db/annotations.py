@@ -93,7 +93,7 @@ def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
     """The parts of a protocol that the annotator's page needs, labels with their keys and titles filled in."""
     criteria = []
     for criterion in protocol.criteria:
-        one = criterion.model_dump(mode="json", exclude={"accept", "tolerance"})
+        one = criterion.model_dump(mode="json", exclude={"accept", "tolerance", "score"})
         one["scale"] = criterion.scale
         one["labels"] = [label.model_dump(mode="json") for label in criterion.label_list()]
         criteria.append(one)

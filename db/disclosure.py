@@ -24,7 +24,7 @@ from db.models import (
     StudyItem,
 )
 from db.permissions import EVERYBODY, READERS, Actor, On, operation, role_in
-from db.presentations import Parts, Wire, load_parts, next_step
+from db.presentations import Parts, Wire, load_parts, next_step, parts_at, text_of
 from db.query import table_of
 from db.studies import protocol_of
 
@@ -153,6 +153,7 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
 
 def _reading(protocol: Protocol, parts: Parts, step: int) -> Reading:
     shows = protocol.shown_at(step)
+    parts = parts_at(parts, protocol, step)
     cited: dict[int | None, set[int]] = {}
     passages = []
     if Material.EVIDENCE in shows:
@@ -215,7 +216,12 @@ _ABOUT = _of_assignments(_ITEM_DOCUMENT, _STUDY.c.documents_step, _ASSIGNMENT.c.
 _CITED = _of_assignments(
     _EVIDENCE, _STUDY.c.evidence_step, _EVIDENCE.c.pages, _reached(_STUDY.c.documents_step).label("whole")
 )
-_PICTURED = _of_assignments(_IMAGE, _STUDY.c.images_step, _IMAGE.c.page).distinct()
+_PICTURED = _of_assignments(
+    _IMAGE,
+    _STUDY.c.images_step,
+    *(_IMAGE.c.page, _IMAGE.c.extra, _STUDY.c.id, _STUDY.c.protocol_hash, _ASSIGNMENT.c.steps_done),
+    (_ASSIGNMENT.c.sitting > 1).label("all_steps"),
+)
 _STANDING = (
     sql_select(
         *(_DOCUMENT.c[name] for name in ("id", "sha256", "media_type", "n_pages", "key")),
@@ -253,4 +259,25 @@ def _disclosed(
         if whole:
             return None
         seen |= set(pages)
-    return seen | set(connection.execute(_PICTURED, asked).scalars())
+    for row in connection.execute(_PICTURED, asked):
+        # An image is seen with the text that it belongs to: those of a reference answer not before the references.
+        step = _image_step(connection, row.id, row.protocol_hash, text_of(row.extra.get("of")))
+        if step is not None and (row.all_steps or step <= row.steps_done):
+            seen.add(row.page)
+    return seen
+
+
+_IMAGE_STEPS: dict[tuple[str, Material], int | None] = {}
+_KEPT_STEPS = 500
+_SNAPSHOT = sql_select(_STUDY.c.protocol).where(_STUDY.c.id == bindparam("study"))
+
+
+def _image_step(connection: Connection, study_id: int, protocol_hash: str, text: Material) -> int | None:
+    """The step from which the images of a text (the answer, the references) are shown, kept by the protocol's hash."""
+    key = protocol_hash, text
+    if key not in _IMAGE_STEPS:
+        if len(_IMAGE_STEPS) >= _KEPT_STEPS:
+            _IMAGE_STEPS.clear()
+        protocol = Protocol.model_validate(connection.execute(_SNAPSHOT, {"study": study_id}).scalar_one())
+        _IMAGE_STEPS[key] = protocol.first_step_with_all(Material.IMAGES, text)
+    return _IMAGE_STEPS[key]

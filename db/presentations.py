@@ -2,7 +2,8 @@
 
 Keys of evidence, claims and images can give away what they are (`gold-1`), and so can their order. On the wire they are
 E1, E2 …, C1 …, I1 … in an order that says nothing (by document and page when roles are hidden); `Wire` maps targets
-there and back.
+there and back. Claims and images are known only as far as the text that they belong to is shown (`parts_at`): those of
+the reference answer are among the parts from the step that shows the references.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -19,8 +20,11 @@ from sqlalchemy import Select, bindparam
 from sqlmodel import Session, col, select
 
 from annotators.errors import InvalidInput
+from annotators.judged_scores import ScoreKey, scores_by_criterion
 from annotators.pages.cache import DRAWING
 from annotators.protocols import Material, Protocol
+from annotators.scorers.phrase_recall import RULES, Mode, PhraseSet, counted_behind, share_in_words
+from annotators.scoring import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.targets import Units
 from db.models import (
     Assignment,
@@ -43,12 +47,13 @@ from db.models import (
 from db.query import pick
 from db.studies import protocol_of
 
+_NAMED = ("evidence", "claim", "image")
 _ON_PAGES = {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}
 
 
 @dataclass(frozen=True)
 class Parts:
-    """One item version with everything that hangs on it."""
+    """One item version with everything that hangs on it. `about`: the ids of the documents it is about by itself."""
 
     study_item_id: int
     system: str
@@ -58,6 +63,7 @@ class Parts:
     images: list[Image]
     documents: list[Document]
     scores: list[tuple[Score, Run]]
+    about: frozenset[int] = frozenset()
 
 
 _VERSIONS = (
@@ -104,7 +110,11 @@ def load_parts(session: Session, study_item_ids: Iterable[int], needs: set[Mater
     evidence = _by_version(session, Evidence, versions if needs & {Material.EVIDENCE, Material.DOCUMENTS} else [])
     claims = _by_version(session, Claim, versions if Material.CLAIMS in needs else [])
     images = _by_version(session, Image, versions if Material.IMAGES in needs else [])
-    documents = _documents_of(session, versions, [evidence, images]) if needs & _ON_PAGES else defaultdict(list)
+    about: dict[int | None, set[int]] = defaultdict(set)
+    if needs & _ON_PAGES:
+        for version_id, document_id in session.execute(_ABOUT, {"ids": versions}):
+            about[version_id].add(document_id)
+    documents = _documents_of(session, about, [evidence, images]) if needs & _ON_PAGES else defaultdict(list)
     scores = _scores_of(session, wanted) if Material.SCORES in needs else defaultdict(list)
     return {
         study_item_id: Parts(
@@ -116,18 +126,17 @@ def load_parts(session: Session, study_item_ids: Iterable[int], needs: set[Mater
             images[version.id],
             documents[version.id],
             scores[study_item_id],
+            frozenset(about[version.id]),
         )
         for study_item_id, system, version in rows
     }
 
 
 def _documents_of(
-    session: Session, versions: Sequence[int | None], parts: Sequence[dict[int | None, list[Any]]]
+    session: Session, about: dict[int | None, set[int]], parts: Sequence[dict[int | None, list[Any]]]
 ) -> dict[int | None, list[Document]]:
     """The documents each version is about or that a part of it points at, by key."""
-    cited: dict[int | None, set[int]] = defaultdict(set)
-    for version_id, document_id in session.execute(_ABOUT, {"ids": list(versions)}):
-        cited[version_id].add(document_id)
+    cited: dict[int | None, set[int]] = defaultdict(set, {version_id: set(ids) for version_id, ids in about.items()})
     for found in parts:
         for version_id, ones in found.items():
             cited[version_id] |= {one.document_id for one in ones if one.document_id is not None}
@@ -156,6 +165,36 @@ def _by_version(session: Session, table: Any, versions: Sequence[int | None]) ->
     return found
 
 
+def parts_at(parts: Parts, protocol: Protocol, step: int, *, hidden: bool = False) -> Parts:
+    """The parts that may be known at a step: no claim and no image of a text that is not shown then.
+
+    In the order in which they come to be shown, so that what was C1 stays C1 in the steps after. `hidden` adds the
+    others behind them, for those who settle labels that were given of such parts.
+    """
+    claims = _by_step(parts.claims, protocol, step, Material.CLAIMS, hidden=hidden)
+    images = _by_step(parts.images, protocol, step, Material.IMAGES, hidden=hidden)
+    cited = {one.document_id for one in [*parts.evidence, *images]} | parts.about
+    documents = [document for document in parts.documents if document.id in cited]
+    return replace(parts, claims=claims, images=images, documents=documents)
+
+
+def _by_step(found: Sequence[Any], protocol: Protocol, step: int, material: Material, *, hidden: bool) -> list[Any]:
+    steps = {one.key: protocol.first_step_with_all(material, text_of(_side(one))) for one in found}
+    never = len(protocol.steps)
+    first = {key: never if at is None else at for key, at in steps.items()}
+    shown = sorted((one for one in found if first[one.key] <= step), key=lambda one: first[one.key])
+    return [*shown, *(one for one in found if first[one.key] > step)] if hidden else shown
+
+
+def text_of(side: object) -> Material:
+    """What a claim or an image of this side (`of`) belongs to, and is shown with: the answer, or the references."""
+    return Material.REFERENCES if side == "reference" else Material.ANSWER
+
+
+def _side(part: Claim | Image) -> object:
+    return part.of if isinstance(part, Claim) else part.extra.get("of")
+
+
 class Wire:
     """The neutral names that the parts of one item have in the browser, and the way back.
 
@@ -175,6 +214,11 @@ class Wire:
         self._image_names = {one.key: f"I{n}" for n, one in enumerate(parts.images, 1)}
         self._image_keys = {wire: real for real, wire in self._image_names.items()}
 
+    def knows(self, target: str) -> bool:
+        """Whether every part of the item that the target names may be known in the browser."""
+        parts = (piece for piece in target.split("|") if piece.split(":")[0] in _NAMED)
+        return all(piece in self._names for piece in parts)
+
     def out(self, target: str) -> str:
         """The target as the browser knows it."""
         return "|".join(self._names.get(piece, piece) for piece in target.split("|"))
@@ -183,7 +227,7 @@ class Wire:
         """The target as it is stored; InvalidInput for a part that the item does not have."""
         pieces = []
         for piece in target.split("|"):
-            if piece.split(":")[0] in ("evidence", "claim", "image"):
+            if piece.split(":")[0] in _NAMED:
                 if piece not in self._keys:
                     raise InvalidInput(f"This item has no {piece!r}. Reload the page to see it as it is.")
                 pieces.append(self._keys[piece])
@@ -193,7 +237,11 @@ class Wire:
 
     def value_out(self, value: Any, kind: str) -> Any:
         """A value as the browser knows it: an order of images is a list of their neutral names."""
-        return [self._image_names.get(one, one) for one in value] if kind == "order" and value else value
+        return (
+            [self._image_names[one] for one in value if one in self._image_names]
+            if kind == "order" and value
+            else value
+        )
 
     def value_back(self, value: Any, kind: str) -> Any:
         """A value as it is stored."""
@@ -233,7 +281,9 @@ def units_at(
     """
     found = None if fresh else _UNITS.get(session.get_bind(), {}).get(_units_key(study, study_item_id, step))
     if found is None:
-        parts = load_parts(session, [study_item_id], _all_shown(protocol_of(study)))[study_item_id]
+        protocol = protocol_of(study)
+        loaded = load_parts(session, [study_item_id], _all_shown(protocol))[study_item_id]
+        parts = parts_at(loaded, protocol, step)
         found = _keep_units(session, study, parts, step)
     return found
 
@@ -275,19 +325,21 @@ def present(session: Session, study: Study, assignments: Sequence[Assignment]) -
         assert assignment.id is not None
         sitting, step = next_step(assignment, len(protocol.steps))
         draft = drafts.get((assignment.id, step))
-        parts = loaded[assignment.study_item_id]
+        parts = parts_at(loaded[assignment.study_item_id], protocol, step)
         wire, units = _keep_units(session, study, parts, step)
-        presentation = _present_step(protocol, parts, step, wire, units)
+        presentation = _present_step(study, protocol, parts, step, wire=wire, units=units)
         presentation |= {
             "assignment": assignment.id,
             "sitting": sitting,
             "step": step,
             "returned": assignment.reason if assignment.state == AssignmentState.RETURNED else None,
-            "committed": [_given(protocol, wire, one) for one in labels[assignment.id, sitting]],
+            "committed": [
+                _given(protocol, wire, one) for one in labels[assignment.id, sitting] if wire.knows(one.target)
+            ],
             "previous": [
                 _given(protocol, wire, one)
                 for one in labels[assignment.id, sitting - 1]
-                if one.criterion in protocol.steps[step].criteria
+                if one.criterion in protocol.steps[step].criteria and wire.knows(one.target)
             ],
             "draft": {"content": draft.content, "seconds": draft.seconds} if draft else None,
         }
@@ -314,7 +366,9 @@ def _given(protocol: Protocol, wire: Wire, label: GivenLabel) -> dict[str, Any]:
     }
 
 
-def _present_step(protocol: Protocol, parts: Parts, step: int, wire: Wire, units: Units) -> dict[str, Any]:
+def _present_step(
+    study: Study, protocol: Protocol, parts: Parts, step: int, *, wire: Wire, units: Units
+) -> dict[str, Any]:
     """The item's material that this step shows, key by key; a key that it does not show is absent."""
     shows = protocol.shown_at(step)
     version = parts.version
@@ -342,7 +396,11 @@ def _present_step(protocol: Protocol, parts: Parts, step: int, wire: Wire, units
     if shows & _ON_PAGES:
         out["documents"] = _documents(parts, shows)
     if Material.SCORES in shows:
-        out["scores"] = [_score(score, run) for score, run in parts.scores]
+        counted = {one.id: behind for one, run in parts.scores if (behind := _counted(version, one, run)) is not None}
+        out["scores"] = _scores(study, protocol, parts, counted)
+        if Material.REFERENCES in shows and counted:
+            sets, mode = next(iter(counted.values()))
+            out["phrase_sets"] = {"sets": [_phrase_set(one) for one in sets], "rule": RULES[mode]}
     out["units"] = {
         one.name: [wire.out(target) for target in units.targets(one.target, per_hop=one.per_hop)]
         for one in protocol.step_criteria(step)
@@ -392,13 +450,65 @@ def _documents(parts: Parts, shows: set[Material]) -> list[dict[str, Any]]:
     ]
 
 
-def _score(score: Score, run: Run) -> dict[str, Any]:
-    flag = score.name in ("hallucination", "abstention")
+# Scores ---------------------------------------------------------------------------------------------------------------
+
+
+def _scores(
+    study: Study, protocol: Protocol, parts: Parts, counted: dict[int | None, tuple[list[PhraseSet], Mode]]
+) -> list[dict[str, Any]]:
+    """For each criterion about scores the one to judge, or that there is none; then the scores of no criterion."""
+    rows = {(run.name, score.name): _score(score, run, counted.get(score.id)) for score, run in parts.scores}
+    judged = study.settings.get("scores_judged")
+    if judged is None:  # a study from before this was frozen with it
+        order = {scorer: place for place, scorer in enumerate(study.show_scores)}
+        judged = scores_by_criterion(protocol, sorted(rows, key=lambda key: order.get(key[0], len(order))))
+    out = []
+    taken: set[ScoreKey] = set()
+    for name, given in judged.items():
+        keys = [(scorer, value) for scorer, value in given]
+        there = [key for key in keys if key in rows]
+        key = next((one for one in there if rows[one]["value"] is not None), next(iter(there), None))
+        taken |= {key} if key else set()
+        row = rows[key] if key else _no_score(keys[0] if keys else None)
+        out.append({**row, "criterion": name})
+    return [*out, *(row for key, row in rows.items() if key not in taken)]
+
+
+def _score(score: Score, run: Run, behind: tuple[list[PhraseSet], Mode] | None) -> dict[str, Any]:
+    kind = value_kind(run.name, score.name)
+    says = "" if score.value is None else meaning(run.name, _as_value(score))
+    if behind is not None and score.name == "correctness" and not (score.details or {}).get("error_marker"):
+        says = share_in_words(behind[0])
     return {
-        "scorer": run.name,
-        "name": score.name,
-        "title": score.name.replace("_", " ").capitalize(),
+        "criterion": None,
+        "scorer": scorer_title(run.name),
+        "title": kind.title,
+        "kind": kind.kind,
         "value": score.value,
-        "reason": score.reason,
-        "kind": "flag" if flag else "number",
+        "words": kind.in_words(score.value, score.reason),
+        "meaning": says,
     }
+
+
+def _no_score(key: ScoreKey | None) -> dict[str, Any]:
+    """In place of a score that the item, or the whole study, does not have."""
+    reason = "this item has no such score" if key else "this study has no such score"
+    title = value_kind(*key).title if key else ""
+    scorer = scorer_title(key[0]) if key else ""
+    words = f"{UNSCORED}: {reason}"
+    return {"scorer": scorer, "title": title, "kind": "number", "value": None, "words": words, "meaning": ""}
+
+
+def _as_value(score: Score) -> ScoreValue:
+    """A score that has a value, as scorers know it."""
+    return ScoreValue(score.name, score.value, details=score.details)
+
+
+def _counted(version: ItemVersion, score: Score, run: Run) -> tuple[list[PhraseSet], Mode] | None:
+    if score.value is None:
+        return None
+    return counted_behind(run.name, _as_value(score), run.parameters, version.answer, version.references)
+
+
+def _phrase_set(one: PhraseSet) -> dict[str, Any]:
+    return {"best": one.best, "phrases": [{"text": phrase.text, "count": phrase.count} for phrase in one.phrases]}

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import func, text
+from sqlalchemy import ColumnElement, Select, func, text
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.judged_scores import ScoreKey, scores_by_criterion
 from annotators.protocols import Material, Protocol
 from db import tallies
-from db.current import item_is_current, version_is_latest
+from db.current import item_is_current, version_is_latest, withdrawn_batches
 from db.engine import Database, insert_many
 from db.models import (
     Account,
@@ -48,8 +49,9 @@ class StudyDesign:
     """What a researcher decides about a study besides its protocol.
 
     `sample` items are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the
-    scorers whose scores a protocol about scores is about; empty means the imported ones, else phrase_recall and
-    hallucination. `items` are external ids: only these are sampled from; empty means all of the project.
+    scorers whose scores a protocol about scores is about, in front the one to be judged where several fit a criterion;
+    empty means the imported ones, else phrase_recall and hallucination. `items` are external ids: only these are
+    sampled from; empty means all of the project.
     """
 
     name: str
@@ -68,13 +70,26 @@ class StudyDesign:
 
 @dataclass(frozen=True)
 class StudyMade:
-    """A new study: its id, how many items and slots it has, and the hashes it is known by."""
+    """A new study: its id, its items and slots, the hashes it is known by, and how many items were left out and why."""
 
     study_id: int
     n_items: int
     n_slots: int
     protocol_hash: str
     sample_hash: str
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What making a study would give: items and slots, how many items are not sampled from, and why, in words."""
+
+    n_items: int
+    n_slots: int
+    sample_hash: str
+    left_out: int
+    notes: tuple[str, ...]
 
 
 def candidates(session: Session, project_id: int) -> list[Candidate]:
@@ -97,28 +112,47 @@ def candidates(session: Session, project_id: int) -> list[Candidate]:
 
 
 @operation(On.PROJECT, RESEARCHERS)
+def plan_study(
+    db: Database, _actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign, people: bool = True
+) -> StudyPlan:
+    """What `create_study` would make of the same, without making it. Raises what that would raise.
+
+    Without `people` the name and the annotators are not looked at, as they may not be filled in yet.
+    """
+    with db.read() as session:
+        if people:
+            _check_design(design)
+            _check_name(session, project_id, design.name)
+            for name in design.annotators:
+                _annotator(session, project_id, name)
+        drawn = _draw(session, project_id, protocol, design)
+    n = len(drawn.ordered)
+    return StudyPlan(n, n * design.overlap, sample_digest(drawn.ordered), drawn.left_out, drawn.notes)
+
+
+@operation(On.PROJECT, RESEARCHERS)
 def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign) -> StudyMade:
     """Freeze a protocol and a sample of items into a study, with all its slots open.
 
-    Raises InvalidInput for a design that cannot be carried out (no items, an overlap larger than the number of
-    annotators, somebody who may not annotate here) and Conflict for a name that is taken.
+    A study about scores takes only items that have a value of one of these. Raises InvalidInput for a design that
+    cannot be carried out (no items, an overlap larger than the number of annotators, somebody who may not annotate
+    here, a protocol of which something does not work yet) and Conflict for a name that is taken.
     """
     _check_design(design)
     with db.write() as session:
-        if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == design.name)).first():
-            raise Conflict(f"The project has a study named {design.name!r} already. Choose another name.")
+        _check_name(session, project_id, design.name)
         people = [_annotator(session, project_id, name) for name in design.annotators]
-        pool = _named(candidates(session, project_id), design.items)
-        ordered = arrange(draw(pool, design.sample, design.per, design.seed), design.order, design.seed)
-        if not ordered:
-            raise InvalidInput("The project has no items to sample from. Import some first.")
-        study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)
+        drawn = _draw(session, project_id, protocol, design)
+        study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=drawn.ordered)
         assert study.id is not None
         for person_id in people:
             session.add(StudyMember(study_id=study.id, person_id=person_id))
         session.flush()
-        if protocol.about_scores:
-            _freeze_scores(session, study, project_id, design.show_scores)
+        left_out = {"left_out": drawn.left_out} if drawn.left_out else {}
+        if drawn.scores is not None:
+            _freeze_scores(session, study, drawn.scores)
+            judged = {name: [list(key) for key in keys] for name, keys in drawn.scores.judged.items()}
+            study.settings = {**study.settings, "scores_judged": judged, **left_out}
         record(
             session,
             actor,
@@ -126,9 +160,69 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
             "study",
             study.id,
             project_id=project_id,
-            details={"name": design.name, "protocol": protocol.name, "items": len(ordered), "overlap": design.overlap},
+            details={
+                "name": design.name,
+                "protocol": protocol.name,
+                "items": len(drawn.ordered),
+                "overlap": design.overlap,
+                **left_out,
+            },
         )
-        return StudyMade(study.id, len(ordered), len(ordered) * design.overlap, study.protocol_hash, study.sample_hash)
+        return StudyMade(
+            study_id=study.id,
+            n_items=study.n_items,
+            n_slots=study.n_items * design.overlap,
+            protocol_hash=study.protocol_hash,
+            sample_hash=study.sample_hash,
+            left_out=drawn.left_out,
+            notes=drawn.notes,
+        )
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """The scores that a study is about: the scorers, all their values, and those that each criterion is about."""
+
+    project_id: int
+    scorers: tuple[str, ...]
+    judged: dict[str, list[ScoreKey]]
+
+    @property
+    def wanted(self) -> set[ScoreKey]:
+        """What an item needs one value of; empty where no criterion says, and any will do."""
+        return {key for keys in self.judged.values() for key in keys}
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The sample in its order, and what was left out beforehand."""
+
+    ordered: list[Candidate]
+    scores: _Scores | None = None
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def _draw(session: Session, project_id: int, protocol: Protocol, design: StudyDesign) -> _Drawn:
+    """The items that a study would take: of those that can be judged, a sample, in order."""
+    if not_yet := protocol.not_yet():
+        raise InvalidInput("\n".join(not_yet))
+    pool = _named(candidates(session, project_id), design.items)
+    if not pool:
+        raise InvalidInput("The project has no items to sample from. Import some first.")
+    scores: _Scores | None = None
+    left_out = 0
+    notes: tuple[str, ...] = ()
+    if protocol.about_scores:
+        scores = _scores(session, project_id, protocol, design.show_scores)
+        pool, left_out, notes = _with_scores(session, protocol, scores, pool)
+    ordered = arrange(draw(pool, design.sample, design.per, design.seed), design.order, design.seed)
+    return _Drawn(ordered, scores, left_out, notes)
+
+
+def _check_name(session: Session, project_id: int, name: str) -> None:
+    if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name)).first():
+        raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
 
 
 def _named(pool: list[Candidate], items: Sequence[str]) -> list[Candidate]:
@@ -237,37 +331,103 @@ def _insert_study(
     return study
 
 
-def _freeze_scores(session: Session, study: Study, project_id: int, wanted: Sequence[str]) -> None:
-    """Tie the study to the score rows it is about: of each named scorer the latest score of every item version."""
-    there = session.execute(select(Run.name, func.count()).where(Run.project_id == project_id).group_by(Run.name)).all()
-    known = sorted(name for name, _ in there)
-    if not wanted:
-        wanted = [name for name in known if name.startswith("imported:")] or [
-            name for name in ("phrase_recall", "hallucination") if name in known
-        ]
-    for name in wanted:
+def _scores(session: Session, project_id: int, protocol: Protocol, named: Sequence[str]) -> _Scores:
+    """The scores that a study of this protocol is about, from the named scorers or those that are taken without."""
+    query = (
+        sql_select(col(Run.name), col(Score.name))
+        .join(Score, col(Score.run_id) == col(Run.id))
+        .where(col(Run.project_id) == project_id, col(Score.target) == "item", _not_withdrawn())
+        .distinct()
+    )
+    there = sorted(tuple(row) for row in session.execute(query))
+    known = list(dict.fromkeys(scorer for scorer, _ in there))
+    for name in named:
         if name not in known:
             raise InvalidInput(
                 f"The project has no scores of {name!r}. Known: {', '.join(known) or 'none'}. "
                 f"Compute them with: assay score PROJECT --scorer {name}"
             )
+    wanted = list(named) or [name for name in known if name.startswith("imported:")]
+    wanted = wanted or [name for name in ("phrase_recall", "hallucination") if name in known]
     if not wanted:
         raise InvalidInput(
             "This protocol is about scores, but the project has none. Import items with scores, or compute them with: "
             "assay score PROJECT --scorer phrase_recall"
         )
-    scores = (
-        select(StudyItem.id, func.max(Score.id))
-        .join(Score, col(Score.item_version_id) == StudyItem.item_version_id)
+    judged = scores_by_criterion(protocol, [key for name in wanted for key in there if key[0] == name])
+    if judged and not any(judged.values()):
+        about = ", ".join(dict.fromkeys(word for one in protocol.criteria for word in protocol.scores_judged_by(one)))
+        raise InvalidInput(
+            f"No criterion of protocol {protocol.name!r} is about a score of {', '.join(wanted)}, but about "
+            f"{about}. Choose other scores, or write a protocol whose criterion names them in `score`."
+        )
+    return _Scores(project_id, tuple(wanted), judged)
+
+
+def _not_withdrawn() -> ColumnElement[bool]:
+    return col(Run.batch_id).is_(None) | col(Run.batch_id).not_in(withdrawn_batches())
+
+
+def _latest_scores(scores: _Scores) -> Select[Any]:
+    """The ids of the scores that count: of each scorer and value the latest of an item version."""
+    return (
+        sql_select(func.max(Score.id))
         .join(Run, col(Run.id) == Score.run_id)
-        .where(StudyItem.study_id == study.id, col(Run.name).in_(wanted), Score.target == "item")
-        .group_by(col(StudyItem.id), col(Run.name), col(Score.name))
+        .where(
+            col(Run.project_id) == scores.project_id,
+            col(Run.name).in_(scores.scorers),
+            col(Score.target) == "item",
+            _not_withdrawn(),
+        )
+        .group_by(col(Score.item_version_id), col(Run.name), col(Score.name))
     )
-    rows = [tuple(row) for row in session.execute(scores)]
-    if not rows:
-        raise InvalidInput(f"None of the sampled items has a score of {', '.join(wanted)}. Compute them first.")
+
+
+def _with_scores(
+    session: Session, protocol: Protocol, scores: _Scores, pool: list[Candidate]
+) -> tuple[list[Candidate], int, tuple[str, ...]]:
+    """The candidates that have a value of a score that is judged, how many have none, and that in words."""
+    query = (
+        sql_select(col(Score.item_version_id), col(Run.name), col(Score.name), col(Score.value).is_not(None))
+        .join(Run, col(Run.id) == Score.run_id)
+        .where(col(Score.id).in_(_latest_scores(scores)))
+    )
+    valued: set[int] = set()
+    unscored: set[int] = set()
+    for version_id, scorer, name, has_value in session.execute(query.execution_options(yield_per=20_000)):
+        if not scores.wanted or (scorer, name) in scores.wanted:
+            (valued if has_value else unscored).add(version_id)
+    kept = [one for one in pool if one.version_id in valued]
+    if not kept:
+        raise InvalidInput(
+            f"None of the {len(pool):,} items has a score of {', '.join(scores.scorers)}. Compute them first."
+        )
+    titles = [protocol.criterion(name).title for name, keys in scores.judged.items() if keys]
+    about = " and ".join(titles) or ", ".join(scores.scorers)
+    notes = []
+    if left_out := len(pool) - len(kept):
+        without = sum(one.version_id in unscored for one in pool if one.version_id not in valued)
+        have = "1 item has" if left_out == 1 else f"{left_out:,} items have"
+        reason = f" ({without:,} with a reason: unscored)" if without else ""
+        notes.append(f"{have} no score{reason}. This study is about {about}. Left out.")
+    notes += [
+        f"None of these scores is about {protocol.criterion(name).title}: it can only be answered with Cannot judge."
+        for name, keys in scores.judged.items()
+        if not keys
+    ]
+    return kept, left_out, tuple(notes)
+
+
+def _freeze_scores(session: Session, study: Study, scores: _Scores) -> None:
+    """Tie the study to the score rows it is about: of each named scorer the latest score of every item version."""
+    frozen = (
+        sql_select(col(StudyItem.id), col(Score.id))
+        .join(Score, col(Score.item_version_id) == StudyItem.item_version_id)
+        .where(col(StudyItem.study_id) == study.id, col(Score.id).in_(_latest_scores(scores)))
+    )
+    rows = [tuple(row) for row in session.execute(frozen)]
     insert_many(session.connection(), "study_score", ["study_item_id", "score_id"], rows)
-    study.show_scores = list(wanted)
+    study.show_scores = list(scores.scorers)
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

@@ -46,6 +46,12 @@ NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
 """What a step must show (or an earlier one have shown) before a criterion of this target can be asked."""
 
 
+_NOT_SENT_YET = {Material.PAGE_LABELS, Material.SUGGESTIONS}
+"""Materials that no page sends yet."""
+
+AGREES_WITH_SCORE = "_agreement"
+"""How the names of criteria end that ask how far people agree with a score; the rest is the name of the score."""
+
 REVISABLE = (
     "question", "answer", "references", "hops", "claims", "evidence", "roles", "documents", "images", "category",
 )  # fmt: skip
@@ -92,6 +98,13 @@ class Protocol(BaseModel):
     def _hangs_together(self) -> Self:
         asked = self._asked_once_each()
         shown: set[Material] = set()
+        for position, criterion in enumerate(self.criteria):
+            if criterion.score and not self.about_scores:
+                raise Misfit(
+                    f"criterion {criterion.name!r} is about a score, but the protocol does not say that scores are "
+                    "judged; add `about_scores: true`",
+                    *("criteria", position, "score"),
+                )
         for number, step in enumerate(self.steps):
             shown |= set(step.shows)
             for name in step.criteria:
@@ -198,6 +211,52 @@ class Protocol(BaseModel):
                 return number
         return None
 
+    def first_step_with_all(self, *materials: Material) -> int | None:
+        """The number (from 0) of the first step at which all of `materials` are before the eyes, or None."""
+        steps = [self.first_step_showing(material) for material in materials]
+        return None if None in steps else max(step for step in steps if step is not None)
+
+    def scores_judged_by(self, criterion: Criterion) -> list[str]:
+        """The names of the scores that a criterion is about (`Criterion.score`), empty where it is about none.
+
+        In protocols about scores that were frozen before criteria could say so, `correctness_agreement` is about
+        `correctness`.
+        """
+        if criterion.score or not self.about_scores or not criterion.name.endswith(AGREES_WITH_SCORE):
+            return criterion.score
+        return [criterion.name.removesuffix(AGREES_WITH_SCORE)]
+
+    def not_yet(self) -> list[str]:
+        """What of this protocol does not work yet, a sentence each with its remedy: no study of people is made of it.
+
+        A study that was made of such a protocol can still be read, and labels made elsewhere can be imported to one.
+        """
+        found = []
+        for criterion in self.criteria:
+            if criterion.target == TargetKind.PAIR:
+                others = ", ".join(kind.value for kind in TargetKind if kind != TargetKind.PAIR)
+                found.append(
+                    f"Criterion {criterion.name!r} is about a pair of items, which the annotator's page cannot show "
+                    f"yet. Give it another target: {others}."
+                )
+        found += [
+            f"Step {step.name!r} shows {material.value}, which annotators are not sent yet. Take it out of `shows`."
+            for step in self.steps
+            for material in step.shows
+            if material in _NOT_SENT_YET
+        ]
+        for number, step in enumerate(self.steps):
+            shown = self.shown_at(number)
+            for name in step.criteria:
+                parts = _needed(self.criterion(name)) & {Material.CLAIMS, Material.IMAGES}
+                if parts and not shown & {Material.ANSWER, Material.REFERENCES}:
+                    found.append(
+                        f"Criterion {name!r} is about {' and '.join(sorted(parts))}, which are shown only with the "
+                        f"answer or the references that they belong to. Add answer or references to `shows` of step "
+                        f"{step.name!r} or an earlier one."
+                    )
+        return found
+
     def digest(self) -> str:
         """SHA-256 of the definition in canonical JSON: what a study's snapshot is known by."""
         canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
@@ -206,7 +265,8 @@ class Protocol(BaseModel):
 
 def _needed(criterion: Criterion) -> set[Material]:
     order_of_images = {Material.IMAGES} if criterion.kind == "order" else set()
-    return NEEDED_BY_TARGET[criterion.target] | order_of_images
+    score = {Material.SCORES} if criterion.score else set()
+    return NEEDED_BY_TARGET[criterion.target] | order_of_images | score
 
 
 def _check_accept(criterion: Criterion, position: int) -> None:

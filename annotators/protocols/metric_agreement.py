@@ -41,7 +41,8 @@ too high for such a reason is as wrong as one that is too low.
 - **4 Agree**: it is right, with something to object to. *"Copper, tin and lead."*, flag down: one metal too many.
 - **5 Strongly agree**: it is plainly right. *"Marble."*, flag raised; *"I could not find it."*, flag down.
 
-When a value is missing, its reason is shown in its place. Grade a missing value with *Cannot judge*.
+The value stands in the row of its grade, and the phrases that were found are marked. When a value is missing, its
+reason is shown in its place. Grade a missing value with *Cannot judge*.
 """
 
 
@@ -56,6 +57,7 @@ _AGREEMENT = [
 metric_agreement = PROTOCOLS.register(
     Protocol(
         name="metric_agreement",
+        version=2,
         title="Metric agreement",
         summary="How far do you agree with the correctness score and the hallucination flag?",
         guidelines=_GUIDELINES,
@@ -66,6 +68,7 @@ metric_agreement = PROTOCOLS.register(
                 help="Is this the score you would have given?",
                 labels=_AGREEMENT,
                 tolerance=1,
+                score=["correctness"],
             ),
             Grade(
                 name="hallucination_agreement",
@@ -73,6 +76,7 @@ metric_agreement = PROTOCOLS.register(
                 help="Is the flag up or down as it should be?",
                 labels=_AGREEMENT,
                 tolerance=1,
+                score=["hallucination"],
             ),
         ],
         steps=[

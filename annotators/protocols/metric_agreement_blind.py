@@ -58,6 +58,7 @@ When a value is missing, its reason is shown in its place. Grade a missing value
 metric_agreement_blind = PROTOCOLS.register(
     Protocol(
         name="metric_agreement_blind",
+        version=2,
         title="Metric agreement, judged blind first",
         summary="How correct is the answer, and how far do you agree with its scores once you see them?",
         guidelines=_GUIDELINES,

@@ -17,7 +17,7 @@ class Accuracy(Scorer[AnswerParameters]):
     title = "Accuracy"
     summary = "1 when the normalised answer contains a reference answer; of a set of phrases, every one."
     source = "MRAG-Suite, section 3.6 (EM/Accuracy of short answers); containment as in open-domain QA evaluations."
-    values = (ValueKind("accuracy", "Accuracy", "flag"),)
+    values = (ValueKind("accuracy", "Accuracy", "flag", measures="correctness"),)
     parameters = AnswerParameters
 
     def score(self, items: Sequence[ItemView], parameters: AnswerParameters) -> list[list[ScoreValue]]:

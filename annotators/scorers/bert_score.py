@@ -25,9 +25,9 @@ class BertScore(Scorer[EmbeddingParameters]):
     summary = "How well each word of answer and reference is matched by the nearest word of the other, in context."
     source = "Zhang et al. 2020, section 3, without idf weights and rescaling; used by MRAMG-Bench, section 6.2.2."
     values = (
-        ValueKind("bert_score_f1", "BERTScore F1", low=-1.0),
-        ValueKind("bert_score_precision", "BERTScore precision", low=-1.0),
-        ValueKind("bert_score_recall", "BERTScore recall", low=-1.0),
+        ValueKind("bert_score_f1", "BERTScore F1", "number", low=-1.0, measures="correctness"),
+        ValueKind("bert_score_precision", "BERTScore precision", "number", low=-1.0),
+        ValueKind("bert_score_recall", "BERTScore recall", "number", low=-1.0),
     )
     uses_model = True
     parameters = EmbeddingParameters

@@ -38,7 +38,7 @@ class ExactMatch(Scorer[AnswerParameters]):
     title = "Exact match"
     summary = "1 when the answer is a reference answer after normalisation: case, punctuation and articles aside."
     source = "SQuAD (Rajpurkar et al. 2016), evaluation script; used for short answers by MRAG-Suite, section 3.6."
-    values = (ValueKind("exact_match", "Exact match", "flag"),)
+    values = (ValueKind("exact_match", "Exact match", "flag", measures="correctness"),)
     parameters = AnswerParameters
 
     def score(self, items: Sequence[ItemView], parameters: AnswerParameters) -> list[list[ScoreValue]]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pydantic import Field
 
 from annotators.scorers.abstention import AbstentionParameters, Neighbour, classify, training_set_resource
-from annotators.scorers.phrase_recall import Mode, phrase_recall
+from annotators.scorers.phrase_recall import CORRECTNESS, Mode, phrase_recall
 from annotators.scoring import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
 
 
@@ -26,7 +26,7 @@ class Hallucination(Scorer[HallucinationParameters]):
     title = "Hallucination"
     summary = "1 when the answer states something and does not have every required phrase; abstaining is none."
     source = "FATHOMS-RAG, section III.C, algorithm 2; an empty answer is none, as in its code."
-    values = (ValueKind("hallucination", "Hallucination", "flag"),)
+    values = (ValueKind("hallucination", "Hallucination", "flag", words=("down", "up")),)
     uses_model = True
     parameters = HallucinationParameters
 
@@ -46,6 +46,19 @@ class Hallucination(Scorer[HallucinationParameters]):
     def resources(self, parameters: HallucinationParameters) -> tuple[str, ...]:
         """The training set, unless it is the one that comes with the program."""
         return training_set_resource(parameters.training_set)
+
+    def meaning(self, score: ScoreValue) -> str:
+        """Why the flag is up or down, where the score says with which correctness it was given."""
+        details = score.details or {}
+        correctness = details.get("correctness")
+        if score.value is None or not isinstance(correctness, int | float):
+            return self.summary
+        if score.value:
+            shown = CORRECTNESS.in_words(float(correctness))
+            return f"Up: the answer states something (it does not abstain), and its correctness is {shown}"
+        if correctness == 1:
+            return "Down: the correctness of the answer is 1"
+        return "Down: the answer abstains" if details.get("label") == "abstention" else "Down: there is no answer"
 
 
 SCORERS.register(Hallucination())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from pydantic import Field
 
-from annotators.scoring import SCORERS, ItemView, Parameters, Reference, Scorer, ScoreValue, ValueKind
+from annotators.scoring import IMPORTED, SCORERS, ItemView, Parameters, Reference, Scorer, ScoreValue, ValueKind
 
 Mode = Literal["fathoms_code", "paper", "word_boundary"]
 
@@ -20,6 +22,9 @@ _WITHOUT_SPACES = re.compile(
     "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 """Scripts that put no space between words (Thai, Lao, Burmese, Khmer, Chinese, Japanese): no word ends to look for."""
+
+
+CORRECTNESS = ValueKind("correctness", "Correctness")
 
 
 class PhraseRecallParameters(Parameters):
@@ -36,12 +41,22 @@ class PhraseRecall(Scorer[PhraseRecallParameters]):
     title = "Phrase recall"
     summary = "The share of required phrases found in the answer; of several acceptable references the best counts."
     source = "FATHOMS-RAG, section III.B, algorithm 1; mode fathoms_code as evaluation/evaluator.py of its repository."
-    values = (ValueKind("correctness", "Correctness"),)
+    values = (CORRECTNESS,)
     parameters = PhraseRecallParameters
 
     def score(self, items: Sequence[ItemView], parameters: PhraseRecallParameters) -> list[list[ScoreValue]]:
         """One value for each item, `correctness` (0 to 1), with the phrases found of the best reference."""
         return [[phrase_recall(item.answer, item.references, parameters.mode)] for item in items]
+
+    def meaning(self, score: ScoreValue) -> str:
+        """How many phrases of the best set were found, where the score says which."""
+        details = score.details or {}
+        found, missing = details.get("found"), details.get("missing")
+        if score.value is None or not isinstance(found, list) or not isinstance(missing, list):
+            return self.summary
+        if details.get("error_marker"):
+            return "The answer is an error message, which has none of the phrases"
+        return f"{len(found)} of {len(found) + len(missing)}: {_SHARE}"
 
 
 SCORERS.register(PhraseRecall())
@@ -60,28 +75,105 @@ def phrase_recall(answer: str, references: Sequence[Reference], mode: Mode = "fa
     - word_boundary: as `paper` after Unicode NFKC, case folding, every dash and run of white space read as one space;
       and a phrase must not begin or end inside a word or a number: 8 is not in 18, 8.5 or 1,800.
     """
-    acceptable = [(index, phrases) for index, one in enumerate(references) if (phrases := _phrases(one))]
-    if not acceptable:
+    sets = phrase_sets(answer, references, mode)
+    if not sets:
         reason = "no reference has a phrase to look for" if references else "the item has no reference"
         return ScoreValue("correctness", None, reason)
-    if mode == "fathoms_code" and (answer in _MARKERS or answer.startswith("error")):
-        index, phrases = acceptable[0]
-        details = {"reference": index, "found": [], "missing": phrases, "error_marker": True}
-        return ScoreValue("correctness", 0.0, details=details)
-    find = _finder(answer, mode)
-    best, best_index, best_found = -1.0, 0, [False]
-    for index, phrases in acceptable:
-        found = [find(phrase) for phrase in phrases]
-        recall = sum(found) / len(found)
-        if recall > best:
-            best, best_index, best_found = recall, index, found
-    phrases = dict(acceptable)[best_index]
+    best = next(one for one in sets if one.best)
     details = {
-        "reference": best_index,
-        "found": [phrase for phrase, there in zip(phrases, best_found, strict=True) if there],
-        "missing": [phrase for phrase, there in zip(phrases, best_found, strict=True) if not there],
+        "reference": best.reference,
+        "found": [phrase.text for phrase in best.phrases if phrase.found],
+        "missing": [phrase.text for phrase in best.phrases if not phrase.found],
     }
-    return ScoreValue("correctness", best, details=details)
+    if _is_error(answer, mode):
+        details["error_marker"] = True
+    return ScoreValue("correctness", best.recall, details=details)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A required phrase, and how often it stands in the answer by the rule of the mode."""
+
+    text: str
+    count: int
+
+    @property
+    def found(self) -> bool:
+        """Whether it stands there at all."""
+        return self.count > 0
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseSet:
+    """One acceptable answer: the phrases that it requires, in order, and the share of them that were found.
+
+    `reference` is its place in the item's references. `best` has the recall that is the score: the first of several.
+    """
+
+    reference: int
+    phrases: tuple[Phrase, ...]
+    recall: float
+    best: bool = False
+
+
+RULES: dict[Mode, str] = {
+    "fathoms_code": "Anywhere in the answer, inside words too; upper and lower case are alike, - is a space.",
+    "paper": "Anywhere in the answer, inside words too; upper and lower case are alike.",
+    "word_boundary": "Whole words, after folding of case, dashes and spaces.",
+}
+"""How a phrase is looked for, for people."""
+
+
+def phrase_sets(answer: str, references: Sequence[Reference], mode: Mode = "fathoms_code") -> list[PhraseSet]:
+    """What `phrase_recall` counts: every reference that has a phrase, with how often each of its phrases was found.
+
+    Nothing is found in an answer that the mode takes for an error message.
+    """
+    acceptable = [(index, phrases) for index, one in enumerate(references) if (phrases := _phrases(one))]
+    count = (lambda _phrase: 0) if _is_error(answer, mode) else _counter(answer, mode)
+    counted = [(index, tuple(Phrase(phrase, count(phrase)) for phrase in phrases)) for index, phrases in acceptable]
+    recalls = [sum(phrase.found for phrase in phrases) / len(phrases) for _, phrases in counted]
+    best = recalls.index(max(recalls)) if recalls else -1
+    return [
+        PhraseSet(index, phrases, recall, place == best)
+        for place, ((index, phrases), recall) in enumerate(zip(counted, recalls, strict=True))
+    ]
+
+
+def counted_behind(
+    scorer: str, score: ScoreValue, parameters: Mapping[str, Any], answer: str, references: Sequence[Reference]
+) -> tuple[list[PhraseSet], Mode] | None:
+    """The phrase sets that a score of the item was counted from, and the mode; None for a score of another sort.
+
+    Known are scores of `phrase_recall` and `hallucination`, computed or imported, and the correctness of FATHOMS files.
+    What counting again does not confirm (an answer that was changed, another version) is not given out as what counted.
+    """
+    by = scorer.removeprefix(IMPORTED)
+    value = score.value
+    if (by, score.name) == ("hallucination", "hallucination"):
+        value = (score.details or {}).get("correctness")
+    elif (by, score.name) not in (("phrase_recall", "correctness"), ("fathoms", "correctness")):
+        return None
+    mode = parameters.get("mode", "fathoms_code")
+    if value is None or mode not in RULES:
+        return None
+    sets = phrase_sets(answer, references, mode)
+    recall = next((one.recall for one in sets if one.best), None)
+    return (sets, mode) if recall is not None and math.isclose(recall, value, abs_tol=1e-6) else None
+
+
+def share_in_words(sets: Sequence[PhraseSet]) -> str:
+    """What the recall of the best set says: `2 of 3: share of …`."""
+    best = next(one for one in sets if one.best)
+    n_found = sum(phrase.found for phrase in best.phrases)
+    return f"{n_found} of {len(best.phrases)}: {_SHARE}"
+
+
+_SHARE = "share of the best set’s phrases that stand in the answer"
+
+
+def _is_error(answer: str, mode: Mode) -> bool:
+    return mode == "fathoms_code" and (answer in _MARKERS or answer.startswith("error"))
 
 
 def _phrases(reference: object) -> list[str]:
@@ -89,14 +181,15 @@ def _phrases(reference: object) -> list[str]:
     return [phrase for phrase in phrases if isinstance(phrase, str) and phrase.strip()]
 
 
-def _finder(answer: str, mode: Mode) -> Callable[[str], bool]:
+def _counter(answer: str, mode: Mode) -> Callable[[str], int]:
+    """Says of a phrase how often it stands in the answer."""
     match mode:
         case "fathoms_code":
             as_code = answer.lower().replace("-", " ")
-            return lambda phrase: phrase.lower().replace("-", " ") in as_code
+            return lambda phrase: as_code.count(phrase.lower().replace("-", " "))
         case "paper":
             lower = answer.lower()
-            return lambda phrase: phrase.lower() in lower
+            return lambda phrase: lower.count(phrase.lower())
         case "word_boundary":
             folded = _folded(answer)
             return lambda phrase: _in_whole_words(_folded(phrase), folded)
@@ -107,15 +200,16 @@ def _folded(text: str) -> str:
     return " ".join(_DASHES.sub(" ", text).split())
 
 
-def _in_whole_words(phrase: str, text: str) -> bool:
+def _in_whole_words(phrase: str, text: str) -> int:
     if not phrase:
-        return False
-    start = text.find(phrase)
+        return 0
+    count, start = 0, text.find(phrase)
     while start >= 0:
-        if not _inside_a_word(text, start) and not _inside_a_word(text, start + len(phrase)):
-            return True
-        start = text.find(phrase, start + 1)
-    return False
+        end = start + len(phrase)
+        whole = not _inside_a_word(text, start) and not _inside_a_word(text, end)
+        count += whole
+        start = text.find(phrase, end if whole else start + 1)
+    return count
 
 
 def _inside_a_word(text: str, at: int) -> bool:

@@ -36,7 +36,7 @@ class RagChecker(Scorer[RagCheckerParameters]):
     summary = "Claims of answer and reference held against each other and the evidence: what is right, found and used."
     source = "RAGChecker (Ru et al. 2024), section 3.3, as its computation.py; MRAG-Suite builds on it."
     values = (
-        ValueKind("ragchecker_f1", "F1"),
+        ValueKind("ragchecker_f1", "F1", measures="correctness"),
         ValueKind("ragchecker_precision", "Precision"),
         ValueKind("ragchecker_recall", "Recall"),
         ValueKind("retriever_claim_recall", "Claim recall"),

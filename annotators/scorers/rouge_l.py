@@ -35,7 +35,7 @@ class RougeL(Scorer[RougeLParameters]):
     summary = "F-measure of the longest run of words, gaps allowed, that answer and reference have in common."
     source = "Lin 2004, section 3.1 (sentence-level LCS); used by MRAG-Suite, section 3.6. Computed as rouge-score 0.1."
     values = (
-        ValueKind("rouge_l", "ROUGE-L"),
+        ValueKind("rouge_l", "ROUGE-L", measures="correctness"),
         ValueKind("rouge_l_precision", "ROUGE-L precision"),
         ValueKind("rouge_l_recall", "ROUGE-L recall"),
     )

@@ -38,7 +38,7 @@ class RougeLsum(Scorer[RougeLsumParameters]):
     summary = "As ROUGE-L, but each sentence of the reference is matched with all of the answer; words are stemmed."
     source = "Lin 2004, section 3.2 (summary-level LCS), as rouge-score 0.1 with stemming: MRAMG-Bench's Rouge-L."
     values = (
-        ValueKind("rouge_lsum", "ROUGE-Lsum"),
+        ValueKind("rouge_lsum", "ROUGE-Lsum", measures="correctness"),
         ValueKind("rouge_lsum_precision", "ROUGE-Lsum precision"),
         ValueKind("rouge_lsum_recall", "ROUGE-Lsum recall"),
     )

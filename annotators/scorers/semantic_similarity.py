@@ -28,7 +28,7 @@ class SemanticSimilarity(Scorer[EmbeddingParameters]):
     title = "Semantic similarity"
     summary = "Cosine of the sentence embeddings of answer and reference; of several references the nearest counts."
     source = "Reimers and Gurevych 2019 (Sentence-BERT); the bundled model is all-MiniLM-L6-v2."
-    values = (ValueKind("semantic_similarity", "Semantic similarity", low=-1.0),)
+    values = (ValueKind("semantic_similarity", "Semantic similarity", "number", low=-1.0, measures="correctness"),)
     uses_model = True
     parameters = EmbeddingParameters
 

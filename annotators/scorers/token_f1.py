@@ -19,7 +19,7 @@ class TokenF1(Scorer[AnswerParameters]):
     summary = "F1 of the words that answer and reference share, in any order; of several references the best counts."
     source = "SQuAD (Rajpurkar et al. 2016), evaluation script."
     values = (
-        ValueKind("token_f1", "Token F1"),
+        ValueKind("token_f1", "Token F1", measures="correctness"),
         ValueKind("token_precision", "Token precision"),
         ValueKind("token_recall", "Token recall"),
     )

@@ -100,7 +100,7 @@ class TestRegistry:
         assert value_kind("phrase_recall", "correctness").title == "Correctness"
         assert value_kind("imported:fathoms", "hallucination").kind == "flag"
         assert value_kind("imported:native", "answer_length") == ValueKind(
-            "answer_length", "Answer length", low=None, high=None
+            "answer_length", "Answer length", "number", low=None, high=None
         )
 
 
