@@ -66,7 +66,9 @@ class Criterion(BaseModel):
     """One thing an annotator decides. Subclasses are the kinds.
 
     `name` is the word in the data; `title` and `help` are what people read; `target` is what the label is about;
-    `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any).
+    `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any). `rest` is
+    the label that all units without one get at a key, where most units get the same. It is left out of what is stored
+    where it is not used: the hashes of protocols that are older than the field stay as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -81,6 +83,7 @@ class Criterion(BaseModel):
     per_hop: bool = False
     when: Condition | None = None
     accept: list[LabelValue] = []
+    rest: LabelValue | None = Field(None, exclude_if=lambda value: value is None)
     tolerance: float = Field(
         0, ge=0, allow_inf_nan=False, description="how far apart labels of an ordered scale may lie and agree"
     )
