@@ -16,8 +16,6 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializeAsAny,
-    SerializerFunctionWrapHandler,
-    model_serializer,
     model_validator,
 )
 
@@ -84,7 +82,9 @@ class Criterion(BaseModel):
     `name` is the word in the data; `title` and `help` are what people read; `target` is what the label is about;
     `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any). `score` names
     the scores that are judged by it, the one that is wanted first, each by the name of a value, by what the value
-    measures, or by its scorer.
+    measures, or by its scorer. `rest` is the label that all units without one get at a key, where most units get the
+    same. Both are left out of what is stored where they are not used: the hashes of protocols that are older than the
+    fields stay as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -99,18 +99,11 @@ class Criterion(BaseModel):
     per_hop: bool = False
     when: Condition | None = None
     accept: list[LabelValue] = []
+    rest: LabelValue | None = Field(None, exclude_if=lambda label: label is None)
     tolerance: float = Field(
         0, ge=0, allow_inf_nan=False, description="how far apart labels of an ordered scale may lie and agree"
     )
-    score: Annotated[list[ScoreName], BeforeValidator(_one_or_several)] = []
-
-    @model_serializer(mode="wrap")
-    def _without_later_fields(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """As data; a field that came later is left out where it says nothing: frozen snapshots keep their hash."""
-        data: dict[str, Any] = plain(self)
-        if not self.score:
-            data.pop("score", None)
-        return data
+    score: Annotated[list[ScoreName], BeforeValidator(_one_or_several)] = Field([], exclude_if=lambda names: not names)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:

@@ -16,6 +16,8 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "cannot_judge": ("x", "Cannot judge"),
     "comment": ("c", "Comment"),
     "flag": ("f", "Flag for the researcher"),
+    "flag_reason": ("F", "Say why it is flagged"),
+    "rest": ("A", "All the rest: one label for every unit without one"),
     "guidelines": ("g", "Guidelines"),
     "keys": ("?", "This list of keys"),
     "previous_criterion": ("ArrowUp", "Criterion above"),
@@ -77,7 +79,10 @@ ADJUDICATION: dict[str, tuple[str, str]] = {
 }
 """The same for the adjudicator's page. The keys are among those that no label may have, but for `R`."""
 
-RESERVED = {key for key, _ in ACTIONS.values()} | {"Tab", " ", "=", "_"}
+YIELDING = frozenset({"flag_reason", "rest"})
+"""Actions that came when studies had been made: a label may have their key, and wins it; each has a button as well."""
+
+RESERVED = {key for action, (key, _) in ACTIONS.items() if action not in YIELDING} | {"Tab", " ", "=", "_"}
 """Keys no label may have; `=` and `_` are `+` and `-` on other keyboards."""
 
 FIXED = frozenset({"close", "previous_criterion", "next_criterion", "previous_label", "next_label"})

@@ -162,7 +162,7 @@ def _scalar(kind: str, text: str, path: Path) -> str | int | float | None:
             return int(text) if re.match(_NUMBERS["int"], text) else text
         case "float":
             return float(text) if re.match(_NUMBERS["float"], text) else text
-        case "bool" if path[-1] == "value" or path[-2:-1] in {("accept",), ("values",)}:
+        case "bool" if path[-1] in ("value", "rest") or path[-2:-1] in {("accept",), ("values",)}:
             return text.lower()
     return text
 

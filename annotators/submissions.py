@@ -20,6 +20,14 @@ MAX_BOXES = 200
 
 MAX_KEY = 1_000
 
+FLAGGED = "flagged"
+"""How a flag without a reason is stored; one with a reason is stored as its words."""
+
+
+def flag_words(flag: str) -> str:
+    """Why an item was flagged, in the annotator's words; empty where they gave none."""
+    return "" if flag == FLAGGED else flag
+
 
 @dataclass(frozen=True)
 class GivenLabel:

@@ -12,12 +12,13 @@ from typing import Any
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from annotators.submissions import GivenLabel
+from annotators.submissions import FLAGGED, GivenLabel
 from app.json_routes import Handler, integer, json_route, number, text
 from db.annotations import reopen, save_draft, submit, work
 from db.assignments import AHEAD, skip
 from db.committing import StepSubmission
 from db.engine import Database
+from db.guidelines import guidelines_read
 from db.permissions import Actor
 
 
@@ -36,6 +37,7 @@ def routes(database: Callable[[], Database], *, ahead: int = AHEAD) -> list[Rout
         route("draft", _draft),
         route("skip", partial(_skip, ahead)),
         route("reopen", _reopen),
+        route("guidelines", _guidelines),
     ]
 
 
@@ -69,9 +71,9 @@ def _submit(ahead: int, db: Database, actor: Actor | None, study_id: int, body: 
 
 
 def _flag(body: dict[str, Any]) -> str | None:
-    """A flag for the researcher: true, or in words what about."""
+    """A flag for the researcher: true, or in words why."""
     given = body.get("flag")
-    return "flagged" if given is True else None if given is False else text(body, "flag")
+    return FLAGGED if given is True else None if given is False else text(body, "flag")
 
 
 def _label(one: dict[str, Any]) -> GivenLabel:
@@ -116,3 +118,8 @@ def _skip(ahead: int, db: Database, actor: Actor | None, study_id: int, body: di
 def _reopen(db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
     wanted = integer(body, "assignment") if body.get("assignment") is not None else None
     return {"item": reopen(db, actor, study_id, assignment_id=wanted)}
+
+
+def _guidelines(db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
+    shown = text(body, "protocol_hash", 100) or ""
+    return {"saved_at": guidelines_read(db, actor, study_id, protocol_hash=shown)}

@@ -7,6 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 NOT_DEFINED = "not defined"
+NO_REASON = "no reason given"
 THIN = "\N{NARROW NO-BREAK SPACE}"
 
 

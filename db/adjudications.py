@@ -14,6 +14,7 @@ from sqlmodel import Session, col, select
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
 from annotators.settling import Outcome, settle, vote
+from annotators.submissions import flag_words
 from db.engine import Database
 from db.models import (
     Account,
@@ -247,7 +248,7 @@ def _remarks(
             if row.comment:
                 comments[rater] = "\n".join(filter(None, (comments.get(rater), row.comment)))
             if row.flag:
-                flags[rater] = row.flag
+                flags[rater] = "\n".join(filter(None, (flags.get(rater), flag_words(row.flag))))
     return comments, flags
 
 

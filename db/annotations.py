@@ -16,6 +16,7 @@ from annotators.protocols import Protocol
 from db.assignments import AHEAD, last_submitted, lease, locked, member_of
 from db.committing import StepSubmission, commit, within_a_day
 from db.engine import Database
+from db.guidelines import readers
 from db.models import (
     Assignment,
     AssignmentState,
@@ -60,7 +61,7 @@ def work(
     """The item to do now and a few ahead, leased to this person, with what their next step shows.
 
     Items whose assignment id is in `have` come as a stub, as the browser has them already. `about` adds the study, its
-    protocol and the keys.
+    protocol, whether this person has read its guidelines, and the keys.
     """
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id)
@@ -82,6 +83,8 @@ def work(
                 "name": study.name,
                 "project": project.name,
                 "protocol": protocol_for_browser(protocol),
+                "protocol_hash": study.protocol_hash,
+                "guidelines_read": actor.person_id in readers(session, study, actor.person_id),
             }
             out["keys"] = {action: list(pair) for action, pair in ACTIONS.items()}
             out["person"] = {"name": actor.name, "id": actor.person_id}

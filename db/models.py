@@ -734,7 +734,10 @@ class Event(Table, table=True):
     """One row of the audit log: who did what to which thing, when, and from where. Append-only."""
 
     append_only: ClassVar[bool] = True
-    __table_args__ = (Index("ix_event_project", "project_id", "id"),)
+    __table_args__ = (
+        Index("ix_event_project", "project_id", "id"),
+        Index("ix_event_thing", "thing", "thing_id", "kind"),
+    )
     id: int | None = _id()
     at: datetime = _time()
     person_id: int | None = _ref("person.id", optional=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
+from annotators.submissions import flag_words
 from db.engine import Database
 from db.models import (
     Annotation,
@@ -40,6 +41,7 @@ AT_MOST = 200
 @dataclass(frozen=True)
 class Remark:
     """Something that was said about an item. `about` is the label that a comment belongs to, empty for the item.
+    `text` is empty for a flag without a reason.
 
     `who` is None for readers other than researchers: adjudicators decide without knowing whose word it is.
     """
@@ -109,6 +111,7 @@ def study_remarks(db: Database, actor: Actor, study_id: int, *, limit: int = AT_
         }
         names = place.names(session, {row[3] for rows, _ in found.values() for row in rows})
         remarks = {sort: [_remark(row, place, names) for row in rows] for sort, (rows, _) in found.items()}
+        remarks["flags"] = [replace(one, text=flag_words(one.text)) for one in remarks["flags"]]
         both = sorted(remarks["comments"] + remarks["label comments"], key=lambda one: str(one.at or ""), reverse=True)
         cannot, reasons = _cannot_judge(session, place)
         totals = {sort: total for sort, (_, total) in found.items()}
@@ -253,6 +256,7 @@ class ItemInStudy:
     """An item in one study: the version it is frozen on, where it stands, its current labels, what was decided.
 
     `hidden` says that the reader is an annotator of the study and has yet to judge the item; the labels are then empty.
+    `flags` are (rater, why), the reason empty where none was given.
     """
 
     study_id: int
@@ -263,6 +267,7 @@ class ItemInStudy:
     labels: list[ItemLabel]
     decided: dict[tuple[str, str], Decision]
     hidden: bool
+    flags: list[tuple[str, str]] = field(default_factory=list)
 
 
 @operation(On.APP, anyone_signed_in=True)
@@ -298,8 +303,9 @@ def _in_study(session: Session, actor: Actor, study_item_id: int, study_id: int,
     state = settlement.state if settlement else SettlementState.PENDING
     labels: list[ItemLabel] = []
     decided: dict[tuple[str, str], Decision] = {}
+    flags: list[tuple[str, str]] = []
     if shown is not None:
-        labels = _labels(session, place, study_item_id)
+        labels, flags = _labels(session, place, study_item_id)
         decided = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
     return ItemInStudy(
         study_id,
@@ -310,10 +316,12 @@ def _in_study(session: Session, actor: Actor, study_item_id: int, study_id: int,
         labels,
         decided,
         hidden=shown is None,
+        flags=flags,
     )
 
 
-def _labels(session: Session, place: _Place, study_item_id: int) -> list[ItemLabel]:
+def _labels(session: Session, place: _Place, study_item_id: int) -> tuple[list[ItemLabel], list[tuple[str, str]]]:
+    """The current labels that count, and the flags that came with them."""
     query = (
         pick(GivenLabel, Annotation.person_id, Annotation.created_at)
         .select_from(Annotation)
@@ -325,7 +333,22 @@ def _labels(session: Session, place: _Place, study_item_id: int) -> list[ItemLab
         .where(*_counting(place.study), col(Annotation.study_item_id) == study_item_id)
     )
     rows = session.execute(query).all()
-    people = sorted({person_id for _, person_id, _ in rows})
+    flagged = session.execute(
+        pick(Submission.person_id, Submission.flag)
+        .select_from(Annotation)
+        .join(
+            Submission,
+            (col(Submission.assignment_id) == col(Annotation.assignment_id))
+            & (col(Submission.sitting) == col(Annotation.sitting)),
+        )
+        .where(
+            *_counting(place.study),
+            col(Annotation.study_item_id) == study_item_id,
+            col(Submission.flag).is_not(None),
+        )
+        .order_by(col(Submission.id))
+    ).all()
+    people = sorted({person_id for _, person_id, _ in rows} | {person_id for person_id, _ in flagged})
     names = {person_id: f"R{n}" for n, person_id in enumerate(people, 1)} | place.names(session, set(people))
     order = {name: position for position, name in enumerate(place.titles)}
     found = [
@@ -335,4 +358,5 @@ def _labels(session: Session, place: _Place, study_item_id: int) -> list[ItemLab
         )
         for one, person_id, at in rows
     ]  # fmt: skip
-    return sorted(found, key=lambda one: (order.get(one.criterion, len(order)), one.target, one.rater))
+    flags = [(names[person_id], flag_words(flag)) for person_id, flag in flagged]
+    return sorted(found, key=lambda one: (order.get(one.criterion, len(order)), one.target, one.rater)), flags

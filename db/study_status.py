@@ -11,6 +11,7 @@ from sqlmodel import Session, col, select
 from db import tallies
 from db.current import withdrawn_batches
 from db.engine import Database
+from db.guidelines import readers
 from db.models import Account, Annotation, Assignment, AssignmentState, Study, StudyMember, Tally
 from db.permissions import Actor, On, Role, operation
 from db.studies import disputed_items
@@ -28,6 +29,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             .where(StudyMember.study_id == study_id)
             .order_by(col(StudyMember.person_id))
         ).all()
+        read = readers(session, study)
         annotators = []
         for person_id, name in members:
             own = tallies.counts(session, study_id, person_id)
@@ -42,6 +44,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "skipped": own.get(AssignmentState.SKIPPED, 0),
                     "surplus": own.get(AssignmentState.SURPLUS, 0),
                     "seconds_per_item": round(seconds / submitted, 1) if seconds and submitted else None,
+                    "guidelines_read": read[person_id].isoformat() if person_id in read else None,
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}

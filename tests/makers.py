@@ -6,12 +6,15 @@ import itertools
 import uuid
 from typing import Any
 
+from sqlmodel import select
+
 from annotators.criteria import Choice, Label
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from annotators.submissions import GivenLabel
 from db.annotations import Submitted, submit, work
 from db.committing import StepSubmission
 from db.engine import Database
+from db.guidelines import guidelines_read
 from db.models import (
     Account,
     Document,
@@ -23,8 +26,10 @@ from db.models import (
     Person,
     Project,
     Question,
+    Study,
+    StudyMember,
 )
-from db.permissions import Actor
+from db.permissions import Actor, actor_of
 from db.studies import StudyDesign, StudyMade, create_study
 
 _numbers = itertools.count(1)
@@ -113,6 +118,16 @@ def tiny_protocol(**changes: Any) -> Protocol:
         ],
     }
     return Protocol(**{**fields, **changes})
+
+
+def read_guidelines(db: Database, study_id: int) -> None:
+    """All annotators of a study have read its guidelines, so that its page shows them the first item at once."""
+    with db.read() as session:
+        members = session.exec(select(StudyMember.person_id).where(StudyMember.study_id == study_id)).all()
+        actors = [actor_of(session, person_id, "web") for person_id in members]
+        protocol_hash = session.get_one(Study, study_id).protocol_hash
+    for actor in actors:
+        guidelines_read(db, actor, study_id, protocol_hash=protocol_hash)
 
 
 class StudyInUse:

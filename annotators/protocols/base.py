@@ -120,6 +120,7 @@ class Protocol(BaseModel):
         for position, criterion in enumerate(self.criteria):
             self._check_condition(criterion, asked, position)
             _check_accept(criterion, position)
+            _check_rest(criterion, position)
             _check_keys(criterion, position)
         for field, names in self.invalidates.items():
             if field not in REVISABLE:
@@ -277,6 +278,25 @@ def _check_accept(criterion: Criterion, position: int) -> None:
                 f"criterion {criterion.name!r} accepts {value!r}, which is none of its labels: {', '.join(known)}",
                 *("criteria", position, "accept"),
             )
+
+
+def _check_rest(criterion: Criterion, position: int) -> None:
+    if criterion.rest is None:
+        return
+    where = ("criteria", position, "rest")
+    if criterion.target in (TargetKind.ITEM, TargetKind.PAIR):
+        raise Misfit(
+            f"criterion {criterion.name!r}: rest is for criteria that are asked of each unit; its target is the "
+            f"{criterion.target}, so leave it out",
+            *where,
+        )
+    known = [str(label.value) for label in criterion.label_list()]
+    if criterion.kind not in ("choice", "grade") or str(criterion.rest) not in known:
+        raise Misfit(
+            f"criterion {criterion.name!r}: rest is {criterion.rest!r}, which is none of the labels of a choice or "
+            f"grade; labels: {', '.join(known) or 'none'}",
+            *where,
+        )
 
 
 def _check_keys(criterion: Criterion, position: int) -> None:

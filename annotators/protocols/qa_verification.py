@@ -88,6 +88,9 @@ time."*:
 
 A unit that repeats what another one says is *Required* as well: each could support the answer. With a figure, its
 caption and the text around it count as part of it.
+
+Where there are many units, label those that are needed and then give all others *Not required* at once: the button
+below them, and its key, do that. Look at each of them first.
 """
 
 _QUESTION = ["question_factual", "answer_factual", "complete", "grounding"]
@@ -96,6 +99,7 @@ _ANSWER = ["answer_factual", "complete", "grounding"]
 qa_verification = PROTOCOLS.register(
     Protocol(
         name="qa_verification",
+        version=2,
         title="QA verification",
         summary="Is the question fit for retrieval, and is the answer true, complete and rightly grounded?",
         guidelines=_GUIDELINES,
@@ -195,6 +199,7 @@ qa_verification = PROTOCOLS.register(
                 title="Evidence needed for this answer",
                 help="Decide for each unit on its own",
                 target=TargetKind.EVIDENCE,
+                rest="not_required",
                 labels=[
                     Label(
                         value="required",

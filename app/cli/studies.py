@@ -159,7 +159,7 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
 
 def _status_in_words(found: dict[str, Any]) -> str:
     states = ", ".join(f"{n:,} {state}" for state, n in found["states"].items() if n) or "no assignments"
-    headers = ("annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item")
+    headers = ("annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read")
     rows = ([one[name] for name in headers] for one in found["annotators"])
     return "\n".join(
         [

@@ -90,6 +90,9 @@ def _labels(one: ItemInStudy) -> None:
         for label in one.labels
         if label.reason or label.comment
     ]
+    if one.flags:
+        flags = [(rater, why or wording.NO_REASON) for rater, why in one.flags]
+        ui.table(f"Flags in {one.study}", ("Flagged by", "Why"), flags)
     if remarks:
         ui.table(f"Remarks in {one.study}", ("By", "Criterion", "Target", "Reason or comment"), remarks)
 

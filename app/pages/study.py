@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import streamlit as st
@@ -93,10 +94,11 @@ def _progress(row: StudyRow) -> None:
         st.html(blocks.bar(share, wording.percent(share)).html)
         blocks.table(
             f"Annotators of {status['study']}",
-            ("Annotator", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
+            ("Annotator", "Guidelines", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
             [
                 (
                     one["annotator"],
+                    _guidelines(one["guidelines_read"]),
                     f"{one['submitted']:,}",
                     f"{one['open']:,}",
                     f"{one['skipped']:,}",
@@ -109,6 +111,11 @@ def _progress(row: StudyRow) -> None:
         )
         others = [f"{n:,} {state}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
+
+
+def _guidelines(read: str | None) -> object:
+    """When somebody said that they have read the guidelines, in words."""
+    return blocks.short(f"read {ui.when(datetime.fromisoformat(read))}") if read else "not yet"
 
 
 def _items(row: StudyRow) -> Sequence[tuple[str, object]]:
@@ -198,7 +205,7 @@ def _listed(title: str, name: str, study: Study, remarks: list[Remark], total: i
         [
             blocks.short(blocks.to(one.item, "item", item=one.item_id, project=study.project_id)),
             *([one.about] if about else []),
-            one.text,
+            one.text or wording.NO_REASON,
             *([blocks.short(one.who)] if named else []),
             blocks.short(ui.when(one.at)),
         ]

@@ -9,7 +9,7 @@ import pytest
 from sqlmodel import select
 from streamlit.testing.v1 import AppTest
 
-from annotators.submissions import GivenLabel
+from annotators.submissions import FLAGGED, GivenLabel
 from app.pages import help as help_page
 from app.settings import Settings
 from app.widgets.study_form import sample_size
@@ -24,7 +24,7 @@ from db.projects import create_project
 from db.studies import StudyDesign, create_study, list_studies
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages, words
-from tests.makers import StudyInUse, make_item, tiny_protocol
+from tests.makers import StudyInUse, make_item, read_guidelines, tiny_protocol
 
 RESEARCHERS_PAGES = ("studies", "study", "data", "item", "imports", "exports", "scores")
 HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:y) =1+1"
@@ -199,6 +199,8 @@ def test_the_studys_page_shows_progress_design_protocol_and_remarks(filled: Fill
     study = filled.study
     extra = StudyInUse(filled.pages.db, items=2)
     assignment = extra.work(0)["items"][0]["assignment"]
+    extra.submit(1, extra.work(1)["items"][0], {"right": "yes"}, flag="the chart is missing")
+    extra.submit(2, extra.work(2)["items"][0], {"right": "yes"}, flag=FLAGGED)
     skip(extra.db, extra.annotators[0], extra.study_id, assignment_id=assignment, reason="page is blank")
     page = filled.open("rosa", "study", study=filled.study_id)
     shown = no_problem(page)
@@ -206,12 +208,20 @@ def test_the_studys_page_shows_progress_design_protocol_and_remarks(filled: Fill
     assert "items disputed" in shown
     assert all(actor.name in shown for actor in study.annotators)
     assert "Adjudicate 4 items" in shown
+    assert shown.count("not yet") == len(study.annotators)
+    read_guidelines(filled.pages.db, filled.study_id)
+    shown = no_problem(filled.open("rosa", "study", study=filled.study_id))
+    assert "Guidelines" in shown
+    assert "not yet" not in shown
+    assert shown.count("read ") >= len(study.annotators)
     for tab, says in (("Design", study.made.sample_hash), ("Protocol", "Say whether the answer is right.")):
         page.session_state[f"study-tabs-{filled.study_id}"] = tab
         assert says in no_problem(page.run())
     page = filled.pages.open(filled.pages.token("admin"), "study", study=str(extra.study_id))
     page.session_state[f"study-tabs-{extra.study_id}"] = "Flags and skips"
-    assert "page is blank" in no_problem(page.run())
+    shown = no_problem(page.run())
+    for said in ("page is blank", "the chart is missing", "no reason given"):
+        assert said in shown
 
 
 def test_a_viewer_sees_progress_but_is_not_led_to_adjudicate(filled: Filled) -> None:

@@ -32,6 +32,7 @@ from db.studies import StudyDesign, create_study
 from exports.importing import import_paths
 from exports.sample import write_sample
 from tests.e2e.conftest import FLAGS, find_chromium, sign_in
+from tests.makers import read_guidelines
 from tests.servers import RunningServer, free_port, running_server
 
 WARM_UP = 5
@@ -152,7 +153,9 @@ def set_up(server: RunningServer, folder: Path, protocol: Protocol, name: str) -
     documents = server.home / "data" / "documents"
     import_paths(server.db, server.admin, project_id, paths=[folder], format_name="native", data_folder=documents)
     design = StudyDesign(name, ("ada",), 1, order="given")
-    return create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
+    study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
+    read_guidelines(server.db, study_id)
+    return study_id
 
 
 def main() -> None:

@@ -9,8 +9,8 @@ import pytest
 from sqlmodel import select
 
 from annotators.errors import NotFound
-from annotators.submissions import GivenLabel
-from db.adjudications import UnitDecision, adjudicate, disputes
+from annotators.submissions import FLAGGED, GivenLabel
+from db.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotations import reopen, submit
 from db.assignments import skip
 from db.committing import StepSubmission
@@ -70,6 +70,19 @@ def test_flags_comments_skips_and_cannot_judge_are_listed_with_their_words(datab
     assert found.cannot_judge == {"Right": 1}
     assert found.reasons == [("Right", "the page is missing", 1)]
     assert found.totals == {"flags": 1, "comments": 2, "skips": 1}
+
+
+def test_a_flag_says_why_wherever_it_is_shown_and_a_bare_one_says_nothing(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2)
+    say(study, 0, YES, flag="the table is cut off")
+    say(study, 1, NO, flag=FLAGGED)
+    found = study_remarks(database, study.researcher, study.study_id)
+    assert [one.text for one in found.flags] == ["", "the table is cut off"]
+    [place] = item_labels(database, study.researcher, study.project_id, external_id="i00001")
+    assert place.flags == [(study.annotators[0].name, "the table is cut off"), (study.annotators[1].name, "")]
+    [dispute] = disputes(database, study.researcher, study.study_id)
+    shown = disputed_item(database, study.researcher, dispute.study_item_id)
+    assert sorted(shown.flags.values()) == ["", "the table is cut off"]
 
 
 def test_only_the_latest_sitting_of_a_correction_counts(database: Database) -> None:

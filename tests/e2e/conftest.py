@@ -59,9 +59,12 @@ def new_page(browser: Browser) -> Iterator[NewPage]:
     """Makes a page in a browser profile of its own; what it logs as errors is kept in `page.errors`."""
     contexts = []
 
-    def make(*, dark: bool = False, width: int = 1440, height: int = 900) -> Page:
+    def make(*, dark: bool = False, width: int = 1440, height: int = 900, touch: bool = False) -> Page:
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            has_touch=touch,
+            is_mobile=touch,
         )
         contexts.append(context)
         page = context.new_page()

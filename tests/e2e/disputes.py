@@ -17,6 +17,7 @@ from db.committing import StepSubmission
 from db.models import Assignment, StudyItem
 from db.people import actor_named
 from db.studies import StudyDesign, create_study
+from tests.makers import read_guidelines
 from tests.servers import RunningServer
 
 ANNOTATORS = ("ada", "ben", "chloe")
@@ -58,6 +59,7 @@ def make_disputes(
     found = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
     design = StudyDesign(name, annotators, len(annotators), order="given", settings=settings)
     study_id = create_study(server.db, server.admin, project_id, protocol=found, design=design).study_id
+    read_guidelines(server.db, study_id)
     for annotator in annotators:
         actor = actor_named(server.db, annotator)
         while items := work(server.db, actor, study_id)["items"]:
@@ -149,14 +151,12 @@ def wait_for_other_item(page: Page, before: str) -> None:
 def settle_one(page: Page, key: str = "1", reason: str = "The evidence says so plainly.") -> None:
     """Decide every disputed unit of the item on the screen with this key and settle it, with the keyboard alone."""
     before = item_on_screen(page)
-    undecided = page.locator("tr.disputed:not(.decided)")
-    for _ in range(undecided.count()):
+    for _ in range(page.locator("tr.disputed:not(.decided)").count()):
         page.keyboard.press(key)
-        if page.locator('[data-testid="reason-for"]:focus').count():
-            page.keyboard.type(reason)
-            page.keyboard.press("Enter")
-    expect(undecided).to_have_count(0)
-    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # settles it, or goes to the first reason that is missing; the last reason settles it
+    while page.locator('[data-testid="reason-for"]:focus').count():
+        page.keyboard.type(reason)
+        page.keyboard.press("Enter")
     wait_for_other_item(page, before)
 
 

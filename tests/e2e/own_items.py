@@ -15,6 +15,7 @@ from exports.importing import import_paths
 from exports.sample import write_sample
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.scene import ANNOTATORS, Scene, judgement
+from tests.makers import read_guidelines
 from tests.servers import RunningServer
 
 DOCUMENT = "harrow-bay-2024.pdf"
@@ -54,8 +55,12 @@ def make_own_scene(
     protocol: str = "qa_verification",
     overlap: int = 3,
     name: str = "Own",
+    guidelines_read: bool = True,
 ) -> Scene:
-    """Import these items and make a study of them; the annotators are there already or are added."""
+    """Import these items and make a study of them; the annotators are there already or are added.
+
+    With `guidelines_read` they have read the guidelines, which otherwise come first.
+    """
     known = {person for person in ANNOTATORS if _is_there(server, person)}
     for person in ANNOTATORS:
         if person not in known:
@@ -75,6 +80,8 @@ def make_own_scene(
     assert report["added"] == len(rows)
     design = StudyDesign(name, ANNOTATORS, overlap, order="given")
     made = create_study(server.db, server.admin, project_id, protocol=PROTOCOLS.get(protocol), design=design)
+    if guidelines_read:
+        read_guidelines(server.db, made.study_id)
     return Scene(server, project_id, made.study_id)
 
 

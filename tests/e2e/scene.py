@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from db.projects import create_project
 from db.studies import StudyDesign, create_study
 from exports.importing import import_paths
 from exports.sample import write_sample
+from tests.makers import read_guidelines
 from tests.servers import RunningServer
 
 ANNOTATORS = ("ada", "ben", "chloe")
@@ -47,6 +49,7 @@ def make_scene(
     import_sample(server, project_id, folder, items=items, documents=documents)
     design = StudyDesign(name, ANNOTATORS, overlap, order="given")
     made = create_study(server.db, server.admin, project_id, protocol=PROTOCOLS.get(protocol), design=design)
+    read_guidelines(server.db, made.study_id)
     return Scene(server, project_id, made.study_id)
 
 
@@ -85,6 +88,15 @@ def judgement(page: Page) -> Locator:
 
 def question(page: Page) -> str:
     return page.get_by_test_id("question").inner_text()
+
+
+def say_that_the_guidelines_are_read(page: Page, before: Callable[[], None] = lambda: None) -> None:
+    """Where they come first; `before` is called while they are on the screen."""
+    button = page.get_by_test_id("guidelines-read")
+    if button.is_visible():
+        before()
+        button.click()
+        expect(button).to_be_hidden()
 
 
 def wait_for_step(page: Page, step: str) -> None:

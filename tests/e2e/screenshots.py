@@ -26,6 +26,7 @@ from db.studies import list_studies
 from tests.conftest import ROOT, SHARED
 from tests.e2e.conftest import ARTEFACTS, FLAGS, find_chromium, sign_in
 from tests.e2e.real_project import RealProjects, make_real_projects
+from tests.e2e.scene import say_that_the_guidelines_are_read
 from tests.servers import PASSWORD, RunningServer, running_server
 
 PICTURES = ROOT / "docs" / "pictures"
@@ -67,6 +68,8 @@ def take(browser: Browser, server: RunningServer, folder: Path, *, dark: bool) -
         for place, address in addresses(server).items():
             if (place == "annotate") == (name == "annotator"):
                 visit(page, address)
+                if place == "annotate":
+                    say_that_the_guidelines_are_read(page)
                 page.screenshot(path=folder / f"{place}-{tone}.png", full_page=place != "annotate")
                 if place == "annotate":
                     take_second_step(page, folder / f"annotate-evidence-{tone}.png")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -180,9 +181,9 @@ def test_disputes_are_decided_by_keys_most_disputed_first(
     page.keyboard.press("z")
     expect(row(page, COMPLETE).locator('[aria-checked="true"]')).to_contain_text("Complete")
     page.keyboard.press("2")
+    page.keyboard.press("Enter")
     page.keyboard.type("The question asks for both.")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # nothing else is missing: it is settled
     expect(page.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(page)
     assert [(one[0], one[3]) for one in decided(server.db, study_id)[-2:]] == [(1, "complete"), (2, "incomplete")]
@@ -193,20 +194,26 @@ def test_overruling_the_majority_needs_a_reason(new_page: NewPage, server: Runni
     page = open_disputes(new_page, server, study_id)
     before = item_on_screen(page)
     page.keyboard.press("2")  # Incomplete, as one of three said
-    expect(row(page, COMPLETE).get_by_test_id("reason-for")).to_be_focused()
-    page.keyboard.press("Enter")  # without a reason it stays
-    expect(row(page, COMPLETE).get_by_test_id("reason-for")).to_be_focused()
-    page.keyboard.press("Escape")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("1")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Enter")
+    reason = row(page, COMPLETE).get_by_test_id("reason-for")
+    expect(reason).to_be_visible()
+    expect(row(page, COMPLETE)).to_contain_text("Why not “Complete”? A reason is needed")
+    page.keyboard.press("1")  # is no text of the reason: it decides the next unit
+    expect(row(page, GROUNDING, "evidence:E1").locator('[aria-checked="true"]')).to_have_text(re.compile("^Required"))
+    expect(reason).to_have_value("")
+    expect(reason).not_to_be_focused()
+    expect(page.get_by_test_id("notice")).to_have_text("1 reason is still needed; Enter goes there.")
+    screenshot(page, "adjudicate-overruled")
+    page.keyboard.press("Enter")  # trying to finish goes to the reason
+    expect(reason).to_be_focused()
     expect(page.get_by_test_id("notice")).to_contain_text("a reason is needed")
+    page.keyboard.press("Enter")  # without a reason it stays
+    expect(reason).to_be_focused()
     assert item_on_screen(page) == before
     assert decided(server.db, study_id) == []
     screenshot(page, "adjudicate-reason")
-    page.keyboard.type("The question asks for what explains the gap.")
-    page.keyboard.press("Enter")
+    page.keyboard.type("The question asks for what")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("explains the gap.")
     page.keyboard.press("Enter")
     wait_for_other_item(page, before)
     wait_until_saved(page)
@@ -216,8 +223,27 @@ def test_overruling_the_majority_needs_a_reason(new_page: NewPage, server: Runni
         "item",
         "incomplete",
         True,
-        "The question asks for what explains the gap.",
+        "The question asks for what\nexplains the gap.",
     )
+
+
+def test_the_reason_is_written_when_the_adjudicator_goes_there(
+    new_page: NewPage, server: RunningServer, study: Study
+) -> None:
+    page = open_disputes(new_page, server, study())
+    reason = row(page, COMPLETE).get_by_test_id("reason-for")
+    page.keyboard.press("2")
+    page.keyboard.press("ArrowUp")  # back to the row that was decided
+    page.keyboard.press("c")
+    expect(reason).to_be_focused()
+    page.keyboard.type("Both.")
+    page.keyboard.press("Enter")  # on to what is still to be decided, as something is
+    expect(row(page, GROUNDING, "evidence:E1")).to_have_attribute("aria-current", "true")
+    expect(reason).not_to_be_focused()
+    reason.click()
+    page.keyboard.press("End")
+    page.keyboard.type(" Parts.")
+    expect(reason).to_have_value("Both. Parts.")
 
 
 def test_a_settled_unit_can_be_decided_otherwise_with_a_reason(
@@ -232,6 +258,8 @@ def test_a_settled_unit_can_be_decided_otherwise_with_a_reason(
     expect(unanimous.locator("[aria-checked]")).to_have_count(0)
     page.keyboard.press("Space")
     page.keyboard.press("2")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("c")
     page.keyboard.type("The sum is wrong.")
     page.keyboard.press("Enter")
     settle_one(page)
@@ -293,6 +321,8 @@ def test_a_half_decision_survives_a_reload(new_page: NewPage, server: RunningSer
     page = open_disputes(new_page, server, study_id)
     before = item_on_screen(page)
     page.keyboard.press("2")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("c")
     page.keyboard.type("Both parts are asked for.")
     expect(page.get_by_test_id("saved")).to_have_attribute("data-state", "kept")
     page.reload()
@@ -397,12 +427,12 @@ def test_numbers_grades_sets_and_pages_are_decided_by_keys_and_texts_are_shown(
     page.keyboard.press("ArrowDown")
     page.keyboard.press("3")  # a grade
     page.keyboard.press("t")  # ten, against the majority
-    page.keyboard.type("It says all there is.")
-    page.keyboard.press("Enter")
     page.keyboard.type("62.5")
     page.keyboard.press("Enter")
     expect(row(page, "is_evidence", page_target)).to_have_attribute("aria-current", "true")
     page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    page.keyboard.type("It says all there is.")
     page.keyboard.press("Enter")
     wait_for_other_item(page, before)
     expect(page.get_by_test_id("finished")).to_be_visible()
@@ -440,12 +470,12 @@ def test_what_a_decision_makes_asked_is_decided_too(new_page: NewPage, server: R
     expect(row(page, "why").get_by_test_id("division")).to_have_text("asked of 1 of 3")
     expect(row(page, "why").get_by_role("radio")).to_have_count(0)
     page.keyboard.press("2")
-    page.keyboard.type("It says that it cannot say.")
-    page.keyboard.press("Enter")
     expect(row(page, "why")).to_have_attribute("aria-current", "true")
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("notice")).to_have_text("Still to decide: Why it abstains")
     page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.keyboard.type("It says that it cannot say.")
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(page)

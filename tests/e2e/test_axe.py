@@ -15,6 +15,7 @@ from db.jobs import WorkerDesk, queue_job
 from db.people import set_password
 from db.projects import create_project, find_project
 from tests.e2e.conftest import NewPage, sign_in
+from tests.e2e.scene import say_that_the_guidelines_are_read
 from tests.e2e.screenshots import addresses
 from tests.exports.judged import Judged, make_judged
 from tests.servers import PASSWORD, RunningServer, running_server
@@ -188,6 +189,7 @@ def test_the_annotators_page(server: RunningServer, new_page: NewPage, dark: boo
     page.goto(places["annotate"])
     page.get_by_test_id("item").wait_for()
     settle(page)
+    say_that_the_guidelines_are_read(page, lambda: check(page, "the guidelines at first", found))
     check(page, "the first step", found)
     if page.get_by_test_id("item").get_attribute("data-step") == "0":
         for key in ("1", "1", "Enter"):

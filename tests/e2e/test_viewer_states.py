@@ -32,6 +32,7 @@ from tests.e2e.viewer_scene import (
     table,
     wait_for_picture,
 )
+from tests.makers import read_guidelines
 from tests.servers import RunningServer, running_server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -100,6 +101,7 @@ def make_scene_again(server: RunningServer, folder: Path, document: str, name: s
     design = StudyDesign(name, ANNOTATORS, 3, order="given")
     protocol = PROTOCOLS.get("qa_verification")
     made = create_study(server.db, server.admin, project_id, protocol=protocol, design=design)
+    read_guidelines(server.db, made.study_id)
     return Scene(server, project_id, made.study_id)
 
 

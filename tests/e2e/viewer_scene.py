@@ -20,6 +20,7 @@ from db.studies import StudyDesign, create_study
 from exports.importing import import_paths
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.scene import ANNOTATORS, Scene, judgement
+from tests.makers import read_guidelines
 from tests.servers import RunningServer
 
 RED = (0.86, 0.08, 0.12)
@@ -139,6 +140,7 @@ def make_viewer_scene(
     assert report["rejected"] == []
     design = StudyDesign(name, ANNOTATORS, overlap, order="given")
     study = create_study(server.db, server.admin, project_id, protocol=protocol or one_step(), design=design)
+    read_guidelines(server.db, study.study_id)
     return Scene(server, project_id, study.study_id)
 
 

@@ -112,9 +112,14 @@ export class Decisions {
       (this.open(unit) && this.of(unit).value !== null && (!this.decided(unit) || this.lacksReason(unit))));
   }
 
-  /** The unit to go to after this one: the next that is missing below it, else the first; null when none is. @param {Unit | null} unit */
+  /** The decisions that are made and only want a reason. */
+  unreasoned() {
+    return this.missing().filter((unit) => this.decided(unit));
+  }
+
+  /** The unit to go to after this one: the next below it without a decision, else the first; null when only reasons are missing, or nothing. @param {Unit | null} unit */
   next(unit) {
-    const missing = this.missing();
+    const missing = this.missing().filter((one) => !this.decided(one));
     const from = unit ? this.units.indexOf(unit) : -1;
     return missing.find((other) => this.units.indexOf(other) > from) ?? missing[0] ?? null;
   }

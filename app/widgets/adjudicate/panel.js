@@ -67,7 +67,8 @@ export class Panel extends Side {
       },
       pick: (unit) => this.go(unit),
       open: (unit) => this.#open(unit),
-      done: (unit) => this.#advance(unit),
+      done: (unit) => this.#reasoned(unit),
+      reasonKey: this.keys.of('reason'),
     }, coloured);
     this.parts.replaceChildren(this.table.element, ...this.#remarks());
     this.place.scrollTop = 0;
@@ -167,7 +168,7 @@ export class Panel extends Side {
     const { decisions } = this;
     const missing = decisions?.missing() ?? [];
     if (!decisions || !missing.length) return false;
-    const [first] = missing;
+    const first = decisions.next(null) ?? missing[0];
     this.go(first);
     const problem = decisions.problem(first);
     const title = unitTitle(first, decisions.item);
@@ -176,8 +177,9 @@ export class Panel extends Side {
       this.writeReason();
       this.say(WORDS.reasonMissing(title));
     } else {
-      const named = missing.slice(0, NAMED).map((unit) => unitTitle(unit, decisions.item));
-      if (missing.length > NAMED) named.push(TEXT.andMore(missing.length - NAMED));
+      const undecided = missing.filter((unit) => !decisions.decided(unit));
+      const named = undecided.slice(0, NAMED).map((unit) => unitTitle(unit, decisions.item));
+      if (undecided.length > NAMED) named.push(TEXT.andMore(undecided.length - NAMED));
       this.say(WORDS.missing(named.join('; ')));
     }
     return true;
@@ -228,11 +230,27 @@ export class Panel extends Side {
     this.go(unit);
   }
 
-  /** Goes on to what is still missing. @param {Unit} unit */
+  /**
+   * Goes on to the next decision. A reason that this one wants is asked for where it stands; the focus goes there only
+   * when the adjudicator does, so that the next key decides the next unit.
+   *
+   * @param {Unit} unit
+   */
   #advance(unit) {
-    const next = this.decisions?.next(unit) ?? null;
-    if (this.decisions?.lacksReason(unit)) this.writeReason();
-    else this.go(next ?? unit);
+    const { decisions } = this;
+    const next = decisions?.next(unit) ?? null;
+    this.go(next ?? unit);
+    const unreasoned = decisions?.unreasoned().length ?? 0;
+    if (!next && unreasoned) this.say(WORDS.reasonsLeft(unreasoned, this.keys.of('settle')));
+  }
+
+  /** The reason of a decision is written: on to what is missing, and when nothing is, the item is settled. @param {Unit} unit */
+  #reasoned(unit) {
+    const { decisions } = this;
+    if (!decisions) return;
+    if (decisions.lacksReason(unit)) this.say(WORDS.reasonMissing(unitTitle(unit, decisions.item)));
+    else if (decisions.next(unit)) this.#advance(unit);
+    else this.on.action('settle');
   }
 
   #changed() {
@@ -244,7 +262,7 @@ export class Panel extends Side {
   #remarks() {
     const { comments, flags, raters } = /** @type {Decisions} */ (this.decisions).dispute;
     const said = raters.flatMap((rater) => [
-      flags[rater] ? { rater, words: flags[rater], flag: true } : null, comments[rater] ? { rater, words: comments[rater], flag: false } : null,
+      rater in flags ? { rater, words: flags[rater], flag: true } : null, comments[rater] ? { rater, words: comments[rater], flag: false } : null,
     ]).filter((one) => one !== null);
     if (!said.length) return [];
     return [h('section', { class: 'remarks', 'data-testid': 'remarks' }, h('h2', {}, WORDS.remarks), ...said.map(({ rater, words, flag }) => h('p', {},

@@ -1,5 +1,6 @@
 /** One row of the table: what is decided, the labels of all annotators side by side, and the decision. */
 
+import { onEnter } from '../annotate/dock.js';
 import { attribute, button, h, keepFocus, keycap } from '../annotate/dom.js';
 import { kindOf } from '../annotate/inputs/index.js';
 import { cellTitle } from '../annotate/rows.js';
@@ -19,6 +20,7 @@ const NAMED = 12; // folded units that are named
  * @property {(unit: Unit) => void} pick the adjudicator points at a row
  * @property {(unit: Unit) => void} open the adjudicator wants to decide a settled unit
  * @property {(unit: Unit) => void} done a reason is written
+ * @property {string} reasonKey the key that goes to the reason
  */
 
 /** A unit in words: its criterion and, in brackets, what it is about. @param {Unit} unit @param {import('./types.js').Presentation} item */
@@ -42,13 +44,9 @@ export class Row {
     this.reasonField = h('textarea', {
       class: 'field', rows: 2, dir: 'auto', title: WORDS.reasonKeys, 'data-testid': 'reason-for',
       oninput: () => panel.reason(unit, this.reasonField.value),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-        event.preventDefault();
-        panel.done(unit);
-      },
+      onkeydown: onEnter(() => panel.done(unit)),
     });
-    this.reasonPart = h('label', { class: 'reason-part' }, this.reasonLabel, this.reasonField);
+    this.reasonPart = h('label', { class: 'reason-part' }, this.reasonLabel, keycap(panel.reasonKey), this.reasonField);
     this.cell = h('td', { class: 'decision' });
     const words = division(unit, raters.length);
     this.element = h('tr', {

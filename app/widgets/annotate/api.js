@@ -58,6 +58,11 @@ export class Api {
     return ask(`${this.base}/skip`, { assignment, reason, have: this.have() });
   }
 
+  /** @param {{protocol_hash: string}} read which guidelines were read @returns {Promise<{saved_at: string}>} */
+  guidelinesRead(read) {
+    return ask(`${this.base}/guidelines`, read);
+  }
+
   /** @param {number | null} assignment null: the last one that was submitted @returns {Promise<{item: Presentation}>} */
   reopen(assignment) {
     return ask(`${this.base}/reopen`, { assignment });

@@ -13,6 +13,7 @@ import { freshId, Outbox } from './outbox.js';
 import { Page } from './page.js';
 import { Preferences } from './preferences.js';
 import { Queue } from './queue.js';
+import { Reading } from './guidelines_read.js';
 import { Screens } from './screens.js';
 import { Sheet } from './sheet.js';
 import { Shell } from './shell.js';
@@ -43,6 +44,7 @@ export class App extends Page {
     this.options = options;
     this.api = new Api(options.api ?? `/api/studies/${options.study}`);
     this.outbox = Outbox.of(options.person, options.study, this.api);
+    this.reading = new Reading(options.person, options.study, this.api);
     this.drafts = new Drafts(options.person, options.study, this.api, (state) => this.#draftState(state));
     this.header = new Header(options.home ?? '/', (action) => this.act(action));
     this.screens = new Screens(this.shell, {
@@ -85,7 +87,7 @@ export class App extends Page {
     }, { signal });
     whenBack(signal, () => void this.#refresh());
     this.clock.watch(signal);
-    if (this.sheet) this.clock.start(this.clock.seconds);
+    if (this.sheet && !this.guidelines?.unread) this.clock.start(this.clock.seconds);
     const counting = window.setInterval(() => this.#count(), COUNT);
     const deaf = this.outbox.listen({
       changed: () => this.#state(),
@@ -157,10 +159,12 @@ export class App extends Page {
   /** Does what a button or key says. @param {string} action */
   act(action) {
     const { judgement } = this;
-    if (this.busy || this.status.signedOut) return;
+    if (this.busy || this.status.signedOut || (this.sheet && this.guidelines?.unread)) return;
     if (action === 'guidelines') this.desk?.toggleGuidelines();
     else if (action === 'keys') this.desk?.showKeys();
-    else if (action === 'back') void this.#back();
+    else if (action === 'back') {
+      if (!this.sheet || !judgement?.undoRest()) void this.#back();
+    }
     else if (!judgement || !this.sheet) return;
     else if (action === 'submit') this.#submit();
     else if (action === 'leave') this.#leave();
@@ -194,7 +198,7 @@ export class App extends Page {
     this.header.show(work, keys);
     this.desk = new Desk(this.shell, keys, work.study.protocol, {
       act: (action) => this.act(action), change: () => this.#changed(), keys: () => this.#build(),
-      study: this.api.base,
+      study: this.api.base, unread: () => !this.reading.done(work.study), read: () => this.#haveRead(),
     }, this.breaks.setting);
     if (sheet) this.desk.put(sheet, this.queue.correcting);
   }
@@ -233,11 +237,19 @@ export class App extends Page {
     this.busy = false;
     this.clock.start(draft?.seconds ?? 0);
     this.desk?.put(sheet, this.queue.correcting);
+    if (this.guidelines?.unread) this.clock.stop(); // the time on an item begins when it can be judged
     this.#count();
     const { done, progress } = this.status;
     this.shell.announce(item.step > 0 ? TEXT.nextStep(study.protocol.steps[item.step].title) : TEXT.nextItem(done, progress.of));
     this.shownAt = performance.now();
     setTimeout(() => this.viewer?.fetchAhead(this.queue.ahead.slice(0, AHEAD)), 30);
+  }
+
+  /** The annotator says that they have read the guidelines: the item can be judged. */
+  #haveRead() {
+    this.reading.say(/** @type {Work} */ (this.work).study);
+    this.clock.start(this.clock.seconds);
+    this.shownAt = performance.now();
   }
 
   #changed() {

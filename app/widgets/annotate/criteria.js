@@ -3,6 +3,7 @@
 import { h } from './dom.js';
 import { PageGroup } from './page_group.js';
 import { figure } from './reading.js';
+import { Rest } from './rest.js';
 import { cellTitle, criterionTitle, Row, targetKeys, targetName, targetTitle } from './rows.js';
 import { TEXT } from './text.js';
 
@@ -10,14 +11,14 @@ import { TEXT } from './text.js';
 /** @typedef {import('./types.js').Criterion} Criterion */
 /** @typedef {import('./rows.js').Panel} Panel */
 /** @typedef {import('./sheet.js').Sheet} Sheet */
-/** @typedef {{elements: HTMLElement[], rows: Map<string, Row>, groups: PageGroup[]}} Built */
+/** @typedef {{elements: HTMLElement[], rows: Map<string, Row>, groups: PageGroup[], rests: Rest[]}} Built */
 
 const NAMED = 4; // decisions that are named when a step is not complete
 
 /** @param {Panel} panel @returns {Built} */
 export function buildCriteria(panel) {
   /** @type {Built} */
-  const built = { elements: [], rows: new Map(), groups: [] };
+  const built = { elements: [], rows: new Map(), groups: [], rests: [] };
   const row = (/** @type {Cell} */ cell, /** @type {HTMLElement} */ title, /** @type {string} */ shape) => {
     const made = new Row(cell, panel, title, shape);
     built.rows.set(cell.id, made);
@@ -32,7 +33,14 @@ export function buildCriteria(panel) {
       const group = new PageGroup(cells, panel);
       built.groups.push(group);
       built.elements.push(group.element);
-    } else built.elements.push(criteria.length > 1 || target === 'claim_evidence' ? byThing(criteria, cells, panel, row) : list(cells, panel, row));
+      if (group.labelRest) built.rests.push(group.labelRest);
+    } else {
+      const group = criteria.length > 1 || target === 'claim_evidence' ? byThing(criteria, cells, panel, row) : list(cells, panel, row);
+      const rests = criteria.flatMap((criterion) => Rest.of(criterion, () => cells.filter((cell) => cell.criterion === criterion), panel) ?? []);
+      group.append(...rests.map((rest) => rest.element));
+      built.rests.push(...rests);
+      built.elements.push(group);
+    }
   }
   return built;
 }

@@ -1,5 +1,6 @@
 /** What is on the screen while an item is: viewer, judgement, guidelines and the sheet of keys, working together. */
 
+import { attribute } from './dom.js';
 import { Guidelines } from './guidelines.js';
 import { Judgement } from './judgement.js';
 import { KeySheet } from './key_sheet.js';
@@ -21,6 +22,8 @@ export class Desk {
    * @param {() => void} on.change something was given
    * @param {string} on.study address of the study
    * @param {() => void} on.keys a key was changed: the desk has to be built again
+   * @param {() => boolean} on.unread the annotator has yet to read the guidelines
+   * @param {() => void} on.read they have read them
    * @param {HTMLElement} settings other settings, shown beneath the keys
    */
   constructor(shell, keys, protocol, on, settings) {
@@ -70,6 +73,7 @@ export class Desk {
     judgement.setBusy(false);
     shell.fill(...(evidence ? [viewer.element] : []), judgement.element, guidelines.element);
     shell.stage.classList.toggle('alone', !evidence);
+    this.#askToRead();
     judgement.show(sheet, this.protocol, correcting);
     viewer.setLabelMarks((document, page) => judgement.pageMarks(document, page));
     this.sheet = sheet;
@@ -79,14 +83,29 @@ export class Desk {
     this.#drawSupports();
     // Once it is painted: the keys work without it, and the browser would lay the page out for it now.
     requestAnimationFrame(() => setTimeout(() => {
-      if (this.sheet !== sheet || judgement.dock.open) return;
+      if (this.sheet !== sheet || judgement.dock.open || guidelines.unread) return;
       judgement.reveal();
       judgement.focus();
     }));
   }
 
+  /** Lays the guidelines before an item that cannot be judged until they are read. */
+  #askToRead() {
+    const { guidelines, viewer, judgement, on } = this;
+    const unread = on.unread();
+    for (const side of [viewer.element, judgement.element]) attribute(side, 'inert', unread);
+    if (!unread) return;
+    guidelines.ask(() => {
+      on.read();
+      this.#askToRead();
+      judgement.reveal();
+      judgement.focus();
+    });
+  }
+
   toggleGuidelines() {
     const { guidelines, shell } = this;
+    if (guidelines.unread) return;
     if (!guidelines.element.isConnected) shell.stage.append(guidelines.element);
     guidelines.toggle();
     this.judgement.focus();

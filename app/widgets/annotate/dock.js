@@ -12,8 +12,9 @@ export class Dock {
     this.decide = null;
     /** @type {string[]} */
     this.reasons = [];
-    /** @type {HTMLInputElement | null} */
+    /** @type {HTMLTextAreaElement | null} */
     this.field = null;
+    this.needed = true; // a reason has to be given
   }
 
   get open() {
@@ -33,12 +34,15 @@ export class Dock {
   comment(fields) {
     this.decide = null;
     const areas = fields.map(({ title, value, change }) => {
-      const area = h('textarea', { class: 'field', rows: 2, dir: 'auto', 'aria-label': title, 'data-testid': 'comment-field', oninput: () => change(area.value) });
+      const area = h('textarea', {
+        class: 'field', rows: 2, dir: 'auto', 'aria-label': title, 'data-testid': 'comment-field', oninput: () => change(area.value),
+        onkeydown: onEnter(() => this.close()),
+      });
       area.value = value;
       return { title, area };
     });
     this.#show(TEXT.comment, areas.map(({ title, area }) => h('label', {}, h('span', { dir: 'auto' }, title), area)),
-      h('small', { class: 'soft grow' }, TEXT.commentHint), button(TEXT.close, () => this.close(), { class: 'btn', key: 'Escape' }));
+      h('small', { class: 'soft grow' }, TEXT.commentHint), button(TEXT.close, () => this.close(), { class: 'btn', key: 'Enter' }));
     areas[0].area.focus();
   }
 
@@ -49,19 +53,16 @@ export class Dock {
    * @param {string[]} reasons
    * @param {string} value
    * @param {(reason: string) => void} decide
+   * @param {boolean} [needed] it cannot be left empty
    */
-  ask(title, reasons, value, decide) {
+  ask(title, reasons, value, decide, needed = true) {
     this.decide = decide;
+    this.needed = needed;
     this.reasons = reasons;
     const problem = h('small', { class: 'warn-text', role: 'alert' });
-    const field = h('input', {
-      type: 'text', class: 'field', dir: 'auto', 'aria-label': TEXT.ownWords, placeholder: TEXT.ownWords, autocomplete: 'off',
-      'data-testid': 'reason-field',
-      onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        if (event.key !== 'Enter' || event.isComposing) return;
-        event.preventDefault();
-        this.#own();
-      },
+    const field = h('textarea', {
+      class: 'field', rows: 2, dir: 'auto', 'aria-label': TEXT.ownWords, placeholder: TEXT.ownWords, title: TEXT.ownWordsTitle,
+      'data-testid': 'reason-field', onkeydown: onEnter(() => this.#own()),
     });
     field.value = value;
     this.field = field;
@@ -122,7 +123,7 @@ export class Dock {
 
   #own() {
     const reason = this.field?.value.trim() ?? '';
-    if (reason) this.#decided(reason);
+    if (reason || !this.needed) this.#decided(reason);
     else if (this.problem) {
       this.problem.textContent = TEXT.reasonNeeded;
       this.field?.focus();
@@ -143,4 +144,18 @@ export class Dock {
     this.element.replaceChildren(h('h2', { dir: 'auto' }, title), ...content, h('div', { class: 'dock-actions' }, ...actions));
     this.element.hidden = false;
   }
+}
+
+/**
+ * What Enter does in a field of several lines: it submits, and Shift + Enter breaks the line.
+ *
+ * @param {() => void} submit
+ * @returns {(event: KeyboardEvent) => void}
+ */
+export function onEnter(submit) {
+  return (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    submit();
+  };
 }

@@ -1,8 +1,9 @@
 /** The line under the pages: every evidence unit by its key, and whether its text is shown. */
 
-import { attribute, button, h, keepFocus, keycap } from './dom.js';
+import { attribute, button, h, keepFocus } from './dom.js';
 import { unitFacts } from './passages.js';
 import { TEXT } from './text.js';
+import { toolButton } from './toolbar.js';
 
 /** @typedef {import('./types.js').Unit} Unit */
 
@@ -16,10 +17,7 @@ export class EvidenceLine {
    */
   constructor(keys, on) {
     this.on = on;
-    const walk = (/** @type {string} */ action, /** @type {string} */ title) => h('button', {
-      type: 'button', class: 'tool key', title, 'aria-label': title, 'aria-keyshortcuts': keys.of(action),
-      'data-testid': action, onclick: () => on.act(action), onmousedown: keepFocus,
-    }, keycap(keys.of(action)));
+    const walk = (/** @type {string} */ action, /** @type {string} */ title) => toolButton(action, title, keys, () => on.act(action));
     this.row = h('div', { class: 'chips' });
     this.text = button(TEXT.textOf, on.text, { class: 'tool', testid: 'toggle-text', hint: TEXT.textTitle });
     this.element = h('div', { class: 'legend', role: 'toolbar', 'aria-label': TEXT.evidenceLine },

@@ -33,6 +33,10 @@ export class Judgement extends Side {
     this.rows = new Map();
     /** @type {import('./page_group.js').PageGroup[]} */
     this.groups = [];
+    /** @type {import('./rest.js').Rest[]} */
+    this.rests = [];
+    /** What was given at once and can be taken back. @type {import('./rest.js').Given | null} */
+    this.atOnce = null;
   }
 
   /** @param {Sheet} sheet @param {Protocol} protocol @param {boolean} correcting a submitted item is open again */
@@ -42,6 +46,7 @@ export class Judgement extends Side {
     this.place.scrollTop = 0;
     this.sheet = sheet;
     this.cell = null;
+    this.atOnce = null;
     this.say('');
     this.tip.hide();
     if (this.dock.open) this.dock.close();
@@ -57,11 +62,14 @@ export class Judgement extends Side {
       ...(item.step < steps - 1 ? [h('p', { class: 'soft later' }, TEXT.moreLater)] : []),
     );
     foldLong(this.text);
-    this.flagNote = h('p', { class: 'note warn', hidden: true, 'data-testid': 'flag-note' }, TEXT.flagNote);
+    this.flagWords = h('span', { dir: 'auto' });
+    this.flagWhy = button('', () => this.flagReason(), { class: 'mini', key: this.keys.of('flag_reason'), testid: 'flag_reason' });
+    this.flagNote = h('p', { class: 'note warn', hidden: true, 'data-testid': 'flag-note' }, this.flagWords, this.flagWhy);
     this.itemComment = h('button', { type: 'button', class: 'note', dir: 'auto', hidden: true, onclick: () => this.comment(), onmousedown: keepFocus });
-    const { elements, rows, groups } = buildCriteria(this.#panel(sheet));
+    const { elements, rows, groups, rests } = buildCriteria(this.#panel(sheet));
     this.rows = rows;
     this.groups = groups;
+    this.rests = rests;
     this.parts.replaceChildren(...elements, h('div', { class: 'notes item-notes' }, this.flagNote, this.itemComment));
     this.#buildFooter(item.step < steps - 1);
     this.refresh();
@@ -84,12 +92,15 @@ export class Judgement extends Side {
     if (!sheet) return;
     for (const row of this.rows.values()) row.refresh();
     for (const group of this.groups) group.refresh();
+    this.#refreshRests();
     hideUnasked(this.parts, sheet);
     const ready = sheet.missing().length === 0;
     this.submitButton?.classList.toggle('ready', ready);
     if (ready) this.say('');
-    if (this.flagNote) this.flagNote.hidden = !sheet.flag;
-    this.flagButton?.setAttribute('aria-pressed', String(sheet.flag));
+    if (this.flagNote) this.flagNote.hidden = !sheet.flagged;
+    if (this.flagWords) this.flagWords.textContent = TEXT.flagNote(sheet.why);
+    this.flagWhy?.querySelector('span')?.replaceChildren(sheet.why ? TEXT.flagChange : TEXT.flagWhy);
+    this.flagButton?.setAttribute('aria-pressed', String(sheet.flagged));
     if (this.itemComment) {
       this.itemComment.hidden = !sheet.comment;
       this.itemComment.textContent = sheet.comment ? `${TEXT.commentItem}: ${sheet.comment}` : '';
@@ -112,6 +123,8 @@ export class Judgement extends Side {
       cannot_judge: () => this.cannotJudge(),
       comment: () => this.comment(),
       flag: () => this.flag(),
+      flag_reason: () => this.flagReason(),
+      rest: () => this.rest(),
       clear: () => this.clear(),
       previous_criterion: () => this.move('above'),
       next_criterion: () => this.move('below'),
@@ -177,9 +190,38 @@ export class Judgement extends Side {
   /** Turns the flag for the researcher on or off. */
   flag() {
     if (!this.sheet) return;
-    this.sheet.flag = !this.sheet.flag;
+    this.sheet.flagged = !this.sheet.flagged;
     this.sheet.touched = true;
     this.#changed();
+  }
+
+  /** Raises the flag and asks why, which need not be said. */
+  flagReason() {
+    const { sheet } = this;
+    if (!sheet) return;
+    if (!sheet.flagged) this.flag();
+    this.dock.ask(TEXT.flagTitle, TEXT.flagReasons, sheet.why, (why) => {
+      sheet.why = why;
+      sheet.touched = true;
+      this.#changed();
+    }, false);
+  }
+
+  /** Gives every unit of the criterion at hand, or of the first that can, the label that it has for the rest. */
+  rest() {
+    const next = this.#nextRest();
+    if (next) this.#giveRest(next);
+    else this.say(TEXT.restNone);
+  }
+
+  /** Takes back what was given at once, if nothing was given since; false when there is nothing to take back. */
+  undoRest() {
+    const { atOnce, sheet } = this;
+    if (!atOnce || !sheet) return false;
+    for (const cell of atOnce.cells) sheet.give(cell, null);
+    this.#changed();
+    this.go(atOnce.cells[0], false);
+    return true;
   }
 
   /** Goes to the first thing that is missing and says in words what is; false when nothing is. */
@@ -227,6 +269,7 @@ export class Judgement extends Side {
     this.cell = cell;
     for (const row of this.rows.values()) row.select(row.cell === cell);
     for (const group of this.groups) group.select(cell);
+    this.#refreshRests();
     if (!cell || !this.sheet || before === cell) return;
     const { claim } = targetKeys(cell.target);
     markClaim(this.reading, this.sheet.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
@@ -261,9 +304,35 @@ export class Judgement extends Side {
     this.go(cell, false);
   }
 
-  #changed() {
+  /** @param {import('./rest.js').Given | null} [atOnce] what was given at once; any other change ends the way back from it */
+  #changed(atOnce = null) {
+    this.atOnce = atOnce;
     this.refresh();
     this.on.change();
+  }
+
+  /** @param {import('./rest.js').Rest} rest */
+  #giveRest(rest) {
+    const { sheet } = this;
+    const cells = rest.left;
+    if (!sheet || !cells.length) return;
+    for (const cell of cells) sheet.give(cell, rest.label.value);
+    this.#changed({ rest, cells });
+    this.#advance(cells[0]);
+  }
+
+  /** What the key for the rest does now: the criterion at hand comes first. */
+  #nextRest() {
+    const possible = this.rests.filter((rest) => rest.possible);
+    return possible.find((rest) => rest.criterion === this.cell?.criterion) ?? possible[0] ?? null;
+  }
+
+  #refreshRests() {
+    const next = this.#nextRest();
+    for (const rest of this.rests) rest.refresh(this.atOnce, next);
+    // The key of going back takes back first, and says so.
+    if (this.backButton) this.backButton.firstElementChild?.replaceChildren(this.atOnce ? TEXT.undo : TEXT.back);
+    if (this.backButton) this.backButton.title = this.atOnce ? TEXT.undo : this.keys.title('back');
   }
 
   /** @param {Sheet} sheet @returns {import('./rows.js').Panel} */
@@ -273,9 +342,12 @@ export class Judgement extends Side {
       give: (cell, value, done) => this.#give(cell, value, done),
       giveAll: (cells, value) => {
         for (const cell of cells) sheet.give(cell, value);
-        this.#changed();
+        this.#changed({ rest: null, cells });
         this.#advance(cells[0]);
       },
+      keys: this.keys,
+      giveRest: (rest) => this.#giveRest(rest),
+      undoRest: () => this.undoRest(),
       pick: (cell) => this.go(cell, false),
       clear: (cell) => this.#clear(cell),
       comment: (cell) => {
@@ -314,7 +386,8 @@ export class Judgement extends Side {
       { key: this.keys.of(name), testid: name, hint: this.keys.title(name) });
     this.flagButton = action('flag', TEXT.flag);
     this.submitButton = button(more ? TEXT.submitStep : TEXT.submit, () => this.on.action('submit'), { key: this.keys.of('submit'), class: 'btn pri', testid: 'submit' });
-    this.footer.replaceChildren(action('back', TEXT.back), action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
+    this.backButton = action('back', TEXT.back);
+    this.footer.replaceChildren(this.backButton, action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
       action('comment', TEXT.comment), this.flagButton, this.submitButton);
   }
 

@@ -3,6 +3,7 @@
 import { takesTyping } from './keys.js';
 
 const SCROLLING = '.pages, .passages, .reading, .guidelines-text, .drawer'; // what arrow keys scroll when it has the focus
+const ROVING = '.strip'; // in which arrows, Home and End go from one thing to the next
 const LABEL = '[role=radio], [role=checkbox], [data-testid=label]';
 const REPEATS = /^(Arrow|[+\-=_[\]{}.,])/;
 
@@ -39,9 +40,11 @@ export function press(page, target, meanings, repeat) {
   const [key] = meanings;
   const element = target instanceof Element ? target : null;
   if (keySheet?.open) return keySheet.key(key);
+  if (page.guidelines?.unread && live) return page.guidelines.key(key, target, repeat);
   if (page.viewer?.key(key, target, repeat)) return true;
   if (takesTyping(target)) return key === 'Escape' && escape(page);
   if (key === 'Escape') return escape(page);
+  if (element?.closest(ROVING) && /^(Arrow|Home$|End$)/.test(key)) return false;
   const control = element?.closest('button, a, summary') ?? null;
   if (key === ' ' && judgement?.quiet && control?.matches(LABEL)) {
     judgement.move('right'); // shows the label in focus; the next Space gives it

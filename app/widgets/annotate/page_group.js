@@ -1,6 +1,7 @@
 /** A criterion on every page: one control for the current page, a number for each page, and a way to label the rest. */
 
 import { attribute, button, h, keepFocus } from './dom.js';
+import { Rest } from './rest.js';
 import { cellTitle, criterionTitle, Row, targetKeys } from './rows.js';
 import { TEXT } from './text.js';
 
@@ -37,9 +38,10 @@ export class PageGroup {
     }, TEXT.hop(number + 1))));
     this.hopText = h('p', { class: 'hop-text', dir: 'auto' });
     this.rest = h('div', { class: 'rest' });
+    this.labelRest = Rest.of(cells[0].criterion, () => this.#cellsOf(this.#hop(this.cell)), panel);
     this.element = h('div', { class: 'group' },
       h('div', { class: 'group-title' }, criterionTitle(cells[0].criterion), this.count),
-      this.tabs, this.hopText, this.row.element, this.chips, this.rest);
+      this.tabs, this.hopText, this.row.element, this.chips, this.labelRest?.element ?? this.rest);
     this.drawn = /** @type {string | null | undefined} */ (undefined);
   }
 

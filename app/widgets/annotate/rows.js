@@ -16,6 +16,9 @@ import { TEXT } from './text.js';
  * @property {Sheet} sheet
  * @property {(cell: Cell, value: Value | null, done: boolean) => void} give
  * @property {(cells: Cell[], value: Value) => void} giveAll
+ * @property {import('./keys.js').Keys} keys
+ * @property {(rest: import('./rest.js').Rest) => void} giveRest
+ * @property {() => void} undoRest
  * @property {(cell: Cell) => void} pick the annotator points at a row
  * @property {(cell: Cell) => void} comment
  * @property {(cell: Cell) => void} clear

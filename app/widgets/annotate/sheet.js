@@ -40,7 +40,8 @@ export class Sheet {
     this.given = byCell(item.previous);
     /** @type {string | null} */
     this.comment = null;
-    this.flag = false;
+    this.flagged = false;
+    this.why = ''; // it is flagged; kept while the flag is down
     this.touched = false;
   }
 
@@ -48,12 +49,18 @@ export class Sheet {
   restore(content) {
     this.given = byCell(content.labels);
     this.comment = content.comment;
-    this.flag = content.flag;
+    this.flagged = content.flag !== false;
+    this.why = typeof content.flag === 'string' ? content.flag : '';
   }
 
   /** Everything that was given, hidden or not: what a draft keeps. @returns {Content} */
   content() {
     return { labels: [...this.given.values()], comment: this.comment, flag: this.flag };
+  }
+
+  /** Whether the item is flagged for the researcher, or why. @returns {import('./types.js').Flag} */
+  get flag() {
+    return this.flagged && (this.why || true);
   }
 
   /** What is submitted: the labels of what is asked, and comments and support without a label. @returns {Given[]} */

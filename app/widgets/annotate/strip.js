@@ -21,6 +21,12 @@ export class Strip {
       this.top = this.element.scrollTop;
       this.draw();
     }, { passive: true });
+    this.element.addEventListener('keydown', (event) => this.#key(event));
+    this.element.addEventListener('focusout', (event) => {
+      if (event.relatedTarget instanceof Node && this.element.contains(event.relatedTarget)) return;
+      this.at = this.page;
+      this.draw();
+    });
     this.resizes = new ResizeObserver(() => {
       this.height = this.element.clientHeight;
       this.draw();
@@ -31,6 +37,7 @@ export class Strip {
     /** @type {number[]} the pages there are thumbnails of */
     this.numbers = [];
     this.page = 1;
+    this.at = 1; // the thumbnail that Tab reaches: the page in view, until the arrows go on from it
     this.timer = 0;
     /** Addresses of the thumbnails that were fetched, the oldest first. @type {Map<number, string>} */
     this.pictures = new Map();
@@ -64,8 +71,9 @@ export class Strip {
   /** @param {number} page */
   select(page) {
     this.page = page;
+    if (!this.#focused) this.at = page;
     const top = this.numbers.indexOf(page) * PITCH;
-    if (top < this.top || top + PITCH > this.top + this.height - 12) this.#scrollTo(top - this.height / 2 + PITCH / 2);
+    if (!this.#inView(top)) this.#scrollTo(top - this.height / 2 + PITCH / 2);
     this.draw();
     for (const [number, element] of this.shown) {
       if (element.hasAttribute('aria-current') !== (number === page)) attribute(element, 'aria-current', number === page ? 'page' : null);
@@ -88,7 +96,7 @@ export class Strip {
     const first = Math.max(0, Math.floor(this.top / PITCH) - 2);
     const near = this.numbers.slice(first, Math.ceil((this.top + this.height) / PITCH) + 2);
     for (const [page, element] of this.shown) {
-      if (page >= near[0] && page <= near[near.length - 1]) continue;
+      if ((page >= near[0] && page <= near[near.length - 1]) || element === this.#focused) continue;
       const image = element.querySelector('img');
       if (image && !image.complete) {
         image.src = ''; // nobody waits for it any more
@@ -101,12 +109,18 @@ export class Strip {
       if (this.shown.has(page)) continue;
       const element = h('button', {
         type: 'button', class: 'th', style: `top:${(first + at) * PITCH}px`, 'data-page': page, 'data-testid': 'thumbnail',
-        'aria-current': page === this.page ? 'page' : null, onclick: () => this.onpick(page), onmousedown: keepFocus,
+        tabindex: '-1', 'aria-current': page === this.page ? 'page' : null, onclick: () => this.onpick(page), onmousedown: keepFocus,
       }, h('span', { class: 'th-number' }, String(page)), h('span', { class: 'dots' }));
       this.shown.set(page, element);
       this.list.append(element);
       this.#mark(page, element);
       this.#picture(page);
+    }
+    // Exactly one of those that exist is reached with Tab.
+    const stop = this.shown.has(this.at) ? this.at : near[Math.min(2, near.length - 1)];
+    for (const [page, element] of this.shown) {
+      const index = page === stop ? 0 : -1;
+      if (element.tabIndex !== index) element.tabIndex = index;
     }
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => void this.#fetch(), WAIT);
@@ -116,6 +130,33 @@ export class Strip {
     this.resizes.disconnect();
     clearTimeout(this.timer);
     this.#forget();
+  }
+
+  /** The thumbnail that has the focus. @returns {HTMLElement | null} */
+  get #focused() {
+    return this.element.querySelector(':focus');
+  }
+
+  /** Arrows, Home and End go from one thumbnail to the next; Enter, which the button answers to itself, opens its page. @param {KeyboardEvent} event */
+  #key(event) {
+    const place = this.numbers.indexOf(Number(this.#focused?.dataset.page));
+    const last = this.numbers.length - 1;
+    const to = /** @type {Record<string, number>} */ ({
+      ArrowDown: place + 1, ArrowRight: place + 1, ArrowUp: place - 1, ArrowLeft: place - 1, Home: 0, End: last,
+    })[event.key];
+    if (place < 0 || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const wanted = Math.max(0, Math.min(last, to));
+    this.at = this.numbers[wanted];
+    const top = wanted * PITCH;
+    if (!this.#inView(top)) this.#scrollTo(to < place ? top - PITCH / 2 : top - this.height + 1.5 * PITCH);
+    this.draw();
+    this.shown.get(this.at)?.focus({ preventScroll: true });
+  }
+
+  /** Whether a thumbnail that begins at a height is seen whole. @param {number} top */
+  #inView(top) {
+    return top >= this.top && top + PITCH <= this.top + this.height - 12;
   }
 
   /** @param {number} top */

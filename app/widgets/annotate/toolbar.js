@@ -1,6 +1,7 @@
 /** The tools above the pages: turning, jumping, documents, search, zoom, fit, rotation, marking, and the way to the passages. */
 
-import { button, h, keepFocus, keycap } from './dom.js';
+import { h, keepFocus, keycap } from './dom.js';
+import { icon } from './icons.js';
 import { TEXT } from './text.js';
 import { WORDS } from './viewer_text.js';
 
@@ -17,10 +18,8 @@ export class Toolbar {
    * @param {boolean} on.marks whether support can be marked
    */
   constructor(keys, on) {
-    const tool = (/** @type {string} */ action, /** @type {string} */ title, /** @type {string} */ words = '', /** @type {string} */ sign = '') => h('button', {
-      type: 'button', class: words ? 'tool' : 'tool key', title, 'aria-label': title, 'aria-keyshortcuts': keys.of(action),
-      'data-testid': action, onclick: () => on.act(action), onmousedown: keepFocus,
-    }, words ? h('span', { class: 'words' }, words) : null, sign ? h('span', { class: 'sign', 'aria-hidden': 'true' }, sign) : null, keycap(keys.of(action)));
+    const tool = (/** @type {string} */ action, /** @type {string} */ title) => toolButton(action, title, keys, () => on.act(action));
+    const turn = (/** @type {string} */ action, /** @type {string} */ title) => toolButton(action, title, keys, () => on.act(action), true);
     this.number = '1';
     this.jump = h('input', {
       type: 'text', inputmode: 'numeric', class: 'jump', 'aria-label': TEXT.pageNumber, 'data-testid': 'page-number', autocomplete: 'off',
@@ -44,21 +43,21 @@ export class Toolbar {
     });
     this.name = h('span', { class: 'document-name', dir: 'auto' });
     this.percent = h('span', { class: 'percent', title: TEXT.zoomTitle, 'data-testid': 'zoom' });
-    this.width = tool('fit_width', TEXT.fitWidth, TEXT.width, '↔');
-    this.whole = tool('fit_page', TEXT.fitPage, TEXT.wholePage, '▯');
-    this.two = tool('two_pages', WORDS.twoPagesTitle, WORDS.twoPages, '▯▯');
-    this.mark = tool('mark', WORDS.markTitle, WORDS.mark, '✎');
+    this.width = tool('fit_width', TEXT.fitWidth);
+    this.whole = tool('fit_page', TEXT.fitPage);
+    this.two = tool('two_pages', WORDS.twoPagesTitle);
+    this.mark = tool('mark', WORDS.markTitle);
     this.mark.hidden = !on.marks;
-    this.passages = button(TEXT.passages, on.passages, { class: 'tool', testid: 'passages' });
+    this.passages = toolButton('passages', TEXT.passagesTitle, keys, on.passages);
     /** What has a meaning only while pages are shown. */
     this.ofPages = [
       tool('zoom_out', TEXT.zoomOut), this.percent, tool('zoom_in', TEXT.zoomIn), this.width, this.whole, this.two,
-      tool('rotate', TEXT.rotate, TEXT.rotate, '⟳'), this.mark,
+      tool('rotate', TEXT.rotate), this.mark,
     ];
     this.element = h('div', { class: 'tools', role: 'toolbar', 'aria-label': TEXT.tools },
-      tool('previous_page', TEXT.pageBefore), h('label', { class: 'tool page-of' }, h('span', {}, TEXT.pageNumber), this.jump, this.of),
-      tool('next_page', TEXT.pageAfter), this.select, this.name, h('span', { class: 'grow' }),
-      tool('search', WORDS.searchTitle, WORDS.search, '⌕'), ...this.ofPages, this.passages);
+      turn('previous_page', TEXT.pageBefore), h('label', { class: 'tool page-of' }, h('span', {}, TEXT.pageNumber), this.jump, this.of),
+      turn('next_page', TEXT.pageAfter), this.select, this.name, h('span', { class: 'grow' }),
+      tool('search', WORDS.searchTitle), ...this.ofPages, this.passages);
   }
 
   /** @param {Doc[]} supplied */
@@ -103,4 +102,21 @@ export class Toolbar {
     this.passages.hidden = !passages;
     this.passages.setAttribute('aria-pressed', String(mode === 'passages'));
   }
+}
+
+/**
+ * A tool of the viewer: its sign, with its name and key in a tip. What turns shows its key instead, where there are keys.
+ *
+ * @param {string} action
+ * @param {string} title
+ * @param {import('./keys.js').Keys} keys
+ * @param {() => void} onclick
+ * @param {boolean} [turns]
+ */
+export function toolButton(action, title, keys, onclick, turns = false) {
+  const key = keys.of(action);
+  return h('button', {
+    type: 'button', class: turns ? 'tool key' : 'tool icon-tool', 'aria-label': title, 'aria-keyshortcuts': key || null, 'data-tip': title,
+    'data-tip-key': key || null, 'data-testid': action, onclick, onmousedown: keepFocus,
+  }, turns ? [keycap(key), icon(action, 'touch')] : icon(action));
 }

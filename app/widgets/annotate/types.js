@@ -13,6 +13,7 @@
  * @property {string} [scale]
  * @property {string} target
  * @property {boolean} [required]
+ * @property {string | number} [rest] the label that all units without one get at a key
  * @property {boolean} [per_hop]
  * @property {{criterion: string, values: (string | number)[]} | null} [when]
  * @property {Label[]} [labels]
@@ -73,7 +74,9 @@
  * @typedef {{scorer: string, name: string, title: string, value: number | null, reason: string | null,
  *   kind: string}} Score
  *
- * @typedef {{labels: Given[], comment: string | null, flag: boolean, at?: number, revision?: number}} Content
+ * @typedef {boolean | string} Flag whether the item is flagged for the researcher, or the words that say why
+ *
+ * @typedef {{labels: Given[], comment: string | null, flag: Flag, at?: number, revision?: number}} Content
  *
  * @typedef {object} Presentation
  * @property {number} assignment
@@ -105,7 +108,7 @@
  * @typedef {{done: number, of: number, seconds_today: number}} Progress
  *
  * @typedef {object} Work
- * @property {{id: number, name: string, project: string, protocol: Protocol}} study
+ * @property {{id: number, name: string, project: string, protocol: Protocol, protocol_hash: string, guidelines_read: boolean}} study
  * @property {Record<string, [string, string]>} keys
  * @property {{name: string}} person
  * @property {Progress} progress
@@ -128,7 +131,7 @@
  * @property {number} step
  * @property {Given[]} labels
  * @property {string | null} comment
- * @property {boolean} flag
+ * @property {Flag} flag
  * @property {number} seconds
  *
  * @typedef {{id: string, criterion: Criterion, target: string}} Cell one decision: a criterion on one target

@@ -14,6 +14,7 @@ import { Search } from './search.js';
 import { clearSelection, selectedWords } from './selection.js';
 import { Strip } from './strip.js';
 import { TEXT } from './text.js';
+import { Tip } from './tip.js';
 import { Toolbar } from './toolbar.js';
 import { UnitText } from './unit_text.js';
 import { UseSelection } from './use_selection.js';
@@ -123,6 +124,8 @@ export class Viewer {
     this.live = h('span', { class: 'unseen', 'aria-live': 'polite' });
     this.view = h('div', { class: 'view' }, this.tools.element, this.search.element, this.pages.marker.bar, this.pages.element,
       this.passages.element, this.empty, this.text.element, this.phrases.element, this.line.element, this.selection.element, this.live);
+    this.tip = new Tip(this.view, this.view, true);
+    this.view.append(this.tip.element);
     this.element = h('section', { class: 'viewer', 'aria-label': TEXT.viewer }, this.strip.element, this.view);
   }
 
@@ -306,6 +309,7 @@ export class Viewer {
     this.strip.dispose();
     this.lookups?.stop();
     this.search.close();
+    this.tip.hide();
   }
 
   /** @param {Doc} doc */

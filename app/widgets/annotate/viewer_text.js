@@ -11,11 +11,8 @@ const pagesOf = (pages) => {
 
 export const WORDS = {
   // tools
-  search: 'Search',
   searchTitle: 'Search the document',
-  twoPages: 'Two',
   twoPagesTitle: 'Two pages beside each other',
-  mark: 'Mark',
   markTitle: 'Draw a box around what supports your label; with text selected, use that text',
   enlargeTitle: 'Enlarge',
   reduce: 'Back to the whole page',

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from annotators.keys import RESERVED
+from annotators.keys import ACTIONS, RESERVED, YIELDING
 from annotators.protocols import Protocol
 
 
@@ -66,6 +66,7 @@ def test_what_hangs_together_is_accepted() -> None:
             with_criterion(0, labels=[{"value": "yes", "key": "2"}, {"value": "no"}]),
             "two labels have the key '2'",
         ),
+        (with_criterion(0, rest="yes"), "rest is for criteria that are asked of each unit; its target is the item"),
         (fields(about_scores=True), "the protocol is about scores, but no step shows scores"),
         (fields(invalidates={"title": ["*"]}), "`invalidates` names 'title', which is no field that a revision edits"),
         (fields(invalidates={"question": ["who"]}), "an edit of 'question' invalidates 'who', which is no criterion"),
@@ -99,3 +100,32 @@ def test_an_order_of_images_needs_the_images() -> None:
     data = with_criterion(1, kind="order", when=None)
     with pytest.raises(ValidationError, match="criterion 'why' needs images"):
         Protocol.model_validate(data)
+
+
+def of_each_unit(**changes: Any) -> dict[str, Any]:
+    made = with_criterion(0, target="evidence", **changes)
+    made["steps"][0]["shows"] = ["question", "evidence"]
+    made["criteria"][1]["when"] = None
+    return made
+
+
+def test_the_rest_of_the_units_get_one_of_the_labels() -> None:
+    assert Protocol.model_validate(of_each_unit(rest="no")).criterion("right").rest == "no"
+    for wrong in (of_each_unit(rest="never"), of_each_unit(rest="no", kind="several")):
+        with pytest.raises(ValidationError, match=r"'right': rest is '(never|no)', which is none of the labels of a"):
+            Protocol.model_validate(wrong)
+
+
+def test_a_protocol_that_is_older_than_the_rest_keeps_its_hash_and_its_snapshot() -> None:
+    """The hash is the one that these fields had before there was `rest`."""
+    protocol = Protocol.model_validate(fields())
+    assert protocol.digest() == "2e4342ec226bc13f9730435719732b627dbf83343445fb0c3b2373f72dbc1982"
+    assert all("rest" not in criterion for criterion in protocol.model_dump(mode="json")["criteria"])
+    assert Protocol.model_validate(of_each_unit(rest="no")).digest() != Protocol.model_validate(of_each_unit()).digest()
+
+
+@pytest.mark.parametrize("action", sorted(YIELDING))
+def test_a_label_of_an_older_protocol_keeps_a_key_that_the_page_has_taken_since(action: str) -> None:
+    key = ACTIONS[action][0]
+    data = with_criterion(0, labels=[{"value": "yes", "key": key}, {"value": "no"}])
+    assert Protocol.model_validate(data).criterion("right").label_list()[0].key == key

@@ -259,7 +259,7 @@ def test_a_study_is_made_with_the_sample_that_was_asked_for(begun: CommandLine, 
     assert (status["states"]["open"], status["finished"]) == (12, False)
     assert [one["annotator"] for one in status["annotators"]] == ["ada", "ben", "chloe"]
     assert set(status["annotators"][0]) == {
-        "annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item",
+        "annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read",
     }  # fmt: skip
     assert begun.json("study", "list", "finance")[0]["slots"] == 12
     begun(*create, "--annotators", "ada,ben,chloe", code=5)
