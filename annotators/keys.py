@@ -16,6 +16,7 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "cannot_judge": ("x", "Cannot judge"),
     "comment": ("c", "Comment"),
     "flag": ("f", "Flag for the researcher"),
+    "raw_text": ("m", "Raw text of the answer and the passages, or rendered again"),
     "guidelines": ("g", "Guidelines"),
     "keys": ("?", "This list of keys"),
     "previous_criterion": ("ArrowUp", "Criterion above"),
@@ -43,6 +44,7 @@ ACTIONS: dict[str, tuple[str, str]] = {
 """Action of the annotator's page → (key as `KeyboardEvent.key` gives it, its name for people)."""
 
 _SHARED = (
+    "raw_text",
     "guidelines",
     "keys",
     "previous_criterion",

@@ -1,8 +1,8 @@
 /** The guidelines beside the item. */
 
 import { button, h } from './dom.js';
-import { markdown } from './markdown.js';
 import { TEXT } from './text.js';
+import { markdown } from './texts/draw.js';
 
 /** @typedef {import('./types.js').Protocol} Protocol */
 
@@ -16,7 +16,7 @@ export class Guidelines {
     h('header', {}, h('h1', { dir: 'auto' }, protocol.title), button(TEXT.close, close, { class: 'btn small', key: 'Escape' })),
     h('div', { class: 'guidelines-text', tabindex: '0' },
       protocol.summary ? h('p', { class: 'soft', dir: 'auto' }, protocol.summary) : null,
-      markdown(protocol.guidelines), definitions(protocol)));
+      h('div', { class: 'rendered' }, ...markdown(protocol.guidelines)), definitions(protocol)));
   }
 
   get open() {
