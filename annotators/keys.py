@@ -18,6 +18,7 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "flag": ("f", "Flag for the researcher"),
     "flag_reason": ("F", "Say why it is flagged"),
     "rest": ("A", "All the rest: one label for every unit without one"),
+    "raw_text": ("m", "Raw text of the answer and the passages, or rendered again"),
     "guidelines": ("g", "Guidelines"),
     "keys": ("?", "This list of keys"),
     "previous_criterion": ("ArrowUp", "Criterion above"),
@@ -45,6 +46,7 @@ ACTIONS: dict[str, tuple[str, str]] = {
 """Action of the annotator's page → (key as `KeyboardEvent.key` gives it, its name for people)."""
 
 _SHARED = (
+    "raw_text",
     "guidelines",
     "keys",
     "previous_criterion",

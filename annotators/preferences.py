@@ -23,11 +23,23 @@ def check_break_after(value: object) -> int:
     return value
 
 
+RAW_TEXT = "raw"
+"""How texts are shown to a person who wants them as they were written; otherwise their Markdown is rendered."""
+
+
+def check_text_view(value: object) -> str:
+    """How texts with Markdown are shown: as they were written, or (where nothing is set) rendered."""
+    if value != RAW_TEXT:
+        raise InvalidInput(f"Texts cannot be shown as {value!r}: {RAW_TEXT!r} shows them as they were written.")
+    return RAW_TEXT
+
+
 PREFERENCES: dict[str, Callable[[object], object]] = {
     "keys": partial(check_action_keys, ACTIONS),
     "adjudication_keys": partial(check_action_keys, ADJUDICATION),
     "label_keys": check_label_keys,
     "break_after": check_break_after,
+    "text_view": check_text_view,
 }
 """Name of a setting → what checks a value of it, gives it back as it is stored, or raises InvalidInput."""
 

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import NotFound
+from app.formulas import RENDERER, formula_renderer
 
 FOLDERS = {name: Path(__file__).parent / "widgets" / name for name in ("annotate", "adjudicate")}
 TYPES = {
@@ -43,6 +44,9 @@ def assets() -> dict[str, Asset]:
     for name, folder in FOLDERS.items():
         files = sorted(path for path in folder.rglob("*") if path.suffix in TYPES and path.is_file())
         contents |= {f"{name}/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in files}
+    renderer = formula_renderer()
+    if renderer is not None:
+        contents[RENDERER] = renderer
     tree = _digest(*(path.encode() + b"\0" + data for path, data in contents.items()))
     return {path: Asset(data, TYPES[Path(path).suffix], _digest(data), tree) for path, data in contents.items()}
 

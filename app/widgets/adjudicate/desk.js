@@ -3,6 +3,7 @@
 import { Guidelines } from '../annotate/guidelines.js';
 import { KeySheet } from '../annotate/key_sheet.js';
 import { targetKeys } from '../annotate/rows.js';
+import { Texts } from '../annotate/texts/texts.js';
 import { hasEvidence, Viewer } from '../annotate/viewer.js';
 import { Panel } from './panel.js';
 import { MarksLine, marksOf } from './rationales.js';
@@ -28,10 +29,13 @@ export class Desk {
     this.protocol = protocol;
     /** @type {Decisions | null} what the viewer shows */
     this.decisions = null;
-    this.viewer = new Viewer(keys, { unit: (unit) => this.judgement.goToUnit(unit), page: () => undefined });
+    this.texts = new Texts(keys.preferences, keys.of('raw_text'));
+    this.viewer = new Viewer(keys, { unit: (unit) => this.judgement.goToUnit(unit), page: () => undefined }, this.texts);
     this.marks = new MarksLine((marks) => this.viewer.pages.setMarks(marks));
     this.viewer.view.append(this.marks.element);
-    this.judgement = new Panel(keys, { change: on.change, current: (unit) => this.#look(unit.target), action: on.act });
+    this.judgement = new Panel(keys, { change: on.change, current: (unit) => this.#look(unit.target), action: on.act }, this.texts);
+    this.texts.roots = [this.judgement.text, this.viewer.element];
+    this.texts.onchange = () => this.judgement.markClaim();
     this.guidelines = new Guidelines(protocol, () => this.toggleGuidelines());
     this.keySheet = new KeySheet(keys, (changed) => {
       if (changed) on.keys();

@@ -23,10 +23,12 @@ export class Panel extends Side {
    * @param {() => void} on.change something was decided
    * @param {(unit: Unit) => void} on.current another unit is the current one
    * @param {(action: string) => void} on.action a button of the footer
+   * @param {import('../annotate/texts/texts.js').Texts} texts
    */
-  constructor(keys, on) {
+  constructor(keys, on, texts) {
     super({ name: WORDS.decisions, testid: 'dispute', shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
     this.keys = keys;
+    this.texts = texts;
     this.on = on;
     /** @type {Decisions | null} */
     this.decisions = null;
@@ -54,7 +56,7 @@ export class Panel extends Side {
     this.text.replaceChildren(
       ...(dispute.allowed ? [h('div', { class: 'banner', role: 'alert', 'data-testid': 'not-allowed' }, h('span', {}, WORDS.notAllowed(dispute.allowed)))] : []),
       ...(decisions.again ? [h('div', { class: 'banner' }, h('span', {}, WORDS.again), button(WORDS.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
-      ...reading(dispute.presentation),
+      ...reading(dispute.presentation, this.texts),
     );
     foldLong(this.text);
     this.reading.scrollTop = 0;
@@ -134,6 +136,7 @@ export class Panel extends Side {
     const actions = /** @type {Record<string, () => void>} */ ({
       reason: () => this.writeReason(),
       clear: () => this.clear(),
+      raw_text: () => this.texts.toggle(),
       previous_criterion: () => this.move('above'),
       next_criterion: () => this.move('below'),
       previous_label: () => this.move('left'),
@@ -201,9 +204,14 @@ export class Panel extends Side {
     this.unit = unit;
     this.table?.select(unit);
     if (!unit || !this.decisions || before === unit) return;
-    const { claim } = targetKeys(unit.target);
-    markClaim(this.reading, this.decisions.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
+    this.markClaim();
     this.on.current(unit);
+  }
+
+  /** Marks what of the answer the current unit is about. */
+  markClaim() {
+    const { claim } = targetKeys(this.unit?.target ?? '');
+    markClaim(this.reading, this.decisions?.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
   }
 
   /** @returns {import('./row.js').Row | null} */

@@ -6,6 +6,7 @@ import { Judgement } from './judgement.js';
 import { KeySheet } from './key_sheet.js';
 import { MOST, placeWords } from './rationale.js';
 import { cellTitle, targetKeys } from './rows.js';
+import { Texts } from './texts/texts.js';
 import { hasEvidence, Viewer } from './viewer.js';
 import { WORDS } from './viewer_text.js';
 
@@ -32,13 +33,14 @@ export class Desk {
     this.on = on;
     /** @type {Sheet | null} what the viewer shows; null while another one is being put on the screen */
     this.sheet = null;
+    this.texts = new Texts(keys.preferences, keys.of('raw_text'));
     this.viewer = new Viewer(keys, {
       unit: (unit) => this.judgement.goToUnit(unit),
       page: (document, page) => this.judgement.goToPage(document, page),
       support: (place) => this.#support(place),
       done: () => this.judgement.focus(),
       study: on.study,
-    });
+    }, this.texts);
     this.judgement = new Judgement(keys, {
       change: () => {
         if (this.judgement.groups.length) this.viewer.strip.remark();
@@ -50,7 +52,9 @@ export class Desk {
         this.#drawSupports();
       },
       action: on.act,
-    });
+    }, this.texts);
+    this.texts.roots = [this.judgement.text, this.viewer.element];
+    this.texts.onchange = () => this.judgement.markClaim();
     this.judgement.element.addEventListener('enlarge', (event) => {
       const { document, page, box } = /** @type {CustomEvent} */ (event).detail;
       this.viewer.showPart(document, page, box);

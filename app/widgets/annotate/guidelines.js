@@ -1,8 +1,8 @@
 /** The guidelines: beside the item on demand, and before everything else until the annotator has read them. */
 
 import { button, h } from './dom.js';
-import { markdown } from './markdown.js';
 import { TEXT } from './text.js';
+import { markdown } from './texts/draw.js';
 
 /** @typedef {import('./types.js').Protocol} Protocol */
 
@@ -15,7 +15,7 @@ export class Guidelines {
   constructor(protocol, close) {
     this.text = h('div', { class: 'guidelines-text', tabindex: '0' },
       protocol.summary ? h('p', { class: 'soft', dir: 'auto' }, protocol.summary) : null,
-      markdown(protocol.guidelines), definitions(protocol));
+      h('div', { class: 'rendered' }, ...markdown(protocol.guidelines)), definitions(protocol));
     this.closing = button(TEXT.close, close, { class: 'btn small', key: 'Escape' });
     this.read = button(TEXT.guidelinesRead, () => this.#said(), { class: 'btn pri', key: 'Enter', testid: 'guidelines-read' });
     this.hint = h('small', { class: 'soft grow', 'data-testid': 'guidelines-hint' });

@@ -20,10 +20,12 @@ export class Judgement extends Side {
    * @param {() => void} on.change something was given
    * @param {(cell: Cell) => void} on.current another decision is the current one
    * @param {(action: string) => void} on.action a button of the footer
+   * @param {import('./texts/texts.js').Texts} texts
    */
-  constructor(keys, on) {
+  constructor(keys, on, texts) {
     super({ name: TEXT.judgement, testid: 'item' });
     this.keys = keys;
+    this.texts = texts;
     this.on = on;
     /** @type {Sheet | null} */
     this.sheet = null;
@@ -58,7 +60,7 @@ export class Judgement extends Side {
       ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
       ...(item.returned && !correcting ? [h('div', { class: 'banner', 'data-testid': 'returned' }, h('span', { dir: 'auto' }, TEXT.returned(item.returned)))] : []),
       ...(steps > 1 ? [this.#steps(protocol)] : []),
-      ...reading(item),
+      ...reading(item, this.texts),
       ...(item.step < steps - 1 ? [h('p', { class: 'soft later' }, TEXT.moreLater)] : []),
     );
     foldLong(this.text);
@@ -126,6 +128,7 @@ export class Judgement extends Side {
       flag_reason: () => this.flagReason(),
       rest: () => this.rest(),
       clear: () => this.clear(),
+      raw_text: () => this.texts.toggle(),
       previous_criterion: () => this.move('above'),
       next_criterion: () => this.move('below'),
       previous_label: () => this.move('left'),
@@ -271,9 +274,14 @@ export class Judgement extends Side {
     for (const group of this.groups) group.select(cell);
     this.#refreshRests();
     if (!cell || !this.sheet || before === cell) return;
-    const { claim } = targetKeys(cell.target);
-    markClaim(this.reading, this.sheet.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
+    this.markClaim();
     this.on.current(cell);
+  }
+
+  /** Marks what of the answer the current decision is about. */
+  markClaim() {
+    const { claim } = targetKeys(this.cell?.target ?? '');
+    markClaim(this.reading, this.sheet?.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
   }
 
   /** @returns {import('./rows.js').Row | null} */

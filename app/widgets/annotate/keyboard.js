@@ -2,7 +2,7 @@
 
 import { takesTyping } from './keys.js';
 
-const SCROLLING = '.pages, .passages, .reading, .guidelines-text, .drawer'; // what arrow keys scroll when it has the focus
+const SCROLLING = '.pages, .passages, .reading, .guidelines-text, .drawer, .table-box, .fence pre'; // what arrow keys scroll when it has the focus
 const ROVING = '.strip'; // in which arrows, Home and End go from one thing to the next
 const LABEL = '[role=radio], [role=checkbox], [data-testid=label]';
 const REPEATS = /^(Arrow|[+\-=_[\]{}.,])/;

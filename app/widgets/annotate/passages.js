@@ -23,9 +23,10 @@ export function unitTitle(unit) {
 }
 
 export class Passages {
-  /** @param {(unit: string) => void} onpick */
-  constructor(onpick) {
+  /** @param {(unit: string) => void} onpick @param {import('./texts/texts.js').Texts} texts */
+  constructor(onpick, texts) {
     this.onpick = onpick;
+    this.texts = texts;
     this.element = h('div', { class: 'passages', tabindex: '0', role: 'region', 'aria-label': TEXT.passages });
     /** @type {Map<string, HTMLElement>} */
     this.cards = new Map();
@@ -47,9 +48,9 @@ export class Passages {
           if (!String(window.getSelection() ?? '')) this.onpick(unit.key);
         },
       },
-      h('header', {}, h('b', {}, unit.key), h('span', {}, unitFacts(unit, doc).join(' · '))),
+      h('header', {}, h('b', {}, unit.key), h('span', { class: 'grow' }, unitFacts(unit, doc).join(' · ')), this.texts.choice(unit.text)),
       unit.title ? h('h3', { dir: 'auto' }, unit.title) : null,
-      h('p', { class: unit.text ? 'passage' : 'passage soft', dir: 'auto' }, unit.text || TEXT.noText));
+      unit.text ? this.texts.fill(h('div', { class: 'passage' }), unit.text) : h('p', { class: 'passage soft' }, TEXT.noText));
       this.cards.set(unit.key, card);
       nodes.push(card);
     }

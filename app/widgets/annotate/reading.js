@@ -3,19 +3,20 @@
 import { h, keepFocus } from './dom.js';
 import { pageUrl, partUrl, partWidth, rung } from './images.js';
 import { TEXT } from './text.js';
+import { textIn } from './texts/texts.js';
 import { WORDS } from './viewer_text.js';
 
 /** @typedef {import('./types.js').Presentation} Presentation */
 /** @typedef {import('./types.js').Picture} Picture */
 /** @typedef {import('./types.js').Protocol} Protocol */
 
-const PLACE = /<PIC>|!\[[^\]]*\]\(([^)\s]+)\)/g; // where an image stands in an answer
 const NARROW = 520; // pixels an image of the answer is shown wide
 
-/** @param {Presentation} item @returns {HTMLElement[]} */
-export function reading(item) {
+/** @param {Presentation} item @param {import('./texts/texts.js').Texts} texts @returns {HTMLElement[]} */
+export function reading(item, texts) {
   const language = item.language ?? null;
   const parts = [];
+  const references = (item.references ?? []).filter((reference) => typeof reference === 'string');
   if (item.question !== undefined) {
     parts.push(part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question)));
   }
@@ -25,17 +26,19 @@ export function reading(item) {
   }
   if (item.answer !== undefined) {
     const title = item.system ? TEXT.answerBy(item.system) : TEXT.answer;
-    parts.push(part(title, h('div', { class: 'a', dir: 'auto', lang: language, 'data-testid': 'answer' }, ...answerNodes(item))));
+    parts.push(part(title, texts.fill(h('div', { class: 'a', lang: language, 'data-testid': 'answer' }), item.answer, () => figuresOf(item)),
+      texts.choice(item.answer)));
   }
   for (const { title, answer } of item.answers ?? []) {
-    parts.push(part(title, h('div', { class: 'a', dir: 'auto', lang: language }, answer)));
+    parts.push(part(title, texts.fill(h('div', { class: 'a', lang: language }), answer), texts.choice(answer)));
   }
   if (item.references?.length) {
     parts.push(part(TEXT.references(item.references.length), h('ul', { class: 'refs', 'data-testid': 'references' },
       ...item.references.map((reference) => (typeof reference === 'string'
-        ? h('li', { dir: 'auto', lang: language }, reference)
+        ? texts.fill(h('li', { lang: language }), reference)
         : h('li', { class: 'phrases' }, h('span', { class: 'soft' }, TEXT.allOf),
-          ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase))))))));
+          ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase)))))),
+    texts.choice(...references)));
   }
   if (item.scores?.length) {
     parts.push(part(TEXT.scores, h('dl', { class: 'scores', 'data-testid': 'scores' }, ...item.scores.flatMap((score) => [
@@ -65,24 +68,10 @@ export function committedLabels(item, protocol, step) {
  * @param {string | null} claim
  */
 export function markClaim(root, claim) {
-  const answer = root.querySelector('.a');
-  if (!answer) return;
-  for (const mark of answer.querySelectorAll('mark')) mark.replaceWith(...mark.childNodes);
-  answer.normalize();
-  const wanted = claim?.trim().replace(/[.。!?]$/, '').toLowerCase();
-  if (!wanted) return;
-  const walker = document.createTreeWalker(answer, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const at = node.textContent?.toLowerCase().indexOf(wanted) ?? -1;
-    if (at >= 0 && node instanceof Text) {
-      const found = node.splitText(at);
-      found.splitText(wanted.length);
-      const mark = h('mark');
-      found.replaceWith(mark);
-      mark.append(found);
-      return;
-    }
-  }
+  const answer = textIn(root.querySelector('.a'));
+  answer?.unmark();
+  const [place] = claim ? answer?.find(claim.trim().replace(/[.。!?]$/, ''), 1) ?? [] : [];
+  if (place) answer?.mark(...place);
 }
 
 /**
@@ -113,33 +102,26 @@ export function figure(picture, number, item) {
   return h('figure', { 'data-image': picture.key }, frame, caption);
 }
 
-/** @param {string} title @param {HTMLElement} content */
-function part(title, content) {
-  return h('section', { class: 'part' }, h('h2', {}, title), content);
+/** @param {string} title @param {HTMLElement} content @param {HTMLElement | null} [beside] the title */
+function part(title, content, beside) {
+  return h('section', { class: 'part' }, h('h2', {}, beside ? h('span', {}, title) : title, beside), content);
 }
 
-/** The answer as it would be read: its images stand where the text has them, the rest after it. @param {Presentation} item */
-function answerNodes(item) {
+/** The images of an answer: where the text has them, the rest after it. @param {Presentation} item @returns {import('./texts/draw.js').Figures} */
+function figuresOf(item) {
   const images = item.images ?? [];
-  const answer = item.answer ?? '';
-  if (!images.length) return [answer];
-  /** @type {(string | HTMLElement)[]} */
-  const nodes = [];
   const placed = new Set();
-  let at = 0;
-  for (const match of answer.matchAll(PLACE)) {
-    const key = match[1];
-    const number = key === undefined ? images.findIndex((_, place) => !placed.has(place)) : images.findIndex((one) => one.key === key);
-    if (number < 0) continue;
-    nodes.push(answer.slice(at, match.index), figure(images[number], number + 1, item));
+  const put = (/** @type {number} */ number) => {
     placed.add(number);
-    at = match.index + match[0].length;
-  }
-  nodes.push(answer.slice(at));
-  images.forEach((image, number) => {
-    if (!placed.has(number)) nodes.push(figure(image, number + 1, item));
-  });
-  return nodes;
+    return figure(images[number], number + 1, item);
+  };
+  return {
+    place: (address) => {
+      const number = images.findIndex((one, at) => (address === null ? !placed.has(at) : one.key === address));
+      return number < 0 ? null : put(number);
+    },
+    rest: () => images.flatMap((_, number) => (placed.has(number) ? [] : [put(number)])),
+  };
 }
 
 /** @param {import('./types.js').Score} score */

@@ -54,6 +54,15 @@ export const TEXT = {
   discard: 'Discard',
   discardSure: 'Discard these labels for good?',
 
+  // texts of the item
+  textView: 'How texts with Markdown are shown',
+  rendered: 'Rendered',
+  renderedTitle: 'Show Markdown, tables and formulas as they are meant',
+  rawText: 'Raw text',
+  rawTextTitle: 'Show texts as they were written, and back',
+  table: 'Table',
+  code: 'Code',
+
   // judgement
   judgement: 'Judgement',
   stepsDone: (/** @type {string} */ title) => `${title}: show the labels you gave`,

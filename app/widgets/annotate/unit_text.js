@@ -7,9 +7,10 @@ import { TEXT } from './text.js';
 /** @typedef {import('./types.js').Unit} Unit */
 
 export class UnitText {
-  /** @param {(unit: Unit) => void} enlarge */
-  constructor(enlarge) {
+  /** @param {(unit: Unit) => void} enlarge @param {import('./texts/texts.js').Texts} texts */
+  constructor(enlarge, texts) {
     this.enlarge = enlarge;
+    this.texts = texts;
     /** @type {boolean | null} null: the text shows by itself when a unit has no place on a page */
     this.wanted = null;
     this.element = h('div', { class: 'drawer', 'data-testid': 'unit-text', tabindex: '0', role: 'region', 'aria-label': TEXT.textOf, hidden: true });
@@ -26,9 +27,9 @@ export class UnitText {
     if (!open || !unit) return;
     this.element.replaceChildren(
       h('header', {}, h('b', {}, unit.key), h('span', { class: 'grow' }, unitFacts(unit, doc).join(' · ')),
-        unit.box ? button(TEXT.enlarge, () => this.enlarge(unit), { class: 'tool' }) : null),
+        this.texts.choice(unit.text) ?? '', unit.box ? button(TEXT.enlarge, () => this.enlarge(unit), { class: 'tool' }) : null),
       unit.title ? h('h3', { dir: 'auto' }, unit.title) : '',
-      h('p', { class: unit.text ? 'passage' : 'passage soft', dir: 'auto' }, unit.text || TEXT.noText),
+      unit.text ? this.texts.fill(h('div', { class: 'passage' }), unit.text) : h('p', { class: 'passage soft' }, TEXT.noText),
     );
     this.element.scrollTop = 0;
   }

@@ -43,8 +43,9 @@ export class Viewer {
    * @param {(place: Place) => void} [on.support] a place was marked as the support of a label; without it none can be marked
    * @param {() => void} [on.done] the annotator is done with a tool that had the keyboard
    * @param {string} [on.study] address of the study, where phrases and passages are asked for
+   * @param {import('./texts/texts.js').Texts} texts
    */
-  constructor(keys, on) {
+  constructor(keys, on, texts) {
     this.on = on;
     /** @type {Unit[]} */
     this.units = [];
@@ -81,7 +82,7 @@ export class Viewer {
     });
     this.pages.element.addEventListener('scroll', () => this.selection.hide(), { passive: true });
     this.strip = new Strip((page) => this.goTo(page));
-    this.passages = new Passages((key) => this.choose(key));
+    this.passages = new Passages((key) => this.choose(key), texts);
     this.passages.element.hidden = true;
     this.selection = new UseSelection(keys, () => this.act('mark'));
     this.tools = new Toolbar(keys, {
@@ -111,7 +112,7 @@ export class Viewer {
       act: (action) => this.act(action),
       place: () => ({ document: this.doc?.id ?? 0, page: this.pages.page }),
     });
-    this.text = new UnitText((unit) => this.#enlarge(unit));
+    this.text = new UnitText((unit) => this.#enlarge(unit), texts);
     this.line = new EvidenceLine(keys, {
       act: (action) => this.act(action),
       unit: (key) => this.choose(key),
