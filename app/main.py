@@ -23,6 +23,7 @@ def run() -> None:
         role = chosen.role if chosen else None
         pages = [navigation.find(entry.name) for entry in navigation.entries_for(actor, role)]
         page = st.navigation(pages, position="top")
+        ui.go_on()
         shell.draw(actor, projects, chosen)
         with ui.problems():
             page.run()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -24,6 +24,7 @@ from db.sign_in import session_actor
 from exports.tables import TextTable, as_csv, as_html, as_latex, as_markdown
 
 _PROJECT = "assay_project"
+_GO = "assay_go"
 
 
 # Who and where --------------------------------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ def problems() -> Iterator[None]:
         signed_out(str(error))
         st.stop()
     except AssayError as error:
-        st.error(plain(str(error)))
+        st.error(lines(str(error)))
 
 
 def signed_out(text: str) -> None:
@@ -112,6 +113,26 @@ def signed_out(text: str) -> None:
     heading("Signed out")
     st.write(plain(text))
     st.html('<a class="assay-button" href="/sign-in" target="_self">Sign in</a>')
+
+
+@contextmanager
+def progress(words: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar with words from the first moment of long work, moved by calling what is given with (done, of)."""
+    bar = st.progress(0.0, text=f"{words} …")
+
+    def move(done: int, of: int) -> None:
+        share = min(1.0, done / of) if of else 0.0
+        bar.progress(share, text=f"{words}: {round(100 * share)} %")
+
+    try:
+        yield move
+    finally:
+        bar.empty()
+
+
+def lines(text: str) -> str:
+    """A text for Streamlit's Markdown that shows as it is written, line by line."""
+    return "\n\n".join(plain(line) for line in text.splitlines())
 
 
 def empty(text: str, first: str) -> None:
@@ -138,6 +159,26 @@ def link(label: str, name: str, *, key: str | None = None, primary: bool = False
     where = {key_: str(value) for key_, value in parameters.items()}
     with st.container(key=f"{'go' if primary else 'to'}-{key or name}-{'-'.join(where.values())}", width="content"):
         st.page_link(navigation.find(name), label=label, query_params=where or None)
+
+
+def go(name: str, **parameters: Any) -> NoReturn:
+    """Open a page of ours by its name, with its parameters; a project among them is the chosen one from then on."""
+    where = {key: str(value) for key, value in parameters.items()}
+    project_id = parameters.get("project")
+    if project_id is not None and project_id != st.session_state.get(_PROJECT):
+        # Which pages there are depends on the project: the next run knows those of this one.
+        st.session_state[_PROJECT] = project_id
+        st.session_state[_GO] = (name, where)
+        st.query_params["project"] = str(project_id)
+        st.rerun()
+    st.switch_page(navigation.find(name), query_params=where)
+
+
+def go_on() -> None:
+    """Open the page that `go` was asked for in the run before, if it was."""
+    wanted = st.session_state.pop(_GO, None)
+    if wanted is not None:
+        st.switch_page(navigation.find(wanted[0]), query_params=wanted[1])
 
 
 # Figures and tables ---------------------------------------------------------------------------------------------------

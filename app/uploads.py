@@ -15,6 +15,7 @@ from db.engine import Database
 from db.imports import ImportReport, import_items, preview_import
 from db.permissions import Actor
 from exports.formats import FORMATS, recognise
+from exports.importing import Progress, watched
 from exports.sources import Sources, open_sources
 
 
@@ -57,6 +58,7 @@ def import_uploads(
     format_name: str | None = None,
     dry_run: bool = False,
     skip_bad: bool = False,
+    progress: Progress | None = None,
 ) -> ImportReport:
     """What importing the uploads would do (`dry_run`), or has done; as `exports.importing.import_paths`.
 
@@ -66,7 +68,8 @@ def import_uploads(
     with stored(files) as paths, open_sources(paths) as opened:
         loose = [replace(file, folder="") if file.given else file for file in opened.files]
         sources = Sources(", ".join(path.name for path in paths), loose)
-        reading = (FORMATS.get(format_name) if format_name else recognise(sources)).read(sources)
+        chosen = FORMATS.get(format_name) if format_name else recognise(sources)
+        reading = watched(chosen.read(sources), progress)
         if dry_run:
             return preview_import(db, actor, project_id, reading=reading)
         documents = app_state().settings.documents_folder

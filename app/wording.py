@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+if TYPE_CHECKING:
+    from db.imports import ImportReport
 
 NOT_DEFINED = "not defined"
 NO_REASON = "no reason given"
@@ -49,6 +53,19 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
     """`1 item`, `1,200 items`, `no items`."""
     word = noun if n == 1 else plural or f"{noun}s"
     return f"{n:,} {word}" if n else f"no {word}"
+
+
+def import_counts(report: ImportReport) -> list[tuple[str, int]]:
+    """What an import of items would count (a preview) or has counted: the same things in the same words."""
+    return [
+        ("items added", report.added),
+        ("items there already", report.unchanged),
+        ("items there with other content", len(report.revisions)),
+        ("bad rows", len(report.rejected)),
+        ("documents added", report.documents),
+        ("documents given their bytes", report.supplied),
+        ("scores added to items there", report.scores),
+    ]
 
 
 def duration(seconds: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlmodel import Session, select
 
@@ -11,9 +11,9 @@ from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.imports import ImportReport, add_items
-from db.labels import ForeignLabel, LabelImport, add_labels
+from db.labels import ForeignLabel, LabelImport, LabelPlan, add_labels, planned, rejections
 from db.models import Study
-from db.parsed import Reading
+from db.parsed import Reading, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.studies import StudyDesign, _insert_study, candidates
 
@@ -38,25 +38,45 @@ def import_study_of_labels(
     overlap: int,
     items: Reading,
     rows: Sequence[ForeignLabel],
+    add_missing: bool = False,
 ) -> ForeignStudyMade:
     """Make a study without slots from the items of these rows and import the rows into it: all of it, or nothing.
 
-    `items` are added first; one that the project has stays as it is. `overlap` is how many annotations each item will
-    have at least: an item is settled when it has them. Whoever the labels are by becomes an annotator of the study.
-    Raises Conflict for a name that is taken, InvalidInput naming file and line for an item that is none, and what
-    `import_labels` raises for a label.
+    With `add_missing` those of `items` that the project lacks are added first. `overlap` is how many annotations each
+    item will have at least: an item is settled when it has them. Whoever the labels are by becomes an annotator of the
+    study. Raises Conflict for a name that is taken, NotFound for items that the project lacks, InvalidInput naming file
+    and line for an item that is none, and what `import_labels` raises for a label.
     """
     with db.write() as session:
         added = ImportReport(items.format)
-        add_items(session, actor, project_id, reading=items, report=added)
+        if add_missing:
+            add_items(session, actor, project_id, reading=items, report=added)
         if added.rejected:
-            first = added.rejected[0]
-            raise InvalidInput(f"{first.file}, line {first.line}: {first.reason}")
+            raise InvalidInput(rejections(added.rejected))
         named = list(dict.fromkeys(row.item for row in rows))
         study = _add_study(session, actor, project_id, name=name, protocol=protocol, items=named, overlap=overlap)
         labels = add_labels(session, actor, study, rows=rows, source=items.source)
         assert study.id is not None
         return ForeignStudyMade(study.id, added.added, labels)
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def plan_study_of_labels(
+    db: Database,
+    _actor: Actor,
+    project_id: int,
+    *,
+    protocol: Protocol,
+    items: Reading,
+    rows: Sequence[ForeignLabel],
+) -> LabelPlan:
+    """What `import_study_of_labels` would store, and everything that stands against it. Nothing is written."""
+    with db.read() as session:
+        there = {one.external_id for one in candidates(session, project_id)}
+        numbers = {item: place for place, item in enumerate(dict.fromkeys(row.item for row in rows))}
+        plan = planned(session, None, protocol, numbers, rows=rows, there=there, source=items.source)
+    unfit = (one for one in items.items() if isinstance(one, Rejected))
+    return replace(plan, problems=[*plan.problems, *unfit])
 
 
 def _add_study(
@@ -75,7 +95,10 @@ def _add_study(
     pool = {one.external_id: one for one in candidates(session, project_id)}
     missing = [item for item in items if item not in pool]
     if missing:
-        raise NotFound(f"The project has no item {missing[0]!r}. Import it, or leave its labels out.")
+        raise NotFound(
+            f"The project has no item {missing[0]!r} ({len(missing):,} of {len(items):,} are not there). Import them "
+            "first, leave their labels out, or ask for bare items."
+        )
     design = StudyDesign(name=name, annotators=(), overlap=0, order="given", settings={"foreign": True})
     ordered = [pool[item] for item in items]
     study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)

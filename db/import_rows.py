@@ -159,7 +159,7 @@ class RowWriter:
         if not new:
             return
         items = [parsed.item for parsed, _, _ in new]
-        documents = self.document_ids(_documents_of(items))
+        documents = self.document_ids(documents_of(items))
         fresh = [(item, there) for item, (_, _, there) in zip(items, new, strict=True) if there is None]
         item_ids = iter(self._insert_items([item for item, _ in fresh]))
         version_ids = fresh_ids(self._session, "item_version", len(new))
@@ -327,7 +327,18 @@ def _same_text(parameters: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
-def _documents_of(items: Iterable[Normal]) -> set[str]:
+def documents_there(session: Session, project_id: int, keys: Iterable[str]) -> int:
+    """How many of these keys are documents of the project."""
+    wanted, found = sorted(keys), 0
+    for start in range(0, len(wanted), _REMEMBERED):
+        condition, values = in_clause(session, "key", wanted[start : start + _REMEMBERED])
+        query = f"SELECT count(*) FROM document WHERE project_id = {mark(session)} AND {condition}"
+        found += session.connection().exec_driver_sql(query, (project_id, *values)).scalar_one()
+    return found
+
+
+def documents_of(items: Iterable[Normal]) -> set[str]:
+    """The keys of all documents that these items name."""
     keys: set[str] = set()
     for item in items:
         keys.update(item.get("documents", ()))

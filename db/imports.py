@@ -17,7 +17,7 @@ from annotators.errors import AssayError
 from db.documents import ATTACHED, give_bytes, store
 from db.engine import Database
 from db.import_documents import Supplied, complete, look_at_all
-from db.import_rows import Origin, RowWriter, missing_scores, sort_block
+from db.import_rows import Origin, RowWriter, documents_of, documents_there, missing_scores, sort_block
 from db.item_parts import normal_items
 from db.models import Batch, Document, Item, now
 from db.normal import FIELDS, Normal, canonical
@@ -49,9 +49,11 @@ class ProposedRevision:
 class ImportReport:
     """What an import did, or (`preview`) would do.
 
-    `batch` is None when nothing was written: for a preview, for a source that adds nothing, and when rows were
-    rejected. `revisions` are items that are there with other content. `examples` are the first items as they would be
-    stored, `metadata` counts the fields that are kept in the items' metadata, `notes` says what else is worth reading.
+    A preview counts what the import counts. `batch` is None when nothing was written: for a preview, for a source that
+    adds nothing, and when rows were rejected. `documents` are new, whether they are supplied or only named by items;
+    `supplied` gain their bytes; `scores` are those added to items that were there. `revisions` are items that are there
+    with other content. `examples` are the first items as they would be stored, `metadata` counts the fields that are
+    kept in the items' metadata, `notes` says what else is worth reading.
     """
 
     format: str
@@ -76,16 +78,20 @@ class ImportReport:
             "added": self.added,
             "unchanged": self.unchanged,
             "proposed_revisions": len(self.revisions),
+            "documents": self.documents,
+            "supplied": self.supplied,
+            "scores": self.scores,
             "rejected": [one.to_json() for one in self.rejected],
+            "notes": self.notes,
         }
 
 
 @dataclass(frozen=True)
 class _To:
-    """Where a stream of items goes: compared with what it has had, and (unless this is a preview) into a batch."""
+    """Where a stream of items goes: compared with what it has had, and into a batch or (in a preview) into counts."""
 
     seen: Seen
-    batch: _Batch | None
+    batch: _Batch | _Counted
     skip_bad: bool
 
 
@@ -100,7 +106,9 @@ def preview_import(db: Database, _actor: Actor, project_id: int, *, reading: Rea
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
     with Seen() as seen, db.read() as session:
         _documents(session, project_id, supplied, report, writer=None)
-        _items(session, project_id, reading, report, _To(seen, None, skip_bad=False))
+        counted = _Counted(session, project_id, {one.parsed.key for one in supplied})
+        _items(session, project_id, reading, report, _To(seen, counted, skip_bad=False))
+        report.documents += counted.documents_added
     return report
 
 
@@ -228,14 +236,14 @@ def _items(
                 report.metadata.update(one.item["metadata"].keys())
             if len(report.examples) < _EXAMPLES:
                 report.examples.append(one.item)
-        if report.rejected and not to.skip_bad:
-            if len(report.rejected) > MOST_REJECTED:
-                last = report.rejected[MOST_REJECTED]
-                reason = f"more than {MOST_REJECTED:,} bad rows: reading stopped here. Is this the right format?"
-                report.rejected[MOST_REJECTED:] = [Rejected(last.file, last.line, reason)]
-                return
-        elif to.batch is not None:
+        if len(report.rejected) > MOST_REJECTED and not to.skip_bad:
+            last = report.rejected[MOST_REJECTED]
+            reason = f"more than {MOST_REJECTED:,} bad rows: reading stopped here. Is this the right format?"
+            report.rejected[MOST_REJECTED:] = [Rejected(last.file, last.line, reason)]
+            return
+        if report.preview or to.skip_bad or not report.rejected:
             report.scores += to.batch.write(result.new, result.unchanged)
+    report.notes += reading.notes()
 
 
 def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[ProposedRevision]:
@@ -254,6 +262,21 @@ def _blocks(stream: Iterable[Any]) -> Iterator[list[Any]]:
     iterator = iter(stream)
     while block := list(islice(iterator, BLOCK)):
         yield block
+
+
+class _Counted:
+    """What a batch would write, counted and not written."""
+
+    def __init__(self, session: Session, project_id: int, described: set[str]) -> None:
+        self._session, self._project_id, self._known = session, project_id, described
+        self.documents_added = 0
+
+    def write(self, new: list[Any], unchanged: list[Any]) -> int:
+        """Count the documents that a block names first; how many scores items that are there would gain."""
+        unknown = documents_of(parsed.item for parsed, _, _ in new) - self._known
+        self.documents_added += len(unknown) - documents_there(self._session, self._project_id, unknown)
+        self._known |= unknown
+        return sum(len(scores) for _, scores in missing_scores(self._session, unchanged))
 
 
 class _Batch:

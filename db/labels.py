@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -32,10 +32,13 @@ from db.models import (
     Submission,
     now,
 )
+from db.parsed import Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.settlements import update_settlements
 from db.studies import protocol_of
 from db.tallies import Tallies
+
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -71,14 +74,82 @@ class LabelImport:
         }
 
 
+@dataclass(frozen=True)
+class LabelPlan:
+    """What an import of labels would store, counted as `LabelImport` counts it; nothing while there are `problems`.
+
+    `matched` and `unmatched` are the external ids that the rows name, in their order; `new_people` those annotators who
+    would become people without a login.
+    """
+
+    labels: int
+    annotations: int
+    annotators: list[str]
+    new_people: list[str]
+    matched: list[str]
+    unmatched: list[str]
+    problems: list[Rejected]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay labels import --dry-run --json` prints it."""
+        return {
+            "batch": None,
+            "labels": self.labels,
+            "annotations": self.annotations,
+            "annotators": self.annotators,
+            "new_people": self.new_people,
+            "items_matched": len(self.matched),
+            "items_unmatched": self.unmatched,
+            "problems": [one.to_json() for one in self.problems],
+        }
+
+
+@operation(On.STUDY, RESEARCHERS)
+def plan_labels(db: Database, _actor: Actor, study_id: int, *, rows: Sequence[ForeignLabel], source: str) -> LabelPlan:
+    """What `import_labels` would do with these rows, and everything that stands against it. Nothing is written."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        items = _items_of(session, study_id)
+        return planned(session, study_id, protocol_of(study), items, rows=rows, there=items.keys(), source=source)
+
+
+def planned(
+    session: Session,
+    study_id: int | None,
+    protocol: Protocol,
+    items: Mapping[str, int],
+    *,
+    rows: Sequence[ForeignLabel],
+    there: Container[str],
+    source: str,
+) -> LabelPlan:
+    """The plan for rows about these items (external id → id), of which those in `there` are not new; reads only."""
+    named = list(dict.fromkeys(row.item for row in rows))
+    grouped, problems = _grouped([row for row in rows if row.item in items], protocol, items, source)
+    annotators = sorted({annotator for _, annotator in grouped})
+    known = dict(session.execute(_accounts(annotators)).all())
+    if study_id is not None:
+        pairs = {(item, known[annotator]) for item, annotator in grouped if annotator in known}
+        problems += [Rejected(source, 1, reason) for reason in _repeats(session, study_id, pairs)]
+    return LabelPlan(
+        sum(map(len, grouped.values())),
+        len(grouped),
+        annotators,
+        [one for one in annotators if one not in known],
+        [one for one in named if one in there],
+        [one for one in named if one not in there],
+        problems,
+    )
+
+
 @operation(On.STUDY, RESEARCHERS)
 def import_labels(
     db: Database, actor: Actor, study_id: int, *, rows: Sequence[ForeignLabel], source: str
 ) -> LabelImport:
     """Store judgements that were made elsewhere as annotations of kind `imported`, all or none.
 
-    Annotators that have no account become persons without a login. Raises InvalidInput naming file and line for an
-    item that is not in the study, a criterion, target or value that the protocol does not have, or a repeated cell.
+    Annotators that have no account become persons without a login. Raises InvalidInput naming file and line of every
+    item that is not in the study, criterion, target or value that the protocol does not have, and repeated cell.
     """
     with db.write() as session:
         return add_labels(session, actor, session.get_one(Study, study_id), rows=rows, source=source)
@@ -92,18 +163,13 @@ def add_labels(
         raise InvalidInput(f"{source} has no labels. Give a table with the columns item, annotator, criterion, value.")
     assert study.id is not None
     protocol = protocol_of(study)
-    items = dict(
-        session.execute(
-            select(Item.external_id, StudyItem.id)
-            .select_from(StudyItem)
-            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-            .join(Item, col(Item.id) == ItemVersion.item_id)
-            .where(StudyItem.study_id == study.id)
-        ).all()
-    )
-    grouped = _grouped(rows, protocol, items, source)
+    grouped, problems = _grouped(rows, protocol, _items_of(session, study.id), source)
+    if problems:
+        raise InvalidInput(rejections(problems))
     people = _people(session, {annotator for _, annotator in grouped})
-    _refuse_repeats(session, study.id, {(item, people[annotator]) for item, annotator in grouped}, source)
+    repeats = _repeats(session, study.id, {(item, people[annotator]) for item, annotator in grouped})
+    if repeats:
+        raise InvalidInput(f"{source}: {repeats[0]}")
     batch = Batch(project_id=study.project_id, format="labels", source=source, person_id=actor.person_id)
     session.add(batch)
     session.flush()
@@ -119,44 +185,70 @@ _Cell = tuple[str, str, Any, str | None, datetime | None]
 _Grouped = dict[tuple[int, str], list[_Cell]]
 
 
-def _grouped(rows: Sequence[ForeignLabel], protocol: Protocol, items: dict[str, int], source: str) -> _Grouped:
-    """(study item, annotator) → cells, every row checked against the protocol."""
+def _items_of(session: Session, study_id: int) -> dict[str, int]:
+    """External id → study item."""
+    return dict(
+        session.execute(
+            select(Item.external_id, StudyItem.id)
+            .select_from(StudyItem)
+            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+            .join(Item, col(Item.id) == ItemVersion.item_id)
+            .where(StudyItem.study_id == study_id)
+        ).all()
+    )
+
+
+def _grouped(
+    rows: Sequence[ForeignLabel], protocol: Protocol, items: Mapping[str, int], source: str
+) -> tuple[_Grouped, list[Rejected]]:
+    """(study item, annotator) → cells, every row checked against the protocol; and the rows that do not fit."""
     seen: dict[tuple[str, str, str, str], int] = {}
     grouped: _Grouped = defaultdict(list)
+    problems: list[Rejected] = []
     criteria = {criterion.name: criterion for criterion in protocol.criteria}
-    for row in rows:
-        where = f"{source}, line {row.line}"
+
+    def cell_of(row: ForeignLabel) -> tuple[str, Any]:
         if row.item not in items:
-            raise InvalidInput(f"{where}: item {row.item!r} is not in the study. Import it, or leave the row out.")
+            raise InvalidInput(f"item {row.item!r} is not in the study. Import it, or leave the row out.")
         if row.criterion not in criteria:
-            known = ", ".join(criteria)
-            raise InvalidInput(f"{where}: {row.criterion!r} is no criterion of the protocol. Known: {known}.")
-        criterion = criteria[row.criterion]
-        target = row.target or "item"
-        try:
-            kind, value = target_kind(target), criterion.parse(row.value)
-        except AssayError as error:
-            raise InvalidInput(f"{where}: {error}") from None
+            raise InvalidInput(f"{row.criterion!r} is no criterion of the protocol. Known: {', '.join(criteria)}.")
+        criterion, target = criteria[row.criterion], row.target or "item"
+        kind, value = target_kind(target), criterion.parse(row.value)
         if kind != criterion.target:
+            raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {row.criterion!r} is about.")
+        first = seen.setdefault((row.item, row.annotator, row.criterion, target), row.line)
+        if first != row.line:
             raise InvalidInput(
-                f"{where}: target {target!r} is not a {criterion.target}, which {row.criterion!r} is about."
+                f"{row.annotator!r} labels {row.criterion!r} of {row.item!r} ({target}) again; the first time is line "
+                f"{first}. Keep one of the two."
             )
-        cell = (row.item, row.annotator, row.criterion, target)
-        if cell in seen:
-            raise InvalidInput(
-                f"{where}: {row.annotator!r} labels {row.criterion!r} of {row.item!r} ({target}) again; the first time "
-                f"is line {seen[cell]}. Keep one of the two."
-            )
-        seen[cell] = row.line
+        return target, value
+
+    for row in rows:
+        try:
+            target, value = cell_of(row)
+        except AssayError as error:
+            problems.append(Rejected(source, row.line, str(error)))
+            continue
         grouped[items[row.item], row.annotator].append((row.criterion, target, value, row.comment, row.time))
-    return grouped
+    return grouped, problems
+
+
+def rejections(problems: Sequence[Rejected]) -> str:
+    """Bad rows as the words of an error: a line each, the first 20."""
+    lines = [f"{one.file}, line {one.line}: {one.reason}" for one in problems[:_SHOWN]]
+    return "\n".join([*lines, *([f"… and {len(problems) - _SHOWN:,} more"] if len(problems) > _SHOWN else [])])
+
+
+def _accounts(names: Iterable[str]) -> Any:
+    """A query for the accounts with these names: (name, person id)."""
+    return select(Account.name, Account.person_id).where(col(Account.name).in_(list(names)))
 
 
 def _people(session: Session, names: Iterable[str]) -> dict[str, int]:
     """Annotator name → person id; a person without a login is made for a name that is not known."""
     wanted = sorted(set(names))
-    rows = session.execute(select(Account.name, Account.person_id).where(col(Account.name).in_(wanted)))
-    known = dict(rows.all())
+    known: dict[str, int] = dict(session.execute(_accounts(wanted)).all())
     for name in wanted:
         if name not in known:
             person = Person()
@@ -168,7 +260,8 @@ def _people(session: Session, names: Iterable[str]) -> dict[str, int]:
     return known
 
 
-def _refuse_repeats(session: Session, study_id: int, pairs: set[tuple[int, int]], source: str) -> None:
+def _repeats(session: Session, study_id: int, pairs: set[tuple[int, int]]) -> list[str]:
+    """Why labels for these study items by these persons may not come again, a line for each person."""
     standing = col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches())
     there = session.execute(
         select(Annotation.study_item_id, Annotation.person_id, Account.name)
@@ -176,12 +269,15 @@ def _refuse_repeats(session: Session, study_id: int, pairs: set[tuple[int, int]]
         .join(Account, col(Account.person_id) == Annotation.person_id, isouter=True)
         .where(Annotation.study_id == study_id, standing)
     )
+    counts: dict[str, int] = defaultdict(int)
     for study_item_id, person_id, name in there:
-        if (study_item_id, person_id) in pairs:
-            raise InvalidInput(
-                f"{source}: the study has labels by {name!r} for one of these items already. Import into a new study, "
-                "or leave these rows out."
-            )
+        counts[name] += (study_item_id, person_id) in pairs
+    return [
+        f"the study has labels by {name!r} for {n:,} of these items already. Import into a new study, or leave these "
+        "rows out."
+        for name, n in counts.items()
+        if n
+    ]
 
 
 def _block(session: Session, table: type[Any], n: int) -> int:

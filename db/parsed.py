@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,3 +60,6 @@ class Reading(Protocol):
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items, in the order of the source."""
+
+    def notes(self) -> Sequence[str]:
+        """What is worth reading about the source as a whole; asked when its items have been read."""

@@ -16,7 +16,7 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
 from db.models import Account, Membership, Person, PersonKind, Preference, Project, SignInFailure, WebSession, now
 from db.passwords import check_rules, hashed, matches
-from db.permissions import ADJUDICATORS, RESEARCHERS, Actor, On, Role, actor_of, operation, record
+from db.permissions import ADJUDICATORS, ANNOTATORS, RESEARCHERS, Actor, On, Role, actor_of, operation, record
 from db.sign_in import end_sessions, failure_key
 
 LOCAL_NAME = "admin"
@@ -217,6 +217,18 @@ def list_members(db: Database, actor: Actor, project_id: int) -> list[MemberRow]
             if role is not None:
                 members.append(MemberRow(account.person_id, account.name, Role(role), account.person_id in explicit))
         return members
+
+
+@operation(On.PROJECT, ADJUDICATORS)
+def who_may_annotate(db: Database, actor: Actor, project_id: int) -> list[MemberRow]:
+    """Everybody who may be an annotator of a study of this project, by name: members by their role, administrators."""
+    members = {row.person_id: row for row in list_members(db, actor, project_id)}
+    with db.read() as session:
+        for _, account in session.exec(_humans().where(col(Person.is_admin))):
+            row = members.get(account.person_id)
+            if row is None or row.role not in ANNOTATORS:
+                members[account.person_id] = MemberRow(account.person_id, account.name, Role.RESEARCHER, False)
+    return sorted((row for row in members.values() if row.role in ANNOTATORS), key=lambda row: row.name)
 
 
 @operation(On.PROJECT, RESEARCHERS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from db.engine import Database
 from db.imports import ImportReport, import_items, preview_import
-from db.parsed import ParsedItem, Rejected
+from db.parsed import ParsedItem, Reading, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation
 from exports.formats import FORMATS, recognise
 from exports.formats.base import FileReading
@@ -42,17 +42,23 @@ def import_paths(
     """
     with seldom_collected(), open_sources(paths) as sources:
         chosen = FORMATS.get(format_name) if format_name else recognise(sources)
-        reading = _Watched(chosen.read(sources), progress or (lambda _done, _of: None))
+        reading = watched(chosen.read(sources), progress)
         if dry_run:
             return preview_import(db, actor, project_id, reading=reading)
         return import_items(db, actor, project_id, reading=reading, data_folder=data_folder, skip_bad=skip_bad)
+
+
+def watched(reading: FileReading, progress: Progress | None) -> Reading:
+    """A reading that tells how far it has come."""
+    return _Watched(reading, progress) if progress else reading
 
 
 class _Watched:
     """A reading whose progress is told now and then."""
 
     def __init__(self, reading: FileReading, progress: Progress) -> None:
-        self.format, self.source, self.documents = reading.format, reading.source, reading.documents
+        self.format, self.source = reading.format, reading.source
+        self.documents, self.notes = reading.documents, reading.notes
         self._reading, self._progress = reading, progress
 
     def items(self) -> Iterator[ParsedItem | Rejected]:

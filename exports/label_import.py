@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +14,8 @@ from annotators.inferred_protocols import LabelColumn, criterion_name, infer_pro
 from annotators.protocols import Protocol
 from annotators.targets import TargetKind
 from db.engine import Database
-from db.foreign_studies import import_study_of_labels
-from db.labels import ForeignLabel, LabelImport, import_labels, targets_in
+from db.foreign_studies import import_study_of_labels, plan_study_of_labels
+from db.labels import ForeignLabel, LabelImport, LabelPlan, import_labels, plan_labels, targets_in
 from db.normal import normal_item
 from db.parsed import ParsedDocument, ParsedItem, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation
@@ -45,6 +47,131 @@ class LabelTableImport:
         }
 
 
+@dataclass(frozen=True)
+class CriterionPlan:
+    """One criterion of a table: what it is called there and in the study, what its values are and how often."""
+
+    column: str
+    name: str
+    target: str
+    scale: str
+    values: list[tuple[str, int]]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every value is a number, so that an order could be read off them."""
+        return all(re.fullmatch(r"[-+]?\d+(\.\d+)?", value) for value, _ in self.values)
+
+
+@dataclass(frozen=True)
+class LabelTablePlan:
+    """What importing a table would do: `plan` counts as the import does; nothing is stored while `obstacles` stand.
+
+    `columns` are those of the table that are read, `ignored` the others. With `inferred` the study would be made.
+    `items_added` are the bare items that would be made.
+    """
+
+    plan: LabelPlan
+    columns: list[str]
+    ignored: list[str]
+    criteria: list[CriterionPlan]
+    inferred: Protocol | None
+    items_added: int
+    left_out: dict[str, int]
+
+    @property
+    def obstacles(self) -> list[str]:
+        """Why the import would be refused, a sentence each; empty when it can be done."""
+        found = [f"line {one.line}: {one.reason}" for one in self.plan.problems]
+        missing = len(self.plan.unmatched) - self.items_added
+        if missing:
+            where = "project" if self.inferred else "study"
+            remedy = "Import them first, or ask for bare items" if self.inferred else "Take a study that has them"
+            found.append(
+                f"{missing:,} of {missing + len(self.plan.matched):,} items are not in the {where}: "
+                f"{shortened(self.plan.unmatched)}. {remedy}, or leave their rows out."
+            )
+        if not self.plan.labels and not found:
+            found.append("The table has no labels. Check that it is the right file.")
+        return found
+
+    def to_json(self) -> dict[str, object]:
+        """As `assay labels import --dry-run --json` prints it: the import's document and what is known beforehand."""
+        return {
+            **self.plan.to_json(),
+            "study_id": None,
+            "inferred": self.inferred is not None,
+            "criteria": [one.name for one in self.inferred.criteria] if self.inferred else None,
+            "items_added": self.items_added,
+            "left_out": self.left_out,
+            "columns": self.columns,
+            "columns_ignored": self.ignored,
+            "values": {one.name: dict(one.values) for one in self.criteria},
+            "obstacles": self.obstacles,
+        }
+
+
+def shortened(names: Sequence[str], most: int = 5) -> str:
+    """The first names of a list, and how many more there are."""
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def plan_label_table(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    study: str,
+    path: Path,
+    infer: bool = False,
+    bare_items: bool = False,
+    scales: Sequence[str] = (),
+) -> LabelTablePlan:
+    """What `import_label_table` would do; nothing is written.
+
+    Raises NotFound and InvalidInput where there is no telling: no such study, no such table, a protocol that cannot be
+    inferred. What is wrong with rows and items stands in the plan.
+    """
+    table = read_labels(path)
+    study_id = _study_there(db, actor, project_id, study, infer=infer)
+    if not table.rows:
+        table.checked()
+    if study_id is None:
+        columns = _columns(table, targets_in(table.rows, table.source), scales)
+        protocol = _inferred(study, table, columns)
+        renamed = [_renamed(row) for row in table.rows]
+        plan = plan_study_of_labels(db, actor, project_id, protocol=protocol, items=_BareItems(table), rows=renamed)
+    else:
+        protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
+        plan = plan_labels(db, actor, study_id, rows=_known(table.rows, protocol), source=table.source)
+    return LabelTablePlan(
+        replace(plan, problems=sorted([*table.rejected, *plan.problems], key=lambda one: one.line)),
+        table.columns,
+        table.ignored,
+        _criteria(table, protocol),
+        protocol if study_id is None else None,
+        len(plan.unmatched) if study_id is None and bare_items else 0,
+        dict(table.left_out),
+    )
+
+
+def _criteria(table: LabelTable, protocol: Protocol) -> list[CriterionPlan]:
+    """The criteria of the table in the order in which they first appear, their values most frequent first."""
+    by_name = {one.name: one for one in protocol.criteria}
+    counted: dict[str, Counter[str]] = {}
+    for row in table.rows:
+        counted.setdefault(row.criterion, Counter())[row.value] += 1
+    found = []
+    for column, values in counted.items():
+        name = column if column in by_name else criterion_name(column)
+        known = by_name.get(name)
+        target, scale = (str(known.target), known.scale) if known else ("", "not in the protocol")
+        found.append(CriterionPlan(column, name, target, scale, values.most_common()))
+    return found
+
+
 @operation(On.PROJECT, RESEARCHERS)
 def import_label_table(
     db: Database,
@@ -54,30 +181,42 @@ def import_label_table(
     study: str,
     path: Path,
     infer: bool = False,
+    bare_items: bool = False,
     scales: Sequence[str] = (),
 ) -> LabelTableImport:
     """Import a table of labels into the study of this name.
 
-    With `infer`, and no such study, it is made: its protocol is inferred from the table, its items are those of the
-    table, and items that the project lacks are added as bare ones, with their id for a question. `scales` are texts
-    `ordinal`, or `criterion=ordinal` for one of several (default nominal); a study that is there keeps its own. Without
-    `infer` an unknown study is NotFound and an unknown item InvalidInput.
+    With `infer`, and no such study, it is made: its protocol is inferred from the table and its items are those of the
+    table. Items that the project lacks are NotFound, or (`bare_items`) added with their id for a question. `scales` are
+    texts `ordinal`, or `criterion=ordinal` for one of several (default nominal); a study that is there keeps its own.
+    Without `infer` an unknown study is NotFound, and an item that the study lacks is InvalidInput.
     """
     table = read_labels(path)
     rows = table.checked()
-    targets = targets_in(rows, table.source)
-    try:
-        study_id = find_study(db, actor, project_id, name=study)
-    except NotFound as error:
-        if not infer:
-            raise NotFound(f"{error} With --infer it is made from the table.") from None
+    study_id = _study_there(db, actor, project_id, study, infer=infer)
+    if study_id is None:
+        columns = _columns(table, targets_in(rows, table.source), scales)
         return _into_a_new_study(
-            db, actor, project_id, study=study, table=table, columns=_columns(table, targets, scales)
+            db, actor, project_id, study=study, table=table, columns=columns, bare_items=bare_items
         )
-    names = {one["name"] for one in study_facts(db, actor, study_id).protocol["criteria"]}
-    known = [row if row.criterion in names else _renamed(row) for row in rows]
-    labels = import_labels(db, actor, study_id, rows=known, source=table.source)
+    protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
+    labels = import_labels(db, actor, study_id, rows=_known(rows, protocol), source=table.source)
     return LabelTableImport(labels, study_id, None, 0, dict(table.left_out))
+
+
+def _study_there(db: Database, actor: Actor, project_id: int, study: str, *, infer: bool) -> int | None:
+    try:
+        return find_study(db, actor, project_id, name=study)
+    except NotFound as error:
+        if infer:
+            return None
+        raise NotFound(f"{error} With --infer it is made from the table.") from None
+
+
+def _known(rows: Sequence[ForeignLabel], protocol: Protocol) -> list[ForeignLabel]:
+    """The rows under the names that the protocol has for their criteria."""
+    names = {one.name for one in protocol.criteria}
+    return [row if row.criterion in names else _renamed(row) for row in rows]
 
 
 def _renamed(row: ForeignLabel) -> ForeignLabel:
@@ -116,23 +255,34 @@ def _scales(given: Sequence[str], criteria: list[str]) -> dict[str, _Scale]:
     return {one: cast(_Scale, by_name.get(one, default)) for one in criteria}
 
 
-def _into_a_new_study(
-    db: Database, actor: Actor, project_id: int, *, study: str, table: LabelTable, columns: list[LabelColumn]
-) -> LabelTableImport:
+def _inferred(study: str, table: LabelTable, columns: list[LabelColumn]) -> Protocol:
     by_item: dict[str, set[str]] = {}
     for row in table.rows:
         by_item.setdefault(row.item, set()).add(row.annotator)
-    overlap = min(len(annotators) for annotators in by_item.values())
-    protocol = infer_protocol(study, columns, overlap=overlap)
+    return infer_protocol(study, columns, overlap=min(map(len, by_item.values()), default=1))
+
+
+def _into_a_new_study(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    study: str,
+    table: LabelTable,
+    columns: list[LabelColumn],
+    bare_items: bool,
+) -> LabelTableImport:
+    protocol = _inferred(study, table, columns)
     made = import_study_of_labels(
         db,
         actor,
         project_id,
         name=study,
         protocol=protocol,
-        overlap=overlap,
+        overlap=protocol.overlap,
         items=_BareItems(table),
         rows=[_renamed(row) for row in table.rows],
+        add_missing=bare_items,
     )
     return LabelTableImport(made.labels, made.study_id, protocol, made.items_added, dict(table.left_out))
 
@@ -159,3 +309,7 @@ class _BareItems:
                 yield ParsedItem(self.source, line, normal_item({"id": item, "question": item}))
             except InvalidInput as error:
                 yield Rejected(self.source, line, str(error))
+
+    def notes(self) -> Sequence[str]:
+        """There are none."""
+        return ()

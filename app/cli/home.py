@@ -173,7 +173,7 @@ def demo(
     It has documents, items of two systems, scores, people, and four studies in which simulated annotators have labelled
     and an adjudicator has decided. A second run adds nothing.
     """
-    from app.cli.sample_project import make_sample_project
+    from app.sample_project import make_sample_project
 
     if serve_it and as_json:
         raise typer.BadParameter("A server prints no JSON document. Leave one of the two out.", param_hint="--json")

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from annotators.errors import InvalidInput
 from app.cli.base import AsJson, ProjectName, StudyName, command, group, opened, project_id_of
-from app.cli.output import count, emit
+from app.cli.output import count, emit, working
 
 if TYPE_CHECKING:
-    from exports.label_import import LabelTableImport
+    from exports.label_import import LabelTableImport, LabelTablePlan
+
+MOST_SHOWN = 20
+"""Names, values and obstacles that are listed in words; with --json all are there."""
 
 labels = group("labels", "Labels that were made elsewhere: import them.")
 
@@ -25,7 +29,8 @@ def add_to(app: typer.Typer) -> None:
     labels,
     "import",
     "assay --home ./assay-home labels import finance verification labels.csv",
-    "assay --home ./assay-home labels import published raters ratings.csv --infer --scale ordinal",
+    "assay --home ./assay-home labels import published raters ratings.csv --infer --scale ordinal --dry-run",
+    "assay --home ./assay-home labels import published raters ratings.csv --infer --scale ordinal --bare-items",
 )
 def import_labels(
     context: typer.Context,
@@ -42,7 +47,13 @@ def import_labels(
         bool,
         typer.Option(
             "--infer",
-            help="Make the study if there is none: protocol and items from the table; unknown items are added bare.",
+            help="Make the study if there is none: protocol and items are those of the table.",
+        ),
+    ] = False,
+    bare_items: Annotated[
+        bool,
+        typer.Option(
+            "--bare-items", help="With --infer: add items that the project lacks, with their id as the question."
         ),
     ] = False,
     scale: Annotated[
@@ -53,28 +64,70 @@ def import_labels(
             show_default=False,
         ),
     ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import a table of labels into a study; annotators that are not known become people without a login.
 
-    The columns target, time and comment may be missing. A repeated cell, or a label that the protocol does not have, is
-    refused with its line, and nothing is imported.
+    The columns target, time and comment may be missing. A repeated cell, a label that the protocol does not have, or an
+    item that is not there is refused with its line, and nothing is imported.
     """
-    from exports.label_import import import_label_table
+    from exports.label_import import import_label_table, plan_label_table
 
     if scale and not infer:
         raise typer.BadParameter("Only a protocol that is inferred takes scales: add --infer.", param_hint="--scale")
-    with opened(context) as here:
-        done = import_label_table(
-            here.db,
-            here.actor,
-            project_id_of(here, project),
-            study=study,
-            path=file,
-            infer=infer,
-            scales=tuple(scale or ()),
-        )
+    if bare_items and not infer:
+        raise typer.BadParameter("Only a study that is made takes bare items: add --infer.", param_hint="--bare-items")
+    with opened(context) as here, working("Reading the table"):
+        project_id = project_id_of(here, project)
+        scales = tuple(scale or ())
+        if dry_run:
+            plan = plan_label_table(
+                here.db, here.actor, project_id,
+                study=study, path=file, infer=infer, bare_items=bare_items, scales=scales,
+            )  # fmt: skip
+        else:
+            done = import_label_table(
+                here.db, here.actor, project_id,
+                study=study, path=file, infer=infer, bare_items=bare_items, scales=scales,
+            )  # fmt: skip
+    if dry_run:
+        emit({**plan.to_json(), "study": study}, lambda: _plan_in_words(plan, study), as_json=as_json)
+        if plan.obstacles:
+            raise typer.Exit(InvalidInput.exit_code)
+    else:
         emit({**done.to_json(), "study": study}, lambda: _in_words(done, study), as_json=as_json)
+
+
+def _plan_in_words(found: LabelTablePlan, study: str) -> str:
+    """What an import would do, in lines; what stands against it comes last."""
+    from exports.label_import import shortened
+
+    plan = found.plan
+    lines = [
+        f"Would import {count(plan.labels, 'label')} in {count(plan.annotations, 'annotation')} by "
+        f"{', '.join(plan.annotators) or 'nobody'} into {study}.",
+        f"Columns read: {', '.join(found.columns)}."
+        + (f" Ignored: {', '.join(found.ignored)}." if found.ignored else ""),
+        f"Items: {len(plan.matched):,} matched, {len(plan.unmatched):,} not there"
+        + (f": {shortened(plan.unmatched, MOST_SHOWN)}." if plan.unmatched else "."),
+    ]
+    for one in found.criteria:
+        values = shortened([f"{value} ({n:,})" for value, n in one.values], MOST_SHOWN)
+        lines.append(f"{one.name} ({one.scale}, about each {one.target or 'item'}): {values}.")
+    if found.inferred:
+        lines.append("The study would be made with a protocol inferred from the table.")
+    if found.items_added:
+        lines.append(f"{count(found.items_added, 'item')} would be added bare, with the id as the question.")
+    if plan.new_people:
+        lines.append(f"Would become people without a login: {', '.join(plan.new_people)}.")
+    lines += [f"Left out: {count(n, 'row')} ({reason})." for reason, n in found.left_out.items()]
+    obstacles = found.obstacles
+    if obstacles:
+        lines += ["It would be refused:", *(f"  {one}" for one in obstacles[:MOST_SHOWN])]
+        more = len(obstacles) - MOST_SHOWN
+        lines += [f"  … and {more:,} more (all with --json)"] if more > 0 else []
+    return "\n".join(lines)
 
 
 def _in_words(done: LabelTableImport, study: str) -> str:

@@ -86,3 +86,19 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
             bar.update(done - bar.pos)
 
         yield move
+
+
+@contextmanager
+def working(label: str) -> Iterator[None]:
+    """A line on standard error from the first moment of work whose end nobody can tell; it goes when the block ends.
+
+    Nothing is written unless standard error is a terminal.
+    """
+    shown = f"{label} …"
+    if sys.stderr.isatty():
+        typer.echo(shown, err=True, nl=False)
+    try:
+        yield
+    finally:
+        if sys.stderr.isatty():
+            typer.echo("\r" + " " * len(shown) + "\r", err=True, nl=False)

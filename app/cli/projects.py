@@ -10,6 +10,7 @@ import typer
 
 from app.cli.base import AsJson, ProjectName, command, group, opened, project_id_of
 from app.cli.output import count, emit, progress, table
+from app.wording import import_counts
 
 if TYPE_CHECKING:
     from db.imports import ImportReport
@@ -113,13 +114,10 @@ def import_items(
 
 def in_words(report: ImportReport) -> str:
     """What an import did or would do, in lines."""
-    lines = [f"Preview of an import as {report.format}:" if report.preview else f"Import as {report.format}:"]
-    added = "would be added" if report.preview else "added"
-    lines.append(f"  {count(report.added, 'item')} {added}, {report.unchanged:,} there already")
-    if report.documents or report.supplied:
-        lines.append(f"  {count(report.documents, 'document')} {added}, {report.supplied:,} with their bytes")
-    if report.scores:
-        lines.append(f"  {count(report.scores, 'score')} {added} to items that were there")
+    words = "Preview of an import" if report.preview else "Import"
+    lines = [f"{words} as {report.format}, {'nothing is written' if report.preview else 'done'}:"]
+    counts = import_counts(report)
+    lines += [f"  {n:>7,} {what}" for what, n in counts if n] or ["        nothing new"]
     if report.metadata:
         kept = ", ".join(f"{name} ({n:,})" for name, n in Counter(report.metadata).most_common())
         lines.append(f"  kept in the items' metadata: {kept}")

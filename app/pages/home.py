@@ -1,4 +1,4 @@
-"""Home: what waits for me, each one click away; for researchers, their projects and how far they are."""
+"""Home: what waits for me, each one click away; for researchers, each project's next step and how its studies stand."""
 
 from __future__ import annotations
 
@@ -9,24 +9,56 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import navigation, ui, wording
+from app.state import app_state
+from app.widgets import blocks, next_steps
+from app.widgets.next_steps import Standing
 from db.permissions import Actor, Role
 from db.projects import ProjectRow, create_project, my_projects
 from db.studies import StudyRow, my_studies
 
+_STYLE = """
+[class*="st-key-card-"]:not([class*="st-key-card-more"]) { background: var(--assay-panel); }
+.assay-card-head { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: baseline; }
+.assay-card-head h2 { font-size: 1.1rem; font-weight: 600; margin: 0; padding: 0; overflow-wrap: anywhere; }
+.assay-small-head { font-size: 0.84rem; font-weight: 600; color: var(--assay-soft); margin: 0; padding: 0; }
+.assay-wait { display: grid; grid-template-columns: minmax(2.2ch, max-content) minmax(0, 1fr); gap: 12px;
+  align-items: baseline; }
+.assay-wait b { font-size: 1.15rem; font-weight: 600; text-align: right; font-variant-numeric: tabular-nums; }
+.assay-wait span { overflow-wrap: anywhere; }
+"""
+
+SHOWN = 8
+"""Studies of a project that are listed; the page Studies has all."""
+
 
 def page() -> None:
     """Draw the page."""
+    blocks.style()
+    st.html(f"<style>{_STYLE}</style>")
     actor = ui.actor()
     projects = my_projects(ui.db(), actor)
     studies = my_studies(ui.db(), actor)
-    ui.heading("Home", _greeting(actor, studies))
-    waiting = _waiting(studies)
-    if not waiting:
-        _nothing(actor, projects, studies)
-    if any(row.role is Role.RESEARCHER for row in projects):
-        _projects(projects, studies)
-    if actor.is_admin or actor.default_role == Role.RESEARCHER:
-        _new_project(first=not projects)
+    may_create = actor.is_admin or actor.default_role == Role.RESEARCHER
+    with st.container(horizontal=True, vertical_alignment="center", key="home-top"):
+        with st.container():
+            ui.heading("Home", _greeting(actor, studies))
+        if may_create and projects and st.button("New project", key="home-new-project"):
+            _new_project_dialog()
+    own = [row for row in projects if row.role is Role.RESEARCHER]
+    led = {row.project_id for row in own}
+    waiting = _waiting([row for row in studies if row.project_id not in led])
+    if not projects and may_create:
+        ui.empty("There is no project yet.", "Name one; then import documents, questions and answers into it.")
+        _new_project(actor)
+        return
+    if not waiting and not own:
+        _nothing(studies)
+    found = [(row, next_steps.standing(row, studies)) for row in own]
+    for project, standing in sorted(found, key=lambda one: one[1].labelled):  # what is to be begun comes first
+        with st.container(border=True, key=f"card-{project.project_id}"):
+            _project(project, standing)
+    if may_create and actor.is_admin and not any(row.name == _sample() for row in projects):
+        _sample_project(actor)
 
 
 def _greeting(actor: Actor, studies: Sequence[StudyRow]) -> str:
@@ -35,6 +67,9 @@ def _greeting(actor: Actor, studies: Sequence[StudyRow]) -> str:
     parts = [wording.count(left, "item") + " to annotate"] if left else []
     parts += [wording.count(disputed, "disputed item") + " to adjudicate"] if disputed else []
     return f"{actor.name}: {', '.join(parts)}" if parts else actor.name
+
+
+# What waits -----------------------------------------------------------------------------------------------------------
 
 
 def _waiting(studies: Sequence[StudyRow]) -> bool:
@@ -81,43 +116,146 @@ def _about(row: StudyRow, progress: str, share: float | None, tag: str = "") -> 
     )
 
 
-def _nothing(actor: Actor, projects: Sequence[ProjectRow], studies: Sequence[StudyRow]) -> None:
+def _nothing(studies: Sequence[StudyRow]) -> None:
     if any(row.is_annotator for row in studies):
         ui.empty("Nothing waits for you.", "Everything that was yours to do is done. New items appear here.")
-    elif actor.is_admin or any(row.role is Role.RESEARCHER for row in projects):
-        if not projects:
-            ui.empty("There is no project yet.", "Create one below; then import documents and items into it.")
-        elif not studies:
-            ui.empty("There is no study yet.", "Import items, then design a study: a protocol, a sample, annotators.")
     else:
         ui.empty("Nothing waits for you.", "A researcher adds you to a study; it then appears here.")
 
 
-def _projects(projects: Sequence[ProjectRow], studies: Sequence[StudyRow]) -> None:
-    st.subheader("Projects")
-    for project in projects:
-        if project.role is not Role.RESEARCHER:
-            continue
-        own = [row for row in studies if row.project_id == project.project_id]
-        with _row(f"project-{project.project_id}"):
-            done, of = sum(row.submitted for row in own), sum(row.slots for row in own)
-            progress = f"{done:,} of {of:,} annotations" if of else ""
-            bar = f'<div class="assay-bar"><i style="width:{round(100 * done / of)}%"></i></div>' if of else ""
-            st.html(
-                f'<div class="assay-row"><div><strong>{escape(project.name)}</strong><br>'
-                f'<span class="assay-soft">{wording.count(len(own), "study", "studies")}</span></div>'
-                f'<div class="assay-progress">{bar}<span class="assay-soft">{progress}</span></div></div>'
+# Projects of a researcher ---------------------------------------------------------------------------------------------
+
+
+def _project(project: ProjectRow, found: Standing) -> None:
+    new = not found.items and not found.studies
+    tag = '<span class="assay-quiet-tag">new, empty</span> ' if new else ""
+    about = "four steps to the first label" if new else found.in_words()
+    st.html(
+        f'<div class="assay-card-head"><h2>{escape(project.name)}</h2>{tag}'
+        f'<span class="assay-soft">{escape(about)}</span></div>'
+    )
+    if not found.labelled:
+        next_steps.draw(project, found)
+        return
+    left, right = st.columns([5, 2], gap="large")
+    with left:
+        _studies(project, found)
+    with right:
+        _for_me(project, found.studies)
+    with st.container(horizontal=True, key=f"card-more-{project.project_id}"):
+        for label, name, parameters in (
+            ("Import…", "imports", {}),
+            ("Add people…", "people", {}),
+            ("New study…", "studies", {"new": 1}),
+        ):
+            if st.button(label, type="tertiary", key=f"card-{project.project_id}-{name}"):
+                ui.go(name, project=project.project_id, **parameters)
+
+
+def _studies(project: ProjectRow, found: Standing) -> None:
+    """How each study stands, from counts that are kept: nothing here is measured anew at each look."""
+    rows = list(reversed(found.studies))
+    blocks.table(
+        f"Studies of {project.name}",
+        ("Study", "State", "Annotations", "Disputed"),
+        [
+            (
+                blocks.Html(
+                    blocks.to(row.name, "study", study=row.study_id, project=row.project_id).html
+                    + f'<br><span class="assay-soft">{escape(row.protocol)}</span>',
+                    row.name,
+                ),
+                blocks.tag(_state(row), quiet=True),
+                blocks.bar(row.submitted / max(1, row.slots), f"{row.submitted:,} of {row.slots:,}"),
+                f"{row.disputed:,}",
             )
-            for name in ("data", "studies"):
-                if name in navigation.load_pages():
-                    ui.link(name.capitalize(), name, key=f"home-{name}", project=project.project_id)
+            for row in rows[:SHOWN]
+        ],
+    )
+    if len(rows) > SHOWN:
+        ui.link(f"All {len(rows):,} studies", "studies", key="all-studies", project=project.project_id)
 
 
-def _new_project(*, first: bool) -> None:
-    with st.expander("New project", expanded=first), st.form("new-project", border=False):
-        name = st.text_input("Name of the project", max_chars=100)
-        if st.form_submit_button("Create project", type="primary"):
+def _state(row: StudyRow) -> str:
+    """Where a study is, in a word or two."""
+    if not row.submitted:
+        return "not begun"
+    return "all labelled" if row.submitted >= row.slots else "running"
+
+
+def _for_me(project: ProjectRow, studies: Sequence[StudyRow]) -> None:
+    """What waits for me in this project, each with its button."""
+    st.html('<h3 class="assay-small-head">Waiting for you</h3>')
+    found = False
+    for row in reversed(studies):
+        left = max(0, row.of - row.done)
+        if row.is_annotator and (row.returned or left):
+            found = True
+            what = f"returned to you in {row.name}" if row.returned else f"to annotate in {row.name}"
+            _wait(row.returned or left, what, "Annotate", "annotate", row, primary=not row.disputed)
+        if row.may_adjudicate and row.disputed:
+            found = True
+            _wait(row.disputed, f"disputed in {row.name}", "Adjudicate", "adjudicate", row, primary=True)
+    if not found:
+        st.html('<p class="assay-soft">Nothing.</p>')
+        outside = not any(row.is_annotator for row in studies)
+        if outside and st.button("Annotate myself", key=f"card-{project.project_id}-annotate"):
             with ui.problems():
-                project_id = create_project(ui.db(), ui.actor(), name)
-                st.query_params["project"] = str(project_id)
-                st.rerun()
+                next_steps.annotate_myself(project, studies)
+
+
+def _wait(n: int, what: str, label: str, name: str, row: StudyRow, *, primary: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"wait-{name}-{row.study_id}"):
+        st.html(f'<div class="assay-wait"><b>{n:,}</b><span>{escape(what)}</span></div>')
+        kind = "primary" if primary else "secondary"
+        if st.button(label, type=kind, key=f"waits-{name}-{row.study_id}", width=112):
+            ui.go(name, project=row.project_id, study=row.study_id)
+
+
+# New projects ---------------------------------------------------------------------------------------------------------
+
+
+def _new_project(actor: Actor) -> None:
+    with st.form("new-project", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Name of the project", max_chars=100, key="new-project-name")
+        pressed = st.form_submit_button("Create project", type="primary")
+    if pressed:
+        with ui.problems():
+            project_id = create_project(ui.db(), actor, name)
+            ui.go("home", project=project_id)
+    if actor.is_admin:
+        _sample_project(actor)
+
+
+@st.dialog("New project")
+def _new_project_dialog() -> None:
+    actor = ui.actor()
+    with st.form("new-project", border=False):
+        name = st.text_input("Name of the project", max_chars=100, key="new-project-name")
+        pressed = st.form_submit_button("Create project", type="primary")
+    if pressed:
+        with ui.problems():
+            project_id = create_project(ui.db(), actor, name)
+            ui.go("home", project=project_id)
+
+
+def _sample() -> str:
+    from app.sample_project import PROJECT  # noqa: PLC0415 - its texts are large, and seldom wanted
+
+    return PROJECT
+
+
+def _sample_project(actor: Actor) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="home-sample"):
+        st.html('<span class="assay-soft">No data at hand?</span>')
+        pressed = st.button("Open the sample project", type="tertiary", key="home-open-sample")
+    if not pressed:
+        return
+    from app.sample_project import make_sample_project  # noqa: PLC0415
+
+    settings = app_state().settings
+    with ui.problems():
+        with st.spinner("Making the sample project: five documents, 56 items, some labels. It takes a few seconds"):
+            make_sample_project(ui.db(), actor, settings.home / "sample", settings.documents_folder)
+        made = next(row for row in my_projects(ui.db(), actor) if row.name == _sample())
+        ui.go("home", project=made.project_id)

@@ -12,7 +12,7 @@ from annotators.errors import AssayError
 from app import ui, wording
 from app.state import app_state
 from app.uploads import Upload, import_uploads
-from app.widgets import blocks, label_form, pager
+from app.widgets import blocks, label_form, next_steps, pager
 from db.batches import BatchRow, list_batches, withdraw_batch
 from db.imports import ImportReport
 from db.permissions import RESEARCHERS
@@ -22,6 +22,7 @@ from exports.formats import FORMATS
 SHOWN = 200
 PAGE = 50
 _DONE = "imports-done"
+_IMPORTED = "imports-imported"
 _UPLOADER = "imports-uploader"
 
 
@@ -46,10 +47,13 @@ def page() -> None:
 
 
 def _new(project: ProjectRow) -> None:
+    number = st.session_state.setdefault(_UPLOADER, 0)
     done: ImportReport | None = st.session_state.pop(_DONE, None)
     if done is not None:
-        _imported(done, project)
-    number = st.session_state.setdefault(_UPLOADER, 0)
+        st.session_state[_IMPORTED] = (project.project_id, done)
+    kept = st.session_state.get(_IMPORTED)
+    if kept is not None and kept[0] == project.project_id:
+        _imported(kept[1], project)
     left, right = st.columns([3, 2], gap="large")
     files = left.file_uploader(
         "Files",
@@ -67,8 +71,10 @@ def _new(project: ProjectRow) -> None:
     if format_name:
         right.caption(ui.plain(FORMATS.get(format_name).help))
     if not files:
-        ui.empty("No file is chosen.", "Choose files above. The page Help says how each format is written.")
+        if kept is None:
+            ui.empty("No file is chosen.", "Choose files above. The page Help says how each format is written.")
         return
+    st.session_state.pop(_IMPORTED, None)
     report = _preview(project, files, format_name)
     if report is None:
         return
@@ -81,9 +87,9 @@ def _preview(project: ProjectRow, files: Sequence[Upload], format_name: str | No
     about = (project.project_id, format_name, tuple(getattr(file, "file_id", file.name) for file in files))
     kept = st.session_state.get("imports-preview")
     if kept is None or kept[0] != about:
-        with ui.problems(), st.spinner("Looking through the files"):
+        with ui.problems(), ui.progress(f"Looking through {wording.count(len(files), 'file')}") as move:
             report = import_uploads(
-                ui.db(), ui.actor(), project.project_id, files, format_name=format_name, dry_run=True
+                ui.db(), ui.actor(), project.project_id, files, format_name=format_name, dry_run=True, progress=move
             )
             kept = st.session_state["imports-preview"] = (about, report)
     if kept is None or kept[0] != about:
@@ -93,21 +99,12 @@ def _preview(project: ProjectRow, files: Sequence[Upload], format_name: str | No
 
 
 def _preview_drawn(report: ImportReport) -> None:
-    blocks.figures(
-        [
-            ("new items", f"{report.added:,}"),
-            ("there already", f"{report.unchanged:,}"),
-            ("with other content", f"{len(report.revisions):,}"),
-            ("bad rows", f"{len(report.rejected):,}"),
-            ("new documents", f"{report.documents:,}"),
-            ("with bytes", f"{report.supplied:,}"),
-        ]
-    )
-    st.caption(f"Read as {ui.plain(FORMATS.get(report.format).title)}.")
+    st.subheader("What the import would do")
+    _counted(report)
+    st.caption(f"Read as {ui.plain(FORMATS.get(report.format).title)}. Nothing is written yet.")
+    _notes(report)
     _rejected(report)
     _revisions(report)
-    for note in report.notes:
-        st.warning(ui.plain(note))
     if report.examples:
         with st.expander("The first items as they would be stored"):
             for one in report.examples:
@@ -115,6 +112,16 @@ def _preview_drawn(report: ImportReport) -> None:
     if report.metadata:
         kept = ", ".join(f"{name} ({n:,})" for name, n in report.metadata.most_common())
         st.html(f'<p class="assay-soft">Fields kept in the items\' metadata: {escape(kept)}</p>')
+
+
+def _counted(report: ImportReport) -> None:
+    """The counts of a preview, and of what was then done: the same things in the same words."""
+    blocks.figures([(words, f"{n:,}") for words, n in wording.import_counts(report)])
+
+
+def _notes(report: ImportReport) -> None:
+    if report.notes:
+        st.warning("\n\n".join(ui.plain(note) for note in report.notes))
 
 
 def _rejected(report: ImportReport) -> None:
@@ -158,7 +165,7 @@ def _choice(project: ProjectRow, files: Sequence[Upload], format_name: str | Non
     if not st.button(label, type="primary", key="imports-go"):
         return
     try:
-        with st.spinner("Importing"):
+        with ui.progress(label) as move:
             done = import_uploads(
                 ui.db(),
                 ui.actor(),
@@ -166,9 +173,10 @@ def _choice(project: ProjectRow, files: Sequence[Upload], format_name: str | Non
                 files,
                 format_name=format_name,
                 skip_bad=bool(report.rejected),
+                progress=move,
             )
     except AssayError as error:
-        st.error(ui.plain(str(error)))
+        st.error(ui.lines(str(error)))
         return
     st.session_state[_DONE] = done
     st.session_state[_UPLOADER] += 1
@@ -177,15 +185,13 @@ def _choice(project: ProjectRow, files: Sequence[Upload], format_name: str | Non
 
 
 def _imported(report: ImportReport, project: ProjectRow) -> None:
-    parts = [f"{wording.count(report.added, 'item')} added"]
-    parts += [f"{wording.count(report.documents, 'document')} added"] if report.documents else []
-    parts += [f"{wording.count(report.supplied, 'document')} supplied"] if report.supplied else []
-    parts += [f"{wording.count(report.scores, 'score')} added to items that were there"] if report.scores else []
-    parts += [f"{report.unchanged:,} unchanged"] if report.unchanged else []
-    parts += [f"{wording.count(len(report.rejected), 'bad row')} left out"] if report.rejected else []
-    batch = f" as batch {report.batch}" if report.batch else ""
-    st.success(f"Imported{batch}: {', '.join(parts)}.")
-    ui.link("Look at the data", "data", key="imports-data", project=project.project_id)
+    """What was done, and what comes next; it stays until other files are chosen."""
+    with st.container(border=True, key="imports-result"):
+        batch = f" as batch {report.batch}" if report.batch else ""
+        st.html(f'<h2 class="assay-done">Imported{escape(batch)}</h2>')
+        _counted(report)
+        _notes(report)
+        next_steps.after_an_import(project)
 
 
 # Earlier imports ------------------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ def page() -> None:
     if study_form.ITEMS in st.session_state:  # chosen on another page: the form comes first
         _new(project, counts)
         return
-    all_of_them, new = st.tabs(["Studies", "New study"])
+    wanted = "New study" if st.query_params.get("new") else "Studies"
+    all_of_them, new = st.tabs(["Studies", "New study"], default=wanted)
     with all_of_them:
         _listed(studies, project)
     with new:

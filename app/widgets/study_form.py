@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import chain, count
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from annotators.errors import InvalidInput
 from annotators.protocol_files import protocol_from_yaml
 from annotators.protocols import PROTOCOLS, Protocol
-from app import navigation, ui, wording
+from app import ui, wording
 from app.state import app_state
-from app.widgets import protocol_view
+from app.widgets import forms, protocol_view
 from db.items import ItemCounts
-from db.people import list_members
-from db.permissions import ANNOTATORS, Role
+from db.people import who_may_annotate
+from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores import list_scorers_in
-from db.studies import RULES, StudyDesign, create_study
+from db.studies import RULES, StudyDesign, StudyMade, create_study, list_studies
 
 SAMPLES: dict[str, str] = {
     "all": "All items",
@@ -36,36 +38,51 @@ ORDERS = {
 _RULES = {"unanimous": "When all annotators agree", "majority": "When more than half agree"}
 
 
+KEPT = (
+    "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
+    "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
+    "study-own",
+)  # fmt: skip
+"""The widgets whose values are kept; a star stands for the name of a protocol."""
+
+_FILE = "study-protocol-kept"
+"""The name and text of the protocol file that was uploaded last: an uploader forgets it with the page."""
+
 ITEMS = "study-items"
 """Where another page leaves the external ids of the items that a new study is to take."""
 
 
 def draw(project: ProjectRow, counts: ItemCounts) -> None:
-    """The form; on success the new study's page opens. Items that another page has chosen are its sample."""
+    """The form; on success the new study's page opens. Items that another page has chosen are its sample.
+
+    What was typed is kept for this project until the study is made, on other pages as well.
+    """
+    with forms.kept("study", project.project_id, KEPT):
+        made = _drawn(project, counts)
+    if made is not None:
+        forms.forget("study", project.project_id)
+        ui.go("study", study=made.study_id, project=project.project_id)
+
+
+def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
     chosen = _chosen_items()
     left, right = st.columns(2, gap="large")
     with left:
-        name = st.text_input("Name of the study", max_chars=100, key="study-name")
+        named = st.container()
         protocol = _protocol()
         if protocol is None:
-            return
+            return None
+        name = _name(named, project, protocol)
         show_scores = _scores(project) if protocol.about_scores else ()
         more = _more()
     with right:
         annotators = _annotators(project)
-        overlap = st.number_input(
-            "Overlap",
-            min_value=1,
-            max_value=50,
-            value=protocol.overlap,
-            key=f"study-overlap-{protocol.name}",
-            help="How many different annotators judge each item.",
-        )
+        overlap = _overlap(protocol, len(annotators))
         sample = _Sample(None, None) if chosen else _sample(counts)
     design = StudyDesign(
         name=name,
         annotators=tuple(annotators),
-        overlap=int(overlap),
+        overlap=overlap,
         sample=sample.n,
         per=sample.per,
         seed=more.seed,
@@ -76,15 +93,29 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
         settings=more.settings,
         items=chosen,
     )
-    _size(len(chosen) if chosen else sample_size(counts, sample.n, sample.per), design)
-    if st.button("Create study", type="primary", key="study-create"):
-        with ui.problems():
+    n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
+    _size(n_items, design)
+    made = None
+    needs = _needs(design)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button("Create study", type="primary", key="study-create", disabled=bool(needs))
+        if needs:
+            st.html(f'<span class="assay-need">{escape(" ".join(needs))}</span>')
+    if pressed:
+        with ui.problems(), st.spinner(f"Making the study of {wording.count(n_items, 'item')}"):
             made = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
             st.session_state.pop(ITEMS, None)
-            there = {"study": str(made.study_id), "project": str(project.project_id)}
-            st.switch_page(navigation.find("study"), query_params=there)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
         protocol_view.draw(protocol)
+    return made
+
+
+def _needs(design: StudyDesign) -> list[str]:
+    """What is missing before the study can be made, a sentence each."""
+    needs = []
+    if not design.annotators:
+        needs.append("Needs annotators: choose at least one.")
+    return needs
 
 
 def sample_size(counts: ItemCounts, n: int | None, per: str | None) -> int:
@@ -135,16 +166,21 @@ def _protocol() -> Protocol | None:
         st.caption(ui.plain(found.summary))
         return found
     file = st.file_uploader("Protocol file (YAML)", type=["yaml", "yml"], key="study-protocol-file")
-    if file is None:
+    if file is not None:
+        st.session_state[_FILE] = (file.name, file.getvalue())
+    name, data = st.session_state.get(_FILE, ("", b""))
+    if not name:
         st.caption("A protocol file says what is shown and asked; the page Help explains its fields.")
         return None
+    if file is None:
+        st.caption(f"{ui.plain(name)} is kept from before; choose another file to replace it.")
     try:
-        found = protocol_from_yaml(file.getvalue().decode("utf-8"), file.name)
+        found = protocol_from_yaml(data.decode("utf-8"), name)
     except UnicodeDecodeError:
-        st.error(f"{ui.plain(file.name)} is not in UTF\\-8. Save it as UTF\\-8 and upload it again.")
+        st.error(f"{ui.plain(name)} is not in UTF\\-8. Save it as UTF\\-8 and upload it again.")
         return None
     except InvalidInput as error:
-        st.error("\n\n".join(ui.plain(line) for line in str(error).splitlines()))
+        st.error(ui.lines(str(error)))
         return None
     st.html(
         f'<p><strong>{escape(found.title)}</strong> <span class="assay-soft">version {found.version}, '
@@ -154,19 +190,61 @@ def _protocol() -> Protocol | None:
     return found
 
 
+def _name(where: DeltaGenerator, project: ProjectRow, protocol: Protocol) -> str:
+    """What is typed, else the protocol's title with the first number that is free."""
+    taken = {row.name for row in list_studies(ui.db(), ui.actor(), project.project_id)}
+    numbered = chain([protocol.title], (f"{protocol.title} {number}" for number in count(2)))
+    suggested = next(name for name in numbered if name not in taken)
+    typed = where.text_input(
+        "Name of the study",
+        max_chars=100,
+        key="study-name",
+        placeholder=suggested,
+        help="Left empty, it is called as is suggested.",
+    )
+    return typed.strip() or suggested
+
+
 def _annotators(project: ProjectRow) -> list[str]:
-    members = [one for one in list_members(ui.db(), ui.actor(), project.project_id) if one.role in ANNOTATORS]
-    names = [one.name for one in members]
+    """All who are annotators by their role; me where nobody is."""
+    me = ui.actor().name
+    may = who_may_annotate(ui.db(), ui.actor(), project.project_id)
+    names = [row.name for row in may]
     chosen = st.multiselect(
         "Annotators",
         names,
-        default=[one.name for one in members if one.role is Role.ANNOTATOR],
+        default=[row.name for row in may if row.role is Role.ANNOTATOR] or [name for name in names if name == me],
         key="study-annotators",
-        help="Members of the project who may annotate. The page People gives somebody a role.",
+        format_func=lambda name: f"{name} (you)" if name == me else name,
+        help="Members of the project who may annotate, and administrators.",
     )
-    if not names:
-        st.caption("Nobody may annotate in this project yet. Give somebody a role on the page People.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(names) < 2:
+            st.caption("Nobody else may annotate in this project yet.")
+        if st.button("Add people…", type="tertiary", key="study-people", help="What is typed here is kept."):
+            ui.go("people", project=project.project_id)
     return chosen
+
+
+def _overlap(protocol: Protocol, annotators: int) -> int:
+    """How many annotators judge each item: never more than are chosen, and the form says so."""
+    key, most = f"study-overlap-{protocol.name}", max(1, annotators)
+    wanted = st.session_state.get(key, protocol.overlap)
+    if key in st.session_state:
+        st.session_state[key] = min(wanted, most)
+    overlap = st.number_input(
+        "Overlap",
+        min_value=1,
+        max_value=most,
+        value=min(wanted, most),
+        key=key,
+        help="How many different annotators judge each item.",
+    )
+    if annotators:
+        people = "annotator is chosen" if annotators == 1 else "annotators are chosen"
+        usual = f" The protocol suggests {protocol.overlap}." if protocol.overlap > most else ""
+        st.caption(f"At most {most}: {annotators:,} {people}, and each judges an item once.{usual}")
+    return int(overlap)
 
 
 @dataclass(frozen=True)
@@ -239,6 +317,4 @@ def _size(n_items: int, design: StudyDesign) -> None:
     slots, people = n_items * design.overlap, len(design.annotators)
     each = f", about {-(-slots // people):,} for each of {wording.count(people, 'annotator')}" if people else ""
     words = f"{wording.count(n_items, 'item')} × {design.overlap} = {wording.count(slots, 'slot')}{each}."
-    if people < design.overlap:
-        words += f" An overlap of {design.overlap} needs {design.overlap} annotators; {people} chosen."
     st.html(f'<p class="assay-size" aria-live="polite">{escape(words)}</p>')

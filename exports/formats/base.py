@@ -30,27 +30,57 @@ class Format(Protocol):
     title: str
     help: str
 
-    def claims(self, file: SourceFile) -> bool:
-        """Whether the file looks like one of this format's; from its name and first bytes only."""
+    def refusal(self, file: SourceFile) -> str | None:
+        """Why the file is not one of this format's, in a clause; None if it looks like one.
+
+        From its name and first bytes only.
+        """
 
     def read(self, sources: Sources) -> FileReading:
         """The sources as documents and items; InvalidInput when there is nothing of this format in them."""
 
+
+DOCUMENTS_ALONE = "native"
+"""The format that takes documents which come without items: they are documents in every format."""
+
+_SHOWN = 5
 
 FORMATS: Registry[Format] = Registry("format", "exports.formats")
 """All formats that items are imported from, by name."""
 
 
 def recognise(sources: Sources) -> Format:
-    """The one format that claims some of these files; InvalidInput when there is none, or more than one."""
-    found = [one for one in FORMATS if any(one.claims(file) for file in sources.files)]
+    """The one format that takes some of these files; InvalidInput when there is none, or more than one.
+
+    Documents that come alone are taken by the native format. Where no format takes a file, each says why.
+    """
+    found = [one for one in FORMATS if any(one.refusal(file) is None for file in sources.files)]
     if len(found) == 1:
         return found[0]
     if not found:
-        known = ", ".join(f"{one.name} ({one.title})" for one in FORMATS)
-        raise InvalidInput(f"{sources.description}: no format recognises these files. Known: {known}.")
+        documents = {file.name for _, file in sources.loose_documents()}
+        others = [file for file in sources.files if file.name not in documents]
+        if documents and not others:
+            return FORMATS.get(DOCUMENTS_ALONE)
+        raise InvalidInput(_refused(sources.description, others))
     names = _words([one.name for one in found])
     raise InvalidInput(f"{sources.description}: {names} all recognise these files. Say which with --format.")
+
+
+def _refused(description: str, files: Sequence[SourceFile]) -> str:
+    """Why no format takes these files, a line for each file and format."""
+    if not files:
+        return f"{description}: there is no file in it. Name the files or the folder that holds them."
+    lines = [f"{description}: no format recognises these files. Why each refused them:"]
+    for file in files[:_SHOWN]:
+        lines += [f"{file.name}, {one.name}: {one.refusal(file)}." for one in FORMATS]
+    if len(files) > _SHOWN:
+        lines.append(f"… and {len(files) - _SHOWN:,} more files")
+    lines.append(
+        "Choose another file, or write your data as native items.jsonl (docs/importing.md). A table of labels is "
+        "imported as labels."
+    )
+    return "\n".join(lines)
 
 
 def _words(names: Sequence[str]) -> str:

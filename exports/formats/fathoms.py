@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
+
+from rapidfuzz import fuzz, process
 
 from annotators.errors import AssayError, InvalidInput
 from db.normal import DEFAULT_SYSTEM, Normal, normal_item, question_key
@@ -21,6 +23,9 @@ _CONTEXT = re.compile(r"\AFile: (?P<file>[^\n]+)\nContent: (?P<text>.*)\Z", re.D
 _NEEDED = ("question", "category", "ground_truth", "pred_answer")
 _FIELDS = frozenset((*_NEEDED, *_HALLUCINATION, "required_files", "rag_context", "correctness_score"))
 _QUESTION_FIELDS = frozenset(("question", "files", "answers"))
+_NAMED = 5
+_ALIKE = 60
+"""Questions that differ which are named, and how alike (0 to 100) two wordings are that are shown side by side."""
 
 
 class Fathoms:
@@ -35,14 +40,19 @@ class Fathoms:
     title = "FATHOMS questions and results"
     help = "a file of questions, result files (a folder a group), and a folder of papers as PDF, in any combination"
 
-    def claims(self, file: SourceFile) -> bool:
-        """A JSON file whose beginning has `responses`, or lists of questions with `files` and `answers`."""
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a JSON file whose beginning has `responses`, or lists of questions with `files` and `answers`."""
         if not file.basename.endswith(".json"):
-            return False
+            return "it does not end with .json"
         head = file.head()
         if re.search(rb'"(?:responses"\s*:\s*\[|pred_answer"\s*:)', head):
-            return re.search(rb'"(?:model|pred_answer)"\s*:', head) is not None
-        return all(re.search(rb'"' + name + rb'"\s*:', head) for name in (b"question", b"files", b"answers"))
+            found = re.search(rb'"(?:model|pred_answer)"\s*:', head) is not None
+            return None if found else "it has `responses` but no `model`"
+        missing = [one for one in ("question", "files", "answers") if not re.search(rf'"{one}"\s*:'.encode(), head)]
+        if not missing:
+            return None
+        names = ", ".join(f"`{one}`" for one in missing)
+        return f"it has no `responses` as a result file has, and as a file of questions it lacks {names}"
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
@@ -54,6 +64,64 @@ class Fathoms:
         return _Reading(sources, files)
 
 
+class _Asked:
+    """Which questions the files of questions hold and which the result files, to name those that differ.
+
+    Items of one question stand beside each other because its text is the same; one letter more and an answer stands
+    alone.
+    """
+
+    def __init__(self) -> None:
+        self._questions: dict[tuple[str, str], None] = {}
+        self._results: dict[tuple[str, str], list[str]] = {}
+
+    def forget(self) -> None:
+        """Begin anew, as the stream does."""
+        self._questions.clear()
+        self._results.clear()
+
+    def watched(
+        self, file: SourceFile, items: Iterable[ParsedItem | Rejected], *, by_systems: bool
+    ) -> Iterator[ParsedItem | Rejected]:
+        """The items of a file, whose questions are remembered."""
+        for one in items:
+            if isinstance(one, ParsedItem):
+                key = (one.item.get("category") or "", one.item["question"])
+                if not by_systems:
+                    self._questions[key] = None
+                elif file.name not in (files := self._results.setdefault(key, [])):
+                    files.append(file.name)
+            yield one
+
+    def differences(self) -> list[str]:
+        """One line with how many differ, then the first few with both wordings; nothing where one kind is missing."""
+        unknown = [key for key in self._results if key not in self._questions] if self._questions else []
+        if not unknown:
+            return []
+        noun = "question of the result files is" if len(unknown) == 1 else "questions of the result files are"
+        lines = [
+            f"{len(unknown):,} {noun} not worded as in the file of questions; the answers to them will stand alone, "
+            "under questions of their own. Correct the wording in one of the files to bring them together."
+        ]
+        for category, question in unknown[:_NAMED]:
+            where = self._results[category, question]
+            files = where[0] + (f" and {len(where) - 1:,} more" if len(where) > 1 else "")
+            lines.append(f"{files} asks “{question}”; {self._nearest(category, question)}")
+        if len(unknown) > _NAMED:
+            lines.append(f"… and {len(unknown) - _NAMED:,} more questions that differ")
+        return lines
+
+    def _nearest(self, category: str, question: str) -> str:
+        of_category = [text for known, text in self._questions if known == category]
+        best = process.extractOne(question, of_category, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+        if best is not None:
+            return f"the file of questions: “{best[0]}”."
+        elsewhere = [known for known, text in self._questions if text == question]
+        if elsewhere:
+            return f"the file of questions has it in the category {elsewhere[0]!r}, not {category!r}."
+        return f"the file of questions has nothing like it in the category {category!r}."
+
+
 @dataclass(frozen=True)
 class _Reading:
     """The files of one FATHOMS source."""
@@ -62,6 +130,7 @@ class _Reading:
     files: list[SourceFile]
     format: str = Fathoms.name
     meter: Meter = field(default_factory=Meter)
+    asked: _Asked = field(default_factory=_Asked)
 
     @property
     def source(self) -> str:
@@ -76,21 +145,26 @@ class _Reading:
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items of every file that is one of FATHOMS'; a file that only lies beside them is passed over."""
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
+        self.asked.forget()
         for file in self.files:
             data = json_file(file)
             self.meter.done += file.size
             if isinstance(data, Rejected):
                 yield data
             elif isinstance(data, dict) and "responses" in data:
-                yield from _results(file, data)
+                yield from self.asked.watched(file, _results(file, data), by_systems=True)
             elif _is_questions(data):
-                yield from _questions(file, data)
+                yield from self.asked.watched(file, _questions(file, data), by_systems=False)
             elif file.given or (isinstance(data, dict) and "model" in data):
                 yield Rejected(
                     file.name, 1,
                     "this is neither a file of questions (category → list of question, files, answers) nor a result "
                     "file (`model`, `responses`). Leave it out, or choose another format.",
                 )  # fmt: skip
+
+    def notes(self) -> Sequence[str]:
+        """Questions of result files that no file of questions has word for word."""
+        return self.asked.differences()
 
 
 def _is_questions(data: Any) -> bool:

@@ -26,9 +26,14 @@ _SHOWN = 20
 
 @dataclass
 class LabelTable:
-    """The labels of a table, its bad rows, and how many rows were left out for which reason."""
+    """The labels of a table, its bad rows, and how many rows were left out for which reason.
+
+    `columns` are those that are read, `ignored` the others.
+    """
 
     source: str
+    columns: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
     rows: list[ForeignLabel] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
@@ -58,7 +63,7 @@ def read_labels(path: Path) -> LabelTable:
     table = LabelTable(path.name)
     first: dict[tuple[str, str, str, str], int] = {}
     with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
-        for line, row in _rows(text, path.name):
+        for line, row in _rows(text, table):
             try:
                 label = _label(line, row, table.left_out)
             except AssayError as error:
@@ -79,8 +84,9 @@ def read_labels(path: Path) -> LabelTable:
     return table
 
 
-def _rows(text: TextIOWrapper, name: str) -> Iterator[tuple[int, dict[str, str] | str]]:
-    """(line, cells by column) of every row, or (line, why it cannot be read)."""
+def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[str, str] | str]]:
+    """(line, cells by column) of every row, or (line, why it cannot be read); the table learns its columns."""
+    name = table.source
     heading = text.readline(_LONGEST_CELL)
     if not heading.strip():
         raise InvalidInput(f"{name} is empty. Give a table with the columns {', '.join(NEEDED)}.")
@@ -92,6 +98,9 @@ def _rows(text: TextIOWrapper, name: str) -> Iterator[tuple[int, dict[str, str] 
             f"{name}, line 1: the column {missing[0]!r} is missing. A table of labels has the columns "
             f"{', '.join(NEEDED)}, and perhaps {', '.join(OPTIONAL)}; found: {', '.join(columns)[:200]}."
         )
+    known = (*NEEDED, *OPTIONAL, *_FLAGS)
+    table.columns = [column for column in columns if column in known]
+    table.ignored = [column for column in columns if column not in known]
     limit = csv.field_size_limit(_LONGEST_CELL)
     try:
         reader = csv.reader(text, delimiter=delimiter, strict=True)

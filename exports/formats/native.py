@@ -35,14 +35,18 @@ class Native:
     title = "Assay's own JSONL"
     help = "items.jsonl, and beside it documents.jsonl and a folder documents/ where there are any; or one .jsonl file"
 
-    def claims(self, file: SourceFile) -> bool:
-        """A JSONL file whose first line has a `question`, or one called items.jsonl."""
-        if not file.basename.endswith(_LINES) or file.basename == DOCUMENTS:
-            return False
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a JSONL file whose first line has a `question`, or one called items.jsonl."""
         if file.basename == ITEMS:
-            return True
+            return None
+        if file.basename == DOCUMENTS:
+            return f"it describes documents; the items are missing ({ITEMS})"
+        if not file.basename.endswith(_LINES):
+            return f"it is not called {ITEMS} and does not end with {' or '.join(_LINES)}"
         first = file.head().removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
-        return first.startswith(b"{") and re.search(rb'"question"\s*:', first) is not None
+        if not first.startswith(b"{"):
+            return "its first line is not an object {…}"
+        return None if re.search(rb'"question"\s*:', first) else "its first line has no `question`"
 
     def read(self, sources: Sources) -> FileReading:
         """The files of the sources that hold items and documents."""
@@ -112,6 +116,10 @@ class _Reading:
                     yield ParsedItem(name, line, normal_item(row))
                 except AssayError as error:
                     yield Rejected(name, line, str(error))
+
+    def notes(self) -> Sequence[str]:
+        """Nothing: every line stands for itself."""
+        return ()
 
 
 def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFile]) -> ParsedDocument:

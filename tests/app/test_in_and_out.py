@@ -18,6 +18,7 @@ from app.web import handle_error
 from db.batches import list_batches
 from db.items import list_items
 from db.studies import list_studies
+from exports.formats import FORMATS
 from exports.verify import verify_folder
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages
@@ -48,7 +49,9 @@ def test_an_import_is_previewed_then_done_then_withdrawn(filled: Filled) -> None
     assert len(list_items(pages.db, pages.admin, filled.project_id)) == 4
     assert not uploads(pages)
     press(page, "Import 1 item and leave the bad rows out")
-    assert "1 item added" in no_problem(page)
+    shown = no_problem(page)
+    for n, what in ((1, "items added"), (1, "items there with other content"), (1, "bad rows")):
+        assert f"<b>{n}</b><span>{what}</span>" in shown
     assert list_items(pages.db, pages.admin, filled.project_id)[0].external_id == "a"
     [batch] = list_batches(pages.db, pages.admin, filled.project_id)
     assert batch.source == "items.jsonl"
@@ -65,7 +68,10 @@ def test_an_import_is_previewed_then_done_then_withdrawn(filled: Filled) -> None
 def test_files_that_no_format_recognises_are_refused_in_words(filled: Filled) -> None:
     page = filled.open("rosa", "imports")
     page.file_uploader(key="imports-files-0").set_value([("notes.xml", b"<a/>", "")]).run()
-    assert "no format recognises" in page.error[0].value
+    said = page.error[0].value.replace("\\", "")
+    assert "no format recognises" in said
+    for name in FORMATS.names():
+        assert f"notes.xml, {name}: " in said
     assert str(filled.pages.state.settings.home) not in page.error[0].value
     page.file_uploader(key="imports-files-0").set_value([("a.jsonl", ROWS, ""), ("../a.jsonl", ROWS, "")]).run()
     assert "Two uploaded files" in page.error[0].value
@@ -79,7 +85,7 @@ def test_a_zip_brings_documents_with_it(filled: Filled) -> None:
     page = filled.open("rosa", "imports")
     page.file_uploader(key="imports-files-0").set_value([("set.zip", packed.getvalue(), "")]).run()
     press(page, "Import 1 item")
-    assert "1 document supplied" in no_problem(page)
+    assert "<b>1</b><span>documents given their bytes</span>" in no_problem(page)
     assert len(list(filled.pages.state.settings.documents_folder.glob("*/*"))) == 1
 
 
@@ -96,11 +102,20 @@ def test_labels_made_elsewhere_become_a_study(filled: Filled) -> None:
     page = filled.open("rosa", "imports")
     page.text_input(key="label-import-name").input("Published").run()
     page.file_uploader(key="label-import-file-0").set_value(("labels.csv", LABELS + b"i00001,zoe,clear,no\n", "")).run()
-    press(page, "Import labels")
-    assert "line 6" in page.error[0].value
+    assert page.button(key="label-import-go").disabled
+    assert "line 6" in no_problem(page)
     page.file_uploader(key="label-import-file-0").set_value(("labels.csv", LABELS, "")).run()
-    press(page, "Import labels")
-    assert "4 labels by 2 annotators" in no_problem(page)
+    shown = no_problem(page)
+    assert "<dt>Items matched</dt><dd>i00001</dd>" in shown
+    assert "<dt>Items not there</dt><dd>new-1</dd>" in shown
+    assert "<dt>Columns read</dt><dd>item, annotator, criterion, value</dd>" in shown
+    assert "yes (3), no (1)" in shown
+    assert "1 of 2 items are not in the project" in shown
+    assert page.button(key="label-import-go").disabled
+    assert len(list_studies(filled.pages.db, filled.study.researcher, filled.project_id)) == 1
+    page.checkbox(key="label-import-bare").check().run()
+    press(page, "Import 4 labels")
+    assert "4 labels in 4 annotations by 2 annotators" in no_problem(page)
     rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
     assert [(row.name, row.n_items) for row in rows] == [("study", 4), ("Published", 2)]
 

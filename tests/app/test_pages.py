@@ -8,6 +8,7 @@ from html import escape
 import pytest
 from sqlmodel import select
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from annotators.submissions import FLAGGED, GivenLabel
 from app.pages import help as help_page
@@ -137,18 +138,60 @@ def test_the_form_says_what_it_would_make_and_makes_it(filled: Filled) -> None:
     assert "Second" in no_problem(page)
 
 
-def test_a_design_that_cannot_be_carried_out_is_refused_in_words(filled: Filled) -> None:
+def test_the_overlap_is_never_more_than_the_annotators_that_are_chosen_and_the_form_says_so(filled: Filled) -> None:
     page = filled.open("rosa", "studies")
-    page.text_input(key="study-name").input("Third").run()
-    page.number_input(key="study-overlap-qa_verification").set_value(9).run()
-    assert "An overlap of 9 needs 9 annotators; 3 chosen." in words(page)
-    press(page, "Create study")
-    assert "An overlap of 9" in page.error[0].value
-    page.number_input(key="study-overlap-qa_verification").set_value(1).run()
+    overlap = page.number_input(key="study-overlap-qa_verification")
+    assert (overlap.value, overlap.max) == (3, 3)
+    names = page.multiselect(key="study-annotators").value
+    page.multiselect(key="study-annotators").set_value(names[:2]).run()
+    overlap = page.number_input(key="study-overlap-qa_verification")
+    assert (overlap.value, overlap.max) == (2, 2)
+    shown = no_problem(page)
+    assert "At most 2: 2 annotators are chosen, and each judges an item once. The protocol suggests 3." in shown
+    assert "4 items × 2 = 8 slots, about 4 for each of 2 annotators." in shown
+
+
+def test_an_unmet_need_is_a_sentence_beside_a_disabled_button(filled: Filled) -> None:
+    page = filled.open("rosa", "studies")
+    assert not page.button(key="study-create").disabled
+    page.multiselect(key="study-annotators").set_value([]).run()
+    assert page.button(key="study-create").disabled
+    assert "Needs annotators: choose at least one." in no_problem(page)
+
+
+def test_a_study_without_a_typed_name_is_called_after_its_protocol(filled: Filled) -> None:
+    for _ in range(2):
+        page = filled.open("rosa", "studies")
+        press(page, "Create study")
+        no_problem(page)
+    rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
+    assert [row.name for row in rows[1:]] == ["QA verification", "QA verification 2"]
+
+
+def test_what_was_typed_is_kept_after_a_failed_submit_and_over_a_visit_of_another_page(filled: Filled) -> None:
+    page = filled.open("rosa", "studies")
     page.text_input(key="study-name").input("study").run()
+    page.selectbox(key="study-sample").set_value("system").run()
+    page.number_input(key="study-sample-size").set_value(1).run()
+    page.multiselect(key="study-annotators").set_value([page.multiselect(key="study-annotators").value[0]]).run()
     press(page, "Create study")
     assert "Choose another name" in page.error[0].value
-    assert len(list_studies(filled.pages.db, filled.study.researcher, filled.project_id)) == 1
+    assert page.text_input(key="study-name").value == "study"
+    page._page_hash = calc_hash("people")
+    page.run()
+    assert not [one for one in page.text_input if one.key == "study-name"]
+    page._page_hash = calc_hash("studies")
+    page.run()
+    assert page.text_input(key="study-name").value == "study"
+    assert (page.selectbox(key="study-sample").value, page.number_input(key="study-sample-size").value) == ("system", 1)
+    assert len(page.multiselect(key="study-annotators").value) == 1
+    page.text_input(key="study-name").input("another").run()
+    press(page, "Create study")
+    page._page_hash = calc_hash("studies")
+    page.query_params.clear()
+    page.run()
+    assert page.text_input(key="study-name").value == ""
+    assert page.selectbox(key="study-sample").value == "all"
 
 
 YAML = """\

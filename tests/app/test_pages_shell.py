@@ -13,7 +13,8 @@ from db.people import add_person, erase_person, list_people, revoke_sessions, se
 from db.permissions import EVERYBODY, Actor, Role
 from db.projects import create_project, my_projects
 from db.sign_in import one_time_person, session_actor, sign_in
-from db.studies import StudyDesign, create_study
+from db.studies import StudyDesign, create_study, my_studies
+from tests.app.filled import Filled
 from tests.app.pages import Pages, words
 from tests.makers import make_item, tiny_protocol
 from tests.servers import PASSWORD, ROOT
@@ -48,11 +49,92 @@ def test_without_a_session_no_page_is_drawn(pages: Pages) -> None:
 def test_an_empty_installation_says_what_to_do_first(pages: Pages) -> None:
     page = pages.open(pages.token("admin"))
     assert "There is no project yet" in words(page)
-    page.text_input[0].input("Energy reports")
-    page.button[0].click().run()
+    assert "Open the sample project" in [one.label for one in page.button]
+    page.text_input(key="new-project-name").input("Energy reports")
+    _button(page, "Create project")
+    assert not page.exception
     assert [row.name for row in my_projects(pages.db, pages.admin)] == ["Energy reports"]
-    assert "There is no study yet" in words(page)
     assert page.query_params["project"] == "1"
+    assert "four steps to the first label" in words(page)
+
+
+def _steps(page: AppTest) -> dict[str, tuple[str, bool]]:
+    """Button of a step → what stands beside it, and whether it can be pressed."""
+    found = re.findall(r"<strong>([^<]+)</strong><span>([^<]*)</span>", words(page))
+    buttons = [one for one in page.button if str(one.key).startswith("do-")]
+    return {one.label: (said, not one.disabled) for one, (_, said) in zip(buttons, found, strict=True)}
+
+
+def test_home_shows_the_next_steps_of_a_project_and_what_each_still_needs(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    token = pages.token("admin")
+    steps = _steps(pages.open(token))
+    assert list(steps) == ["Import…", "Add people…", "New study…", "Annotate myself"]
+    assert [can for _, can in steps.values()] == [True, True, False, False]
+    assert steps["New study…"][0] == steps["Annotate myself"][0] == "Needs items: import first."
+    make_item(pages.db, project_id, "item 1")
+    page = pages.open(token)
+    steps = _steps(page)
+    assert steps["Import…"] == ("1 item, no documents.", True)
+    assert all(can for _, can in steps.values())
+    assert words(page).count('aria-label="done"') == 1
+    pages.person("ana", Role.ANNOTATOR)
+    steps = _steps(pages.open(token))
+    assert steps["Add people…"][0] == "1 person besides you may annotate."
+
+
+@pytest.mark.parametrize(
+    ("label", "place"), [("Import…", "Import"), ("Add people…", "People"), ("New study…", "Studies")]
+)
+def test_a_step_goes_straight_to_its_page_in_its_project(pages: Pages, label: str, place: str) -> None:
+    first, second = (create_project(pages.db, pages.admin, name) for name in ("Alpha", "Beta"))
+    for project_id in (first, second):
+        make_item(pages.db, project_id, "item 1")
+    page = pages.open(pages.token("admin"), project=str(first))
+    next(one for one in page.button if one.label == label and one.key.startswith(f"do-{second}-")).click().run()
+    assert not page.exception
+    assert f'<h1 class="assay-title">{place}</h1>' in words(page)
+    assert page.query_params["project"] == str(second)
+    assert page.selectbox[0].value == second
+
+
+def test_whoever_made_the_project_annotates_in_it_with_one_click(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    for number in range(3):
+        make_item(pages.db, project_id, f"item {number}")
+    page = pages.open(pages.token("admin"))
+    _button(page, "Annotate myself")
+    assert not page.exception
+    [study] = my_studies(pages.db, pages.admin)
+    assert (study.name, study.is_annotator, study.n_items, study.overlap) == ("QA verification", True, 3, 1)
+    assert page.query_params["study"] == str(study.study_id)
+    again = _button(pages.open(pages.token("admin")), "Annotate myself")
+    assert again.query_params["study"] == str(study.study_id)
+    assert len(my_studies(pages.db, pages.admin)) == 1
+
+
+def test_where_others_have_a_study_annotating_myself_leads_to_a_new_one(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    pages.person("ana", Role.ANNOTATOR)
+    _study(pages, project_id, "ana")
+    page = pages.open(pages.token("admin"))
+    _button(page, "Annotate myself")
+    assert '<h1 class="assay-title">Studies</h1>' in words(page)
+    assert page.query_params["new"] == "1"
+    assert len(my_studies(pages.db, pages.admin)) == 1
+
+
+def test_home_shows_how_each_study_stands_once_labels_are_there(pages: Pages) -> None:
+    filled = Filled(pages)
+    page = filled.open("rosa", "home")
+    shown = words(page)
+    assert "12 of 12" in shown
+    assert "all labelled" in shown
+    assert "disputed in study" in shown
+    assert "Needs items" not in shown
+    _button(page, "Adjudicate")
+    assert not page.exception
+    assert page.query_params["study"] == str(filled.study_id)
 
 
 def test_pages_are_listed_by_role_in_the_chosen_project(pages: Pages) -> None:

@@ -40,6 +40,9 @@ class Rows:
         for line, row in enumerate(self._rows, 1):
             yield row if isinstance(row, Rejected) else ParsedItem("rows", line, normal_item(row))
 
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
 
 class Place:
     def __init__(self, db: Database) -> None:
@@ -86,6 +89,27 @@ def test_blocks_hang_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> 
             (str(number), f"d{number % 5}")
         ]
         assert [one.key for one in parts.documents] == [f"d{number % 2}"]
+
+
+def counts(report: ImportReport) -> dict[str, Any]:
+    """What a report counts, without what only a preview or only an import can know."""
+    return {name: value for name, value in report.to_json().items() if name != "batch"}
+
+
+def test_a_preview_counts_what_the_import_then_counts(place: Place) -> None:
+    place.take(row(1, documents=["there"], scores=[{"name": "correctness", "value": 1}]))
+    rows = (
+        row(1, documents=["there"], scores=[{"name": "correctness", "value": 1}, {"name": "flag", "value": 0}]),
+        row(2, documents=["there", "new-1"], evidence=[{"text": "t", "document": "new-2"}]),
+        row(3, documents=["new-1", "described"]),
+        row(4, answer="x"),
+        row(4, answer="y"),
+    )
+    reading = Rows(*rows, documents=(ParsedDocument("rows", 1, "described", title="D"),))
+    planned = preview_import(place.db, place.actor, place.project, reading=reading)
+    done = import_items(place.db, place.actor, place.project, reading=reading, skip_bad=True)
+    assert counts(planned) == counts(done)
+    assert (done.added, done.documents, done.scores, len(done.rejected)) == (3, 3, 1, 1)
 
 
 def test_an_item_may_point_at_more_documents_than_a_statement_takes_parameters(place: Place) -> None:

@@ -225,7 +225,7 @@ def test_a_failure_at_the_end_of_an_inferred_import_leaves_the_database_as_it_wa
     with database.engine.begin() as connection:
         connection.exec_driver_sql(REFUSALS[database.url.get_backend_name()])
     before = contents(database)
-    asked: dict[str, Any] = {"study": "tones", "path": table, "infer": True}
+    asked: dict[str, Any] = {"study": "tones", "path": table, "infer": True, "bare_items": True}
     with pytest.raises(DBAPIError, match="the power is out"):
         import_label_table(database, researcher, project_id, **asked)
     assert contents(database) == before
@@ -241,7 +241,7 @@ def test_a_bad_label_on_the_last_line_leaves_no_items_and_no_study(database: Dat
     table.write_text("item,annotator,criterion,value\n1,x,tone,high\n2,x,tone,low\n2,x,tone,high\n")
     before = contents(database)
     with pytest.raises(InvalidInput, match="line 4"):
-        import_label_table(database, researcher, project_id, study="tones", path=table, infer=True)
+        import_label_table(database, researcher, project_id, study="tones", path=table, infer=True, bare_items=True)
     assert contents(database) == before
 
 
@@ -253,5 +253,5 @@ def test_an_item_whose_id_is_none_is_named_with_its_line_and_nothing_is_left(
     table.write_text(f"item,annotator,criterion,value\n1,x,tone,high\n{'9' * 3000},x,tone,low\n")
     before = contents(database)
     with pytest.raises(InvalidInput, match="line 3"):
-        import_label_table(database, researcher, project_id, study="tones", path=table, infer=True)
+        import_label_table(database, researcher, project_id, study="tones", path=table, infer=True, bare_items=True)
     assert contents(database) == before

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.cli.sample_project import ANNOTATOR, PROJECT, make_sample_project
 from app.navigation import ENTRIES, load_pages
+from app.sample_project import ANNOTATOR, PROJECT, make_sample_project
 from db.people import set_password
 from db.projects import find_project
 from db.studies import list_studies

@@ -9,8 +9,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from app.cli.sample_project import ANNOTATOR, PROJECT, make_sample_project
 from app.navigation import ENTRIES, load_pages
+from app.sample_project import ANNOTATOR, PROJECT, make_sample_project
 from db.jobs import WorkerDesk, queue_job
 from db.people import set_password
 from db.projects import create_project, find_project

@@ -189,6 +189,48 @@ def test_one_system_twice_with_other_answers_is_refused_naming_both(place: Place
     assert "the first is in/g/x.json, line 8" in rejected.reason
 
 
+def questions(path: Path, *texts: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [{"question": text, "files": ["harbour.pdf"], "answers": [["red"]]} for text in texts]
+    path.write_bytes(orjson.dumps({"Images": rows}))
+    return path
+
+
+def test_questions_that_differ_between_results_and_questions_are_named_with_both_wordings(
+    place: Place, tmp_path: Path
+) -> None:
+    asked = questions(tmp_path / "questions.json", QUESTION, "Who built the pier?")
+    odd = QUESTION.replace("colour", "color")
+    files = [result(tmp_path / f"{name}/x.json", response(), response(question=odd)) for name in ("a", "b")]
+    planned = place.take(asked, *files, dry_run=True)
+    assert planned.notes[0].startswith("1 question of the result files is not worded as in the file of questions")
+    assert planned.notes[1] == f"x.json asks “{odd}”; the file of questions: “{QUESTION}”."
+    assert place.take(asked, *files).notes == planned.notes
+    moved = result(tmp_path / "c/y.json", response(category="Tables"))
+    assert place.take(asked, moved, dry_run=True).notes[1].endswith("has it in the category 'Images', not 'Tables'.")
+    alien = result(tmp_path / "d/z.json", response(question="0123456789"))
+    assert "has nothing like it in the category 'Images'" in place.take(asked, alien, dry_run=True).notes[1]
+
+
+def test_nothing_differs_where_only_one_kind_of_file_is_read(place: Place, tmp_path: Path) -> None:
+    assert place.take(questions(tmp_path / "questions.json", QUESTION), dry_run=True).notes == []
+    assert place.take(result(tmp_path / "a/x.json", response(question="Else?")), dry_run=True).notes == []
+
+
+def test_the_real_questions_that_differ_are_named(place: Place, shared_data: Path) -> None:
+    notes = place.take(shared_data / "fathoms", dry_run=True).notes
+    assert notes[0].startswith("2 questions of the result files are not worded as in the file of questions")
+    assert len(notes) == 3
+    assert all(note.startswith("fathoms/results/closed/claude") and note.count("“") == 2 for note in notes[1:])
+
+
+def test_the_real_plan_counts_what_the_import_counts(place: Place, shared_data: Path) -> None:
+    planned = place.take(shared_data / "fathoms", dry_run=True).to_json()
+    done = place.take(shared_data / "fathoms").to_json()
+    assert {**planned, "batch": done["batch"]} == done
+    assert done["documents"] > done["supplied"] == 4
+
+
 def test_the_real_files_come_in_whole(place: Place, shared_data: Path) -> None:
     report = place.take(shared_data / "fathoms")
     assert (report.added, report.rejected, report.supplied) == (93 + 10 * 93, [], 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tarfile
 import zipfile
 from pathlib import Path
@@ -49,7 +50,8 @@ def test_an_export_is_the_import_in_normal_form(place: Place, tmp_path: Path) ->
     rows = [full_item(), {"question": "Plain?"}, full_item(id="museum-1:beta", system="beta", scores=[], split=None)]
     report = place.take(write_jsonl(tmp_path / "items.jsonl", rows))
     assert report.to_json() == {
-        "batch": report.batch, "format": "native", "added": 3, "unchanged": 0, "proposed_revisions": 0, "rejected": [],
+        "batch": report.batch, "format": "native", "added": 3, "unchanged": 0, "proposed_revisions": 0,
+        "documents": 4, "supplied": 0, "scores": 0, "rejected": [], "notes": [],
     }  # fmt: skip
     lines = (place.give("out") / "items.jsonl").read_bytes().splitlines(keepends=True)
     assert lines[0] == NORMAL
@@ -193,8 +195,32 @@ def test_a_bare_file_of_any_name_is_recognised(place: Place, tmp_path: Path) -> 
 
 def test_files_that_no_format_recognises_are_refused(place: Place, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(InvalidInput, match="no format recognises"):
+    with pytest.raises(InvalidInput, match="no format recognises") as refused:
         place.take(tmp_path / "notes.txt")
+    lines = str(refused.value).splitlines()
+    assert "notes.txt, fathoms: it does not end with .json." in lines
+    assert "notes.txt, native: it is not called items.jsonl and does not end with .jsonl or .ndjson." in lines
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("a.jsonl", "[1]", "native: its first line is not an object {…}."),
+        ("a.jsonl", '{"q": 1}', "native: its first line has no `question`."),
+        ("documents.jsonl", '{"key": "a"}', "native: it describes documents; the items are missing (items.jsonl)."),
+        ("a.json", '{"responses": [{"x": 1}]}', "fathoms: it has `responses` but no `model`."),
+        ("a.json", '{"T": [{"question": "?", "files": []}]}', "as a file of questions it lacks `answers`."),
+    ],
+)
+def test_each_format_says_why_it_refused_a_file(place: Place, tmp_path: Path, name: str, text: str, why: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidInput, match=re.escape(why)):
+        place.take(tmp_path / name)
+
+
+def test_documents_that_come_alone_are_taken(place: Place, tmp_path: Path) -> None:
+    report = place.take(write_pdf(tmp_path / "a.pdf"), write_pdf(tmp_path / "b.pdf"))
+    assert (report.format, report.added, report.documents, report.supplied) == ("native", 0, 2, 2)
 
 
 def test_items_stay_in_the_order_of_the_file(place: Place, tmp_path: Path) -> None:

@@ -176,7 +176,11 @@ def test_a_dry_run_says_what_an_import_then_does(begun: CommandLine, tmp_path: P
         "added": 6,
         "unchanged": 0,
         "proposed_revisions": 0,
+        "documents": 0,
+        "supplied": 0,
+        "scores": 0,
         "rejected": [],
+        "notes": [],
     }
     assert rows_of(begun) == before
     done = begun.json("import", "finance", path)

@@ -65,8 +65,9 @@ def test_a_study_and_bare_items_are_inferred_from_a_table(begun: CommandLine, tm
     table = write_table(tmp_path / "t.csv", rows)
     assert "--infer" in begun("labels", "import", "finance", "raters", table, code=3).err
     done = begun.json(
-        "labels", "import", "finance", "raters", table, "--infer", "--scale", "Tone (1-5)=ordinal", "--scale", "nominal"
-    )
+        "labels", "import", "finance", "raters", table, "--infer", "--bare-items", "--scale", "Tone (1-5)=ordinal",
+        "--scale", "nominal",
+    )  # fmt: skip
     assert done["criteria"] == ["tone_1_5", "kind"]
     assert done["items_added"] == 2
     assert done["inferred"]
@@ -79,14 +80,16 @@ def test_a_study_and_bare_items_are_inferred_from_a_table(begun: CommandLine, tm
 def test_more_labels_go_into_an_inferred_study(begun: CommandLine, tmp_path: Path) -> None:
     for who in ("grace", "alan"):
         table = write_table(tmp_path / f"{who}.csv", [(f"i{n}", who, "Tone", "", n % 2) for n in range(4)])
-        begun("labels", "import", "finance", "raters", table, "--infer", "--scale", "nominal")
+        begun("labels", "import", "finance", "raters", table, "--infer", "--bare-items", "--scale", "nominal")
     [tone] = begun.json("agreement", "finance", "raters")["criteria"]
     assert (tone["n_units"], tone["n_raters"], tone["n_ratings"]) == (4, 2, 8)
 
 
 def test_nothing_is_left_of_a_table_that_is_refused(begun: CommandLine, tmp_path: Path) -> None:
     table = write_table(tmp_path / "t.csv", [("i1", "grace", "tone", "", "high"), ("i2", "grace", "tone", "", "low")])
-    refused = begun("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal", code=2)
+    refused = begun(
+        "labels", "import", "finance", "raters", table, "--infer", "--bare-items", "--scale", "ordinal", code=2
+    )
     assert "order" in refused.err
     assert begun.json("study", "list", "finance") == []
     assert begun.json("batches", "finance") == []
@@ -95,11 +98,76 @@ def test_nothing_is_left_of_a_table_that_is_refused(begun: CommandLine, tmp_path
 def test_exported_labels_are_measured_like_the_original(begun: CommandLine, tmp_path: Path) -> None:
     rows = [(f"i{n}", who, "tone", "", (n + shift) // 3) for n in range(9) for shift, who in enumerate(("x", "y", "z"))]
     table = write_table(tmp_path / "t.csv", rows)
-    begun("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal")
+    begun("labels", "import", "finance", "raters", table, "--infer", "--bare-items", "--scale", "ordinal")
     begun("export", "finance", "--study", "raters", "--to", tmp_path / "out", "--format", "labels", "--names")
     begun("project", "create", "copy")
-    begun("labels", "import", "copy", "raters", tmp_path / "out" / "labels.csv", "--infer", "--scale", "ordinal")
+    begun(
+        "labels",
+        "import",
+        "copy",
+        "raters",
+        tmp_path / "out" / "labels.csv",
+        "--infer",
+        "--bare-items",
+        "--scale",
+        "ordinal",
+    )
     assert begun.json("agreement", "copy", "raters") == begun.json("agreement", "finance", "raters")
+
+
+# Beforehand -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_counts_what_the_import_of_labels_then_does(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    rows = [(item, who, "Tone", value) for item in ("q0:harbour", "new-1") for who, value in (("ada", 2), ("kim", 5))]
+    table = write_table(
+        tmp_path / "t.csv", [(*row, "x") for row in rows], ("item", "annotator", "criterion", "value", "mood")
+    )
+    given = ("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal")
+    plan = begun.json(*given, "--bare-items", "--dry-run")
+    assert (plan["items_matched"], plan["items_unmatched"], plan["items_added"]) == (1, ["new-1"], 1)
+    assert (plan["columns"], plan["columns_ignored"]) == (["item", "annotator", "criterion", "value"], ["mood"])
+    assert plan["values"] == {"tone": {"2": 2, "5": 2}}
+    assert (plan["new_people"], plan["obstacles"]) == (["kim"], [])
+    assert begun.json("study", "list", "finance") == begun.json("batches", "finance")[1:] == []
+    done = begun.json(*given, "--bare-items")
+    shared = set(done) & set(plan) - {"batch", "study_id"}
+    assert {"labels", "annotations", "annotators", "items_added", "criteria", "left_out"} <= shared
+    assert {name: plan[name] for name in shared} == {name: done[name] for name in shared}
+
+
+def test_bare_items_are_made_only_when_they_are_asked_for(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    table = write_table(tmp_path / "t.csv", [(item, "kim", "tone", "", 1) for item in ("q0:harbour", "new-1", "new-2")])
+    given = ("labels", "import", "finance", "raters", table, "--infer")
+    planned = begun(*given, "--dry-run", code=2)
+    assert "1 matched, 2 not there: new-1, new-2" in planned.out
+    assert "2 of 3 items are not in the project: new-1, new-2. Import them first, or ask for bare items" in planned.out
+    refused = begun(*given, code=3)
+    assert "no item 'new-1' (2 of 3 are not there)" in refused.err
+    assert begun.json("study", "list", "finance") == []
+    assert "--infer" in begun("labels", "import", "finance", "raters", table, "--bare-items", code=2).err
+
+
+def test_a_dry_run_into_a_study_names_everything_that_stands_against_it(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    begun("study", "create", "finance", "a", "--protocol", "ambiguity", "--annotators", "ada,ben", "--overlap", "2")
+    good = [("q0:harbour", "grace", "ambiguity", "item", "clear")]
+    begun("labels", "import", "finance", "a", write_table(tmp_path / "good.csv", good))
+    rows = [
+        *good,
+        ("q1:harbour", "grace", "ambiguity", "", "muddy"),
+        ("q1:harbour", "grace", "colour", "", "clear"),
+        ("unknown", "grace", "ambiguity", "", "clear"),
+    ]
+    plan = begun.json("labels", "import", "finance", "a", write_table(tmp_path / "t.csv", rows), "--dry-run", code=2)
+    assert [one["line"] for one in plan["problems"]] == [1, 3, 4]
+    said = "\n".join(plan["obstacles"])
+    for word in ("has labels by 'grace' for 1 of these items", "'muddy'", "'colour'", "not in the study: unknown"):
+        assert word in said
+    assert plan["labels"] == 1
+    assert begun("labels", "import", "finance", "a", tmp_path / "t.csv", code=2).err.count("\n") == 3
 
 
 # Published figures ----------------------------------------------------------------------------------------------------
@@ -113,7 +181,7 @@ def test_ragcheckers_raters_agree_as_its_data_say(begun: CommandLine, tmp_path: 
         for criterion in ("correctness", "completeness", "overall")
     ]
     table = write_table(tmp_path / "ratings.csv", rows)
-    done = begun.json("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal")
+    done = begun.json("labels", "import", "finance", "raters", table, "--infer", "--bare-items", "--scale", "ordinal")
     assert (done["labels"], done["items_added"]) == (1680, 280)
     report = begun.json("agreement", "finance", "raters", "--resamples", "0", "--statistics", "all")
     found = {

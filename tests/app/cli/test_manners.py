@@ -186,7 +186,7 @@ def test_the_same_seed_gives_the_same_bytes(begun: CommandLine, tmp_path: Path) 
     for item in range(12):
         lines += [f"i{item},{who},tone,{(item + shift) // 5}" for shift, who in enumerate(("x", "y", "z"))]
     table.write_text("\n".join(lines))
-    begun("labels", "import", "finance", "raters", table, "--infer", "--scale", "ordinal")
+    begun("labels", "import", "finance", "raters", table, "--infer", "--bare-items", "--scale", "ordinal")
     call = ("agreement", "finance", "raters", "--resamples", "200", "--json")
     assert begun(*call, "--seed", "5").out == begun(*call, "--seed", "5").out
     assert begun(*call, "--seed", "5").out != begun(*call, "--seed", "6").out

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotators.protocols import PROTOCOLS
-from app.cli.sample_judgements import (
+from app.sample_judgements import (
     FLAGS,
     Judge,
     Verifier,
