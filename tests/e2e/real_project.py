@@ -12,7 +12,7 @@ from typing import Any
 
 from annotators.protocols import PROTOCOLS, Protocol
 from annotators.submissions import GivenLabel
-from app.cli.sample_judgements import chance
+from app.sample_judgements import chance
 from db.annotations import submit, work
 from db.committing import StepSubmission
 from db.people import actor_named
