@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotators.scoring import readable, value_kind
 from annotators.settling import vote
-from app import ui, wording
+from app import ui
 from app.widgets import blocks, item_view
 from db.items import ItemDetails, ScoreRow, item_details
 from db.remarks import ItemInStudy, ItemLabel, item_labels, item_place
@@ -137,11 +137,7 @@ def _scores(found: ItemDetails) -> None:
 
 
 def _score(one: ScoreRow) -> str:
-    if one.value is None:
-        return f"unscored: {one.reason}"
-    if value_kind(one.scorer, one.name).kind == "flag":
-        return "yes" if one.value else "no"
-    return wording.number(one.value, 3)
+    return value_kind(one.scorer, one.name).in_words(one.value, one.reason)
 
 
 def _history(found: ItemDetails) -> None:

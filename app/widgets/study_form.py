@@ -19,7 +19,7 @@ from db.people import list_members
 from db.permissions import ANNOTATORS, Role
 from db.projects import ProjectRow
 from db.scores import list_scorers_in
-from db.studies import RULES, StudyDesign, create_study
+from db.studies import RULES, StudyDesign, create_study, plan_study
 
 SAMPLES: dict[str, str] = {
     "all": "All items",
@@ -76,7 +76,11 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
         settings=more.settings,
         items=chosen,
     )
-    _size(len(chosen) if chosen else sample_size(counts, sample.n, sample.per), design)
+    n_items, notes = len(chosen) if chosen else sample_size(counts, sample.n, sample.per), ()
+    if protocol.about_scores or protocol.not_yet():
+        n_items, notes = _drawn(project, protocol, design)
+    _size(n_items, design)
+    _notes(notes)
     if st.button("Create study", type="primary", key="study-create"):
         with ui.problems():
             made = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
@@ -97,6 +101,22 @@ def sample_size(counts: ItemCounts, n: int | None, per: str | None) -> int:
         stratum = tuple(parts[part] for part in sorted((per or "").split(",")) if part)
         strata[stratum] = strata.get(stratum, 0) + size
     return sum(min(n, size) for size in strata.values())
+
+
+def _drawn(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> tuple[int, tuple[str, ...]]:
+    """How many items a study takes of which not all can be drawn, and why, in words."""
+    try:
+        plan = plan_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design, people=False)
+    except InvalidInput as error:
+        return 0, tuple(str(error).splitlines())
+    return plan.n_items, plan.notes
+
+
+def _notes(notes: Sequence[str]) -> None:
+    """What cannot be drawn or judged, a line each."""
+    if notes:
+        lines = "".join(f'<p style="margin:2px 0">{escape(one)}</p>' for one in notes)
+        st.html(f'<div class="assay-left-out" data-testid="left-out">{lines}</div>')
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------

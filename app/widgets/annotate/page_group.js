@@ -1,7 +1,7 @@
 /** A criterion on every page: one control for the current page, a number for each page, and a way to label the rest. */
 
 import { attribute, button, h, keepFocus } from './dom.js';
-import { cellTitle, criterionTitle, Row, targetKeys } from './rows.js';
+import { cellTitle, Row, rowTitle, targetKeys } from './rows.js';
 import { TEXT } from './text.js';
 
 /** @typedef {import('./types.js').Cell} Cell */
@@ -38,7 +38,7 @@ export class PageGroup {
     this.hopText = h('p', { class: 'hop-text', dir: 'auto' });
     this.rest = h('div', { class: 'rest' });
     this.element = h('div', { class: 'group' },
-      h('div', { class: 'group-title' }, criterionTitle(cells[0].criterion), this.count),
+      h('div', { class: 'group-title' }, rowTitle(cells[0].criterion, panel.sheet.item), this.count),
       this.tabs, this.hopText, this.row.element, this.chips, this.rest);
     this.drawn = /** @type {string | null | undefined} */ (undefined);
   }

@@ -1,7 +1,8 @@
-/** What is read before judging: question, answer with its images, references, steps, scores, labels of earlier steps. */
+/** What is read before judging: question, answer with its images, references, steps, labels of earlier steps. */
 
 import { h, keepFocus } from './dom.js';
 import { pageUrl, partUrl, partWidth, rung } from './images.js';
+import { phraseSets } from './phrase_sets.js';
 import { TEXT } from './text.js';
 import { WORDS } from './viewer_text.js';
 
@@ -30,17 +31,14 @@ export function reading(item) {
   for (const { title, answer } of item.answers ?? []) {
     parts.push(part(title, h('div', { class: 'a', dir: 'auto', lang: language }, answer)));
   }
-  if (item.references?.length) {
+  if (item.phrase_sets) {
+    parts.push(part(TEXT.acceptable, phraseSets(item.phrase_sets, language), TEXT.acceptableSets(item.phrase_sets.sets.length)));
+  } else if (item.references?.length) {
     parts.push(part(TEXT.references(item.references.length), h('ul', { class: 'refs', 'data-testid': 'references' },
       ...item.references.map((reference) => (typeof reference === 'string'
         ? h('li', { dir: 'auto', lang: language }, reference)
         : h('li', { class: 'phrases' }, h('span', { class: 'soft' }, TEXT.allOf),
           ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase))))))));
-  }
-  if (item.scores?.length) {
-    parts.push(part(TEXT.scores, h('dl', { class: 'scores', 'data-testid': 'scores' }, ...item.scores.flatMap((score) => [
-      h('dt', {}, score.title || score.name), h('dd', {}, scoreWords(score)),
-    ]))));
   }
   return parts;
 }
@@ -113,9 +111,9 @@ export function figure(picture, number, item) {
   return h('figure', { 'data-image': picture.key }, frame, caption);
 }
 
-/** @param {string} title @param {HTMLElement} content */
-function part(title, content) {
-  return h('section', { class: 'part' }, h('h2', {}, title), content);
+/** @param {string} title @param {HTMLElement} content @param {string} [more] beside the title */
+function part(title, content, more) {
+  return h('section', { class: 'part' }, h('h2', {}, title, more ? h('small', { class: 'soft' }, ` ${more}`) : null), content);
 }
 
 /** The answer as it would be read: its images stand where the text has them, the rest after it. @param {Presentation} item */
@@ -140,11 +138,4 @@ function answerNodes(item) {
     if (!placed.has(number)) nodes.push(figure(image, number + 1, item));
   });
   return nodes;
-}
-
-/** @param {import('./types.js').Score} score */
-function scoreWords(score) {
-  if (score.value === null) return TEXT.notScored(score.reason);
-  if (score.kind === 'flag') return score.value ? TEXT.yes : TEXT.no;
-  return String(Math.round(score.value * 1000) / 1000);
 }
