@@ -1,4 +1,4 @@
-"""Claims and images of the reference answer stay off the wire while the references are hidden: all that comes is read."""
+"""Claims and images of the reference answer stay off the wire while the references are hidden."""
 
 from __future__ import annotations
 
