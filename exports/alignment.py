@@ -29,7 +29,7 @@ from db.engine import Database
 from db.permissions import Actor
 from exports.alignment_arms import Arms, other_arm
 from exports.alignment_data import Human, StudyData, study_data
-from exports.alignment_scores import Metric, ProjectItem, project_items
+from exports.alignment_scores import Metric, ProjectItem, metrics_about, project_items
 
 Labels = Literal["item", "each", "settled"]
 LABELS: tuple[Labels, ...] = ("item", "each", "settled")
@@ -214,7 +214,7 @@ class _OfCriterion:
             ),
             None,
         )
-        metric = next((one for one in self.data.metrics if one.value == self.human.about_score), None)
+        metric = next(iter(metrics_about(self.data.metrics, self.human.about_score)), None)
         if blind is None or metric is None or blind.scale is None or blind.scale == (0.0, 0.0):
             return []
         low, high = blind.scale

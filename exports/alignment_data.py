@@ -21,9 +21,6 @@ from db.settlements import stream_settled
 from exports.alignment_scores import Metric, scores_of, unit_key
 from exports.columns import NO, YES
 
-AGREES_WITH_SCORE = "_agreement"
-"""How the names of criteria end that ask whether a person agrees with a score, in protocols about scores."""
-
 _NEGATIONS = ("not_", "not ", "no_", "non_", "non-", "in", "un", "dis")
 
 NOTHING = "(none)"
@@ -252,8 +249,9 @@ def _human(
         if name == criterion.name and (number := numbers.number(value)) is not None
     }
     about = None
-    if found.protocol.about_scores and criterion.name.endswith(AGREES_WITH_SCORE):
-        about = criterion.name.removesuffix(AGREES_WITH_SCORE)
+    judged = found.protocol.scores_judged_by(criterion)
+    if judged:
+        about = judged[0]
     return Human(
         criterion=criterion,
         people=dict(people),

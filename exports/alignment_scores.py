@@ -41,6 +41,12 @@ class Metric:
         return None if self.scale is None else (self.scale[0] + self.scale[1]) / 2
 
 
+def metrics_about(metrics: Sequence[Metric], score: str | None) -> list[Metric]:
+    """The metrics that a criterion about this score judges: of that name, else those that measure it."""
+    named = [one for one in metrics if score in (one.value, one.scorer)]
+    return named or [one for one in metrics if not one.judge and value_kind(one.scorer, one.value).measures == score]
+
+
 def unit_key(study_item_id: int, target: str) -> str:
     """A unit of a study as `db.ratings.ratings` names it: the study item, and the target unless it is the item."""
     return str(study_item_id) if target == "item" else f"{study_item_id}|{target}"

@@ -68,6 +68,8 @@ def check(
     if file.suffix.lower() not in (".yaml", ".yml"):
         raise InvalidInput(f"{str(file)!r} does not end in .yaml. Rename it, so that it is known for a protocol file.")
     found = protocol_named(str(file))
+    if not_yet := found.not_yet():
+        raise InvalidInput("\n".join(not_yet))
     document = {
         "protocol": found.name,
         "version": found.version,

@@ -12,6 +12,7 @@ from app.cli.output import count, emit, table
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol
+    from db.studies import StudyMade, StudyPlan
 
 study = group("study", "Studies: create, list.")
 
@@ -73,10 +74,13 @@ def create(
             metavar="SCORER", help="Scores that a study about scores is about; repeatable.", show_default=False
         ),
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be made, and which items are left out, without making it.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a study: freeze a protocol and a sample of items, and open a slot for each annotation."""
-    from db.studies import StudyDesign, create_study
+    from db.studies import StudyDesign, create_study, plan_study
 
     with opened(context) as here:
         chosen = protocol_named(protocol)
@@ -92,19 +96,28 @@ def create(
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
         )
-        made = create_study(here.db, here.actor, project_id_of(here, project), protocol=chosen, design=design)
-        document = {
-            "study": design.name,
-            "id": made.study_id,
+        about: dict[str, Any] = {"project_id": project_id_of(here, project), "protocol": chosen, "design": design}
+        document: dict[str, Any] = {"study": design.name}
+        made: StudyMade | StudyPlan
+        if dry_run:
+            made = plan_study(here.db, here.actor, **about)
+            begun = f"Would create study {design.name}"
+            document["dry_run"] = True
+        else:
+            created = made = create_study(here.db, here.actor, **about)
+            begun = f"Created study {design.name}"
+            document["id"] = created.study_id
+        document |= {
             "protocol": chosen.name,
             "items": made.n_items,
             "slots": made.n_slots,
-            "protocol_hash": made.protocol_hash,
+            "protocol_hash": chosen.digest(),
             "sample_hash": made.sample_hash,
+            "left_out": made.left_out,
+            "notes": list(made.notes),
         }
         size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
-        words = f"Created study {design.name}: {chosen.title}, {size}."
-        emit(document, words, as_json=as_json)
+        emit(document, "\n".join([f"{begun}: {chosen.title}, {size}.", *made.notes]), as_json=as_json)
 
 
 def protocol_named(name: str) -> Protocol:

@@ -140,11 +140,7 @@ def _scores(found: ItemDetails) -> None:
 
 
 def _score(one: ScoreRow) -> str:
-    if one.value is None:
-        return f"unscored: {one.reason}"
-    if value_kind(one.scorer, one.name).kind == "flag":
-        return "yes" if one.value else "no"
-    return wording.number(one.value, 3)
+    return value_kind(one.scorer, one.name).in_words(one.value, one.reason)
 
 
 def _history(found: ItemDetails) -> None:

@@ -146,6 +146,7 @@ def _design(study: Study, protocol: Protocol) -> None:
     per = settings.get("per") or ""
     sample = "all items" if settings.get("sample") is None else f"{settings['sample']}: {SAMPLES[per].lower()}"
     names = "shown to adjudicators" if settings.get("show_names") else "hidden from adjudicators"
+    left_out = settings.get("left_out", 0)
     own = "may" if settings.get("allow_own_adjudication") else "may not"
     blocks.facts(
         [
@@ -160,6 +161,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Annotators' names", names),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Scores judged", ", ".join(study.show_scores)),
+            ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
             ("Lease", f"{study.lease_minutes} minutes"),
             ("Made", ui.when(study.created_at)),
         ]

@@ -24,7 +24,7 @@ from db.engine import Database
 from exports import alignment_plots as plots
 from exports.alignment import AlignmentReport, comparable, pairs_of
 from exports.alignment_data import Human
-from exports.alignment_scores import Metric, project_items
+from exports.alignment_scores import Metric, metrics_about, project_items
 from exports.alignment_sections import (
     HEADLINES,
     OTHERS,
@@ -231,7 +231,7 @@ def draw_next(db: Database, report: AlignmentReport, human: Human, metric: Metri
 def choices(report: AlignmentReport, human: Human) -> list[Metric]:
     """The metrics that this criterion can be set against, the one that goes best with it first."""
     if human.about_score is not None:
-        return [one for one in report.data.metrics if one.value == human.about_score]
+        return metrics_about(report.data.metrics, human.about_score)
     if human.reason is not None:
         return []
 

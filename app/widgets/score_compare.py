@@ -74,8 +74,7 @@ def _items(project: ProjectRow, first: Column, second: Column) -> None:
     )
 
     def shown(column: Column, value: float) -> str:
-        flag = value_kind(column.used.scorer, column.value).kind == "flag"
-        return wording.number(value, 0 if flag else 3)
+        return value_kind(column.used.scorer, column.value).in_words(value)
 
     blocks.table(
         "Items that differ most",

@@ -171,7 +171,7 @@ def items(project: ProjectRow, column: Column, summary: ScoreSummary) -> None:
                     blocks.short(blocks.to(one.external_id, "item", item=one.item_id, project=project.project_id)),
                     one.system,
                     blocks.short(one.category, 24),
-                    blocks.short(mean_in_words(summary, one.value) if one.value is not None else "unscored"),
+                    blocks.short(value_kind(summary.scorer, summary.value).in_words(one.value)),
                     blocks.clip(one.question, 110),
                     blocks.clip(one.answer, 160),
                     _why(one),

@@ -21,7 +21,7 @@ from db.people import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores import list_scorers_in
-from db.studies import RULES, StudyDesign, StudyMade, create_study, list_studies
+from db.studies import RULES, StudyDesign, StudyMade, create_study, list_studies, plan_study
 
 SAMPLES: dict[str, str] = {
     "all": "All items",
@@ -93,10 +93,13 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         settings=more.settings,
         items=chosen,
     )
-    n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
+    n_items, notes = len(chosen) if chosen else sample_size(counts, sample.n, sample.per), ()
+    if protocol.about_scores or protocol.not_yet():
+        n_items, notes = _what_can_be_drawn(project, protocol, design)
     _size(n_items, design)
+    _notes(notes)
     made = None
-    needs = _needs(design)
+    needs = _needs(design, n_items)
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button("Create study", type="primary", key="study-create", disabled=bool(needs))
         if needs:
@@ -110,11 +113,13 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
     return made
 
 
-def _needs(design: StudyDesign) -> list[str]:
+def _needs(design: StudyDesign, n_items: int) -> list[str]:
     """What is missing before the study can be made, a sentence each."""
     needs = []
     if not design.annotators:
         needs.append("Needs annotators: choose at least one.")
+    if not n_items:
+        needs.append("Needs items: none can be drawn.")
     return needs
 
 
@@ -128,6 +133,22 @@ def sample_size(counts: ItemCounts, n: int | None, per: str | None) -> int:
         stratum = tuple(parts[part] for part in sorted((per or "").split(",")) if part)
         strata[stratum] = strata.get(stratum, 0) + size
     return sum(min(n, size) for size in strata.values())
+
+
+def _what_can_be_drawn(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> tuple[int, tuple[str, ...]]:
+    """How many items a study takes of which not all can be drawn, and why, in words."""
+    try:
+        plan = plan_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design, people=False)
+    except InvalidInput as error:
+        return 0, tuple(str(error).splitlines())
+    return plan.n_items, plan.notes
+
+
+def _notes(notes: Sequence[str]) -> None:
+    """What cannot be drawn or judged, a line each."""
+    if notes:
+        lines = "".join(f'<p style="margin:2px 0">{escape(one)}</p>' for one in notes)
+        st.html(f'<div class="assay-left-out" data-testid="left-out">{lines}</div>')
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import { attribute, button, h, shorten } from '../annotate/dom.js';
 import { foldLong } from '../annotate/long_texts.js';
 import { markClaim, reading } from '../annotate/reading.js';
 import { targetKeys } from '../annotate/rows.js';
+import { otherScores } from '../annotate/score_value.js';
 import { Side } from '../annotate/side.js';
 import { TEXT } from '../annotate/text.js';
 import { unitTitle } from './row.js';
@@ -72,7 +73,7 @@ export class Panel extends Side {
       done: (unit) => this.#reasoned(unit),
       reasonKey: this.keys.of('reason'),
     }, coloured);
-    this.parts.replaceChildren(this.table.element, ...this.#remarks());
+    this.parts.replaceChildren(...[this.table.element, otherScores(dispute.presentation)].filter((part) => part !== null), ...this.#remarks());
     this.place.scrollTop = 0;
     this.place.scrollLeft = 0;
     this.element.classList.toggle('refused', dispute.allowed !== null);

@@ -4,6 +4,7 @@ import { onEnter } from '../annotate/dock.js';
 import { attribute, button, h, keepFocus, keycap } from '../annotate/dom.js';
 import { kindOf } from '../annotate/inputs/index.js';
 import { cellTitle } from '../annotate/rows.js';
+import { scoreOf, scoreParts } from '../annotate/score_value.js';
 import { WORDS } from './text.js';
 import { about, division, isOdd, outcomeWords, valueTitle } from './units.js';
 
@@ -60,6 +61,7 @@ export class Row {
     h('th', { scope: 'row' }, grouped
       ? aboutNode(unit, decisions.item)
       : h('span', { dir: 'auto', title: unit.criterion.help || null }, unit.criterion.title),
+    grouped ? null : scoreNote(unit, decisions.item),
     words ? h('p', { class: 'division', 'data-testid': 'division' }, words) : null),
     ...raters.map((rater) => votes(unit, unit.votes.find((vote) => vote.rater === rater))), this.cell);
     this.#buildCell();
@@ -133,6 +135,12 @@ export class Row {
     const words = this.otherwise ? (undecided ? WORDS.onlyIf : outcomeWords(unit)) : WORDS.ownWords;
     this.cell.replaceChildren(h('span', { class: 'soft', dir: 'auto' }, words), ...(this.otherwise ? [this.otherwise] : []));
   }
+}
+
+/** The score that a criterion is about, with what it means. @param {Unit} unit @param {import('./types.js').Presentation} item */
+function scoreNote(unit, item) {
+  const score = scoreOf(item, unit.criterion);
+  return score && h('p', { class: 'score-note' }, ...scoreParts(unit.criterion, score), score.meaning ? h('small', { dir: 'auto' }, score.meaning) : null);
 }
 
 /** What a unit is about, in the first column. @param {Unit} unit @param {import('./types.js').Presentation} item */

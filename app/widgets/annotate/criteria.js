@@ -4,7 +4,8 @@ import { h } from './dom.js';
 import { PageGroup } from './page_group.js';
 import { figure } from './reading.js';
 import { Rest } from './rest.js';
-import { cellTitle, criterionTitle, Row, targetKeys, targetName, targetTitle } from './rows.js';
+import { cellTitle, Row, rowTitle, targetKeys, targetName, targetTitle } from './rows.js';
+import { otherScores } from './score_value.js';
 import { TEXT } from './text.js';
 
 /** @typedef {import('./types.js').Cell} Cell */
@@ -28,7 +29,7 @@ export function buildCriteria(panel) {
     const [{ target }] = criteria;
     const cells = panel.sheet.cells.filter((cell) => criteria.includes(cell.criterion));
     if (!cells.length) continue;
-    if (target === 'item' || target === 'pair') built.elements.push(...cells.map((cell) => row(cell, criterionTitle(cell.criterion), 'c')));
+    if (target === 'item' || target === 'pair') built.elements.push(...cells.map((cell) => row(cell, rowTitle(cell.criterion, panel.sheet.item), 'c')));
     else if (target === 'page') {
       const group = new PageGroup(cells, panel);
       built.groups.push(group);
@@ -42,6 +43,9 @@ export function buildCriteria(panel) {
       built.elements.push(group);
     }
   }
+  if (!panel.sheet.cells.length) built.elements.push(h('p', { class: 'nothing-asked', 'data-testid': 'nothing-asked' }, TEXT.nothingAsked));
+  const others = otherScores(panel.sheet.item);
+  if (others) built.elements.push(others);
   return built;
 }
 
@@ -51,7 +55,7 @@ export function buildCriteria(panel) {
 function list(cells, panel, row) {
   const { item } = panel.sheet;
   return h('div', { class: 'group', 'data-cells': idsOf(cells) },
-    h('div', { class: 'group-title' }, criterionTitle(cells[0].criterion), h('small', { class: 'soft' }, TEXT.units(cells.length))),
+    h('div', { class: 'group-title' }, rowTitle(cells[0].criterion, item), h('small', { class: 'soft' }, TEXT.units(cells.length))),
     ...cells.map((cell) => row(cell, targetTitle(cell.target, item), 'e')));
 }
 
@@ -64,7 +68,7 @@ function byThing(criteria, cells, panel, row) {
     const about = cells.filter((cell) => thingOf(cell) === thing);
     const number = item.images?.findIndex((image) => `image:${image.key}` === thing) ?? -1;
     const title = (/** @type {Cell} */ cell) => (pairs && criteria.length === 1
-      ? targetTitle(`evidence:${targetKeys(cell.target).evidence}`, item) : criterionTitle(cell.criterion));
+      ? targetTitle(`evidence:${targetKeys(cell.target).evidence}`, item) : rowTitle(cell.criterion, item));
     return h('div', { class: 'thing', 'data-cells': idsOf(about) },
       h('div', { class: 'thing-title', onclick: () => panel.pick(about[0]) }, targetTitle(thing, item),
         item.images && number >= 0 && item.answer === undefined ? figure(item.images[number], number + 1, item) : null,

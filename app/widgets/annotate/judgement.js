@@ -5,6 +5,7 @@ import { attribute, button, h, keepFocus, shorten } from './dom.js';
 import { foldLong } from './long_texts.js';
 import { committedLabels, markClaim, reading } from './reading.js';
 import { cellTitle, targetKeys } from './rows.js';
+import { scoreOf } from './score_value.js';
 import { Side } from './side.js';
 import { TEXT } from './text.js';
 
@@ -183,11 +184,17 @@ export class Judgement extends Side {
   cannotJudge() {
     const { cell, sheet } = this;
     if (!cell || !sheet) return;
-    this.dock.ask(TEXT.cannotTitle(cellTitle(cell, sheet.item)), TEXT.cannotReasons, sheet.of(cell).reason ?? '', (reason) => {
-      sheet.cannotJudge(cell, reason);
-      this.#changed();
-      this.#advance(cell);
-    });
+    const score = scoreOf(sheet.item, cell.criterion);
+    const noValue = score?.value === null ? [TEXT.noValueReason(score.words)] : [];
+    this.dock.ask(TEXT.cannotTitle(cellTitle(cell, sheet.item)), [...noValue, ...TEXT.cannotReasons], sheet.of(cell).reason ?? '',
+      (reason) => this.#cannotJudge(cell, reason));
+  }
+
+  /** @param {Cell} cell @param {string} reason */
+  #cannotJudge(cell, reason) {
+    this.sheet?.cannotJudge(cell, reason);
+    this.#changed();
+    this.#advance(cell);
   }
 
   /** Turns the flag for the researcher on or off. */
@@ -358,6 +365,10 @@ export class Judgement extends Side {
       undoRest: () => this.undoRest(),
       pick: (cell) => this.go(cell, false),
       clear: (cell) => this.#clear(cell),
+      cannotJudge: (cell, reason) => {
+        this.#select(cell);
+        this.#cannotJudge(cell, reason);
+      },
       comment: (cell) => {
         this.#select(cell);
         this.comment();

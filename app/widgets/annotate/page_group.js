@@ -2,7 +2,7 @@
 
 import { attribute, button, h, keepFocus } from './dom.js';
 import { Rest } from './rest.js';
-import { cellTitle, criterionTitle, Row, targetKeys } from './rows.js';
+import { cellTitle, Row, rowTitle, targetKeys } from './rows.js';
 import { TEXT } from './text.js';
 
 /** @typedef {import('./types.js').Cell} Cell */
@@ -40,7 +40,7 @@ export class PageGroup {
     this.rest = h('div', { class: 'rest' });
     this.labelRest = Rest.of(cells[0].criterion, () => this.#cellsOf(this.#hop(this.cell)), panel);
     this.element = h('div', { class: 'group' },
-      h('div', { class: 'group-title' }, criterionTitle(cells[0].criterion), this.count),
+      h('div', { class: 'group-title' }, rowTitle(cells[0].criterion, panel.sheet.item), this.count),
       this.tabs, this.hopText, this.row.element, this.chips, this.labelRest?.element ?? this.rest);
     this.drawn = /** @type {string | null | undefined} */ (undefined);
   }

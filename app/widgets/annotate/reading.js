@@ -1,7 +1,8 @@
-/** What is read before judging: question, answer with its images, references, steps, scores, labels of earlier steps. */
+/** What is read before judging: question, answer with its images, references, steps, labels of earlier steps. */
 
 import { h, keepFocus } from './dom.js';
 import { pageUrl, partUrl, partWidth, rung } from './images.js';
+import { phraseSets } from './phrase_sets.js';
 import { TEXT } from './text.js';
 import { textIn } from './texts/texts.js';
 import { WORDS } from './viewer_text.js';
@@ -32,18 +33,15 @@ export function reading(item, texts) {
   for (const { title, answer } of item.answers ?? []) {
     parts.push(part(title, texts.fill(h('div', { class: 'a', lang: language }), answer), texts.choice(answer)));
   }
-  if (item.references?.length) {
+  if (item.phrase_sets) {
+    parts.push(part(TEXT.acceptable, phraseSets(item.phrase_sets, language), TEXT.acceptableSets(item.phrase_sets.sets.length)));
+  } else if (item.references?.length) {
     parts.push(part(TEXT.references(item.references.length), h('ul', { class: 'refs', 'data-testid': 'references' },
       ...item.references.map((reference) => (typeof reference === 'string'
         ? texts.fill(h('li', { lang: language }), reference)
         : h('li', { class: 'phrases' }, h('span', { class: 'soft' }, TEXT.allOf),
           ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase)))))),
     texts.choice(...references)));
-  }
-  if (item.scores?.length) {
-    parts.push(part(TEXT.scores, h('dl', { class: 'scores', 'data-testid': 'scores' }, ...item.scores.flatMap((score) => [
-      h('dt', {}, score.title || score.name), h('dd', {}, scoreWords(score)),
-    ]))));
   }
   return parts;
 }
@@ -102,9 +100,10 @@ export function figure(picture, number, item) {
   return h('figure', { 'data-image': picture.key }, frame, caption);
 }
 
-/** @param {string} title @param {HTMLElement} content @param {HTMLElement | null} [beside] the title */
+/** @param {string} title @param {HTMLElement} content @param {HTMLElement | string | null} [beside] the title: a control, or more words */
 function part(title, content, beside) {
-  return h('section', { class: 'part' }, h('h2', {}, beside ? h('span', {}, title) : title, beside), content);
+  const more = typeof beside === 'string' ? h('small', { class: 'soft' }, ` ${beside}`) : beside;
+  return h('section', { class: 'part' }, h('h2', {}, more ? h('span', {}, title) : title, more), content);
 }
 
 /** The images of an answer: where the text has them, the rest after it. @param {Presentation} item @returns {import('./texts/draw.js').Figures} */
@@ -122,11 +121,4 @@ function figuresOf(item) {
     },
     rest: () => images.flatMap((_, number) => (placed.has(number) ? [] : [put(number)])),
   };
-}
-
-/** @param {import('./types.js').Score} score */
-function scoreWords(score) {
-  if (score.value === null) return TEXT.notScored(score.reason);
-  if (score.kind === 'flag') return score.value ? TEXT.yes : TEXT.no;
-  return String(Math.round(score.value * 1000) / 1000);
 }

@@ -1,9 +1,10 @@
 /** The rows of the judgement panel: one control for one decision, alone or under what it is about. */
 
-import { attribute, h, keepFocus } from './dom.js';
+import { attribute, button, h, keepFocus } from './dom.js';
 import { kindOf } from './inputs/index.js';
 import { unitTitle } from './passages.js';
 import { supportNotes } from './rationale.js';
+import { scoredTitle, scoreOf } from './score_value.js';
 import { TEXT } from './text.js';
 
 /** @typedef {import('./types.js').Cell} Cell */
@@ -22,6 +23,7 @@ import { TEXT } from './text.js';
  * @property {(cell: Cell) => void} pick the annotator points at a row
  * @property {(cell: Cell) => void} comment
  * @property {(cell: Cell) => void} clear
+ * @property {(cell: Cell, reason: string) => void} cannotJudge
  */
 
 /** @typedef {{document?: string, page?: number, hop?: string, claim?: string, evidence?: string, image?: string}} TargetKeys */
@@ -67,8 +69,10 @@ export function cellTitle(cell, item) {
   return key ? `${cell.criterion.title} (${claim}${key})` : cell.criterion.title;
 }
 
-/** Title, help and "optional" of a criterion. @param {Criterion} criterion */
-export function criterionTitle(criterion) {
+/** Title, help and "optional" of a criterion, with the score that it is about. @param {Criterion} criterion @param {Presentation} item */
+export function rowTitle(criterion, item) {
+  const score = scoreOf(item, criterion);
+  if (score) return scoredTitle(criterion, score);
   return h('div', { class: 'c-title' }, h('span', { dir: 'auto' }, criterion.title),
     criterion.required === false ? h('i', { class: 'optional' }, TEXT.optional) : null,
     criterion.help ? h('small', { dir: 'auto' }, criterion.help) : null);
@@ -87,21 +91,26 @@ export class Row {
     this.panel = panel;
     const { item } = panel.sheet;
     this.kind = kindOf(cell.criterion);
+    const score = scoreOf(item, cell.criterion);
+    const name = score ? `${cellTitle(cell, item)}: ${score.words}` : cellTitle(cell, item);
     this.input = this.kind.create({
-      criterion: cell.criterion, name: cellTitle(cell, item), item,
+      criterion: cell.criterion, name, item,
       give: (value, done) => panel.give(this.cell, value, done),
     });
     this.notes = h('div', { class: 'notes' });
+    /** What is suggested where there is no value to judge. @type {HTMLElement | null} */
+    this.suggestion = score?.value === null ? h('div', { class: 'no-value' }, button(TEXT.noValueJudge,
+      () => panel.cannotJudge(cell, TEXT.noValueReason(score.words)), { class: 'btn small', testid: 'no-value' })) : null;
     // A group of labels says its name itself; a field's row says it, as the row has the focus before one types.
     const named = this.input.element.hasAttribute('role');
     this.element = h('div', {
-      class: shape, tabindex: '-1', role: named ? null : 'group', 'aria-label': named ? null : cellTitle(cell, item), 'data-testid': 'criterion',
+      class: shape, tabindex: '-1', role: named ? null : 'group', 'aria-label': named ? null : name, 'data-testid': 'criterion',
       'data-criterion': cell.criterion.name, 'data-target': cell.target,
       onclick: (/** @type {Event} */ event) => {
         // A click on a control speaks for itself; anywhere else it makes this row the current one.
         if (event.target instanceof Element && !event.target.closest('button, input, textarea, .seg')) panel.pick(this.cell);
       },
-    }, title, this.input.element, this.notes);
+    }, title, this.suggestion, this.input.element, this.notes);
   }
 
   /** Draws what is given now. */
@@ -111,6 +120,7 @@ export class Row {
     this.element.hidden = !sheet.asked(this.cell);
     this.input.show(given);
     this.element.classList.toggle('answered', sheet.answered(this.cell));
+    if (this.suggestion) this.suggestion.hidden = sheet.answered(this.cell);
     const problem = sheet.problem(this.cell);
     const clear = (/** @type {Event} */ event) => {
       event.stopPropagation();

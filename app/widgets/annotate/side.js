@@ -66,10 +66,10 @@ export class Side {
     this.element.classList.toggle('quiet', quiet);
   }
 
-  /** Gives the focus back to the current row, which shows where it is. */
+  /** Gives the focus back to the current row, which shows where it is; where nothing is asked, to what is read. */
   focus() {
     this.moving = true;
-    this.row?.focus();
+    (this.row ?? this.reading).focus();
     this.moving = false;
     this.quiet = true;
   }

@@ -71,8 +71,9 @@
  * @typedef {{key: string, caption: string | null, document: number | string | null, page: number | null,
  *   box: Box | null}} Picture
  * @typedef {{key: string, question: string, answer?: string}} Hop
- * @typedef {{scorer: string, name: string, title: string, value: number | null, reason: string | null,
- *   kind: string}} Score
+ * @typedef {{criterion: string | null, scorer: string, title: string, kind: string, value: number | null,
+ *   words: string, meaning: string}} Score `words` is the value as people read it, or `unscored` with the reason
+ * @typedef {{best: boolean, phrases: {text: string, count: number}[]}} PhraseSet
  *
  * @typedef {boolean | string} Flag whether the item is flagged for the researcher, or the words that say why
  *
@@ -92,7 +93,8 @@
  * @property {Picture[]} [images]
  * @property {Unit[]} [evidence]
  * @property {Doc[]} [documents]
- * @property {Score[]} [scores]
+ * @property {Score[]} [scores] for each criterion about scores the one it is about, then those of no criterion
+ * @property {{sets: PhraseSet[], rule: string}} [phrase_sets] the references as a score of this item counted them
  * @property {string} [system]
  * @property {string} [language]
  * @property {Record<string, string[]>} units

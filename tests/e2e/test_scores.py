@@ -1,0 +1,221 @@
+"""Scores that are judged: in the criterion's row and in view, with the phrases that were counted, none too early."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from sqlmodel import col, select
+
+from annotators.protocols import PROTOCOLS
+from db.models import GivenLabel, Item, ItemVersion
+from db.projects import create_project
+from db.scores import run_scorer
+from db.studies import StudyDesign, create_study
+from exports.importing import import_paths
+from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.own_items import item, make_own_scene, open_as
+from tests.e2e.scene import ANNOTATORS, Scene, judgement, wait_for_step, wait_until_saved
+from tests.e2e.test_disclosure import Wire
+from tests.servers import RunningServer, running_server
+
+pytestmark = pytest.mark.e2e
+
+LAPTOP = {"width": 1366, "height": 768}
+
+
+def row(page: Page, criterion: str) -> Locator:
+    return page.locator(f'[data-testid="criterion"][data-criterion="{criterion}"]')
+
+
+def value(page: Page, criterion: str) -> Locator:
+    return row(page, criterion).get_by_test_id("score-value")
+
+
+def expect_judged_in_view(page: Page, criterion: str) -> None:
+    """The row is the current one, and its value, its meaning and its labels are on the screen as a whole."""
+    expect(row(page, criterion)).to_have_attribute("aria-current", "true")
+    for part in (value(page, criterion), row(page, criterion).get_by_role("radiogroup")):
+        expect(part).to_be_in_viewport(ratio=1)
+    on_top = value(page, criterion).evaluate(
+        """(node) => {
+          const box = node.getBoundingClientRect();
+          const found = node.getRootNode().elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+          return node === found || node.contains(found);
+        }"""
+    )
+    assert on_top, "something lies over the value"
+
+
+@pytest.fixture(scope="module")
+def fathoms(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The result files of FATHOMS with its questions, and a study of the longest answer of all."""
+    with running_server(tmp_path_factory.mktemp("fathoms") / "home") as server:
+        for person in ANNOTATORS:
+            server.person(person, default_role="annotator")
+        project_id = create_project(server.db, server.admin, "FATHOMS")
+        folder = shared_data / "fathoms"
+        results = [
+            one for group in ("closed", "LlamaIndex RAG") for one in sorted((folder / "results" / group).iterdir())
+        ]
+        paths = [folder / "questions_answers.json", *results]
+        import_paths(
+            server.db,
+            server.admin,
+            project_id,
+            paths=paths,
+            format_name="fathoms",
+            data_folder=server.home / "data" / "documents",
+        )
+        yield server, project_id
+
+
+def longest_answers(server: RunningServer, n: int) -> tuple[str, ...]:
+    with server.db.read() as session:
+        rows = session.execute(
+            select(Item.external_id, ItemVersion.answer)
+            .join(ItemVersion, col(ItemVersion.item_id) == Item.id)
+            .where(Item.system != "reference")
+        ).all()
+    return tuple(name for name, _ in sorted(rows, key=lambda one: -len(one[1]))[:n])
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_score_is_in_view_when_it_is_judged_for_the_longest_real_answer(
+    fathoms: tuple[RunningServer, int], new_page: NewPage, dark: bool
+) -> None:
+    server, project_id = fathoms
+    design = StudyDesign(f"longest {dark}", ANNOTATORS, 3, order="given", items=longest_answers(server, 3))
+    protocol = PROTOCOLS.get("metric_agreement")
+    made = create_study(server.db, server.admin, project_id, protocol=protocol, design=design)
+    page = open_as(new_page, Scene(server, project_id, made.study_id), "ada", dark=dark, **LAPTOP)
+    for _ in range(made.n_items):
+        assignment = judgement(page).get_attribute("data-assignment")
+        expect_judged_in_view(page, "correctness_agreement")
+        sets = page.get_by_test_id("phrase-set")
+        best = page.locator('[data-testid="phrase-set"][data-best]')
+        assert sets.count() >= 1
+        share = best.locator(".found").count() / best.locator("li").count()
+        assert value(page, "correctness_agreement").inner_text() == f"{share:.2f}"
+        said = f"{best.locator('.found').count()} of {best.locator('li').count()}: share of the best set"
+        expect(row(page, "correctness_agreement").get_by_test_id("score-meaning")).to_contain_text(said)
+        screenshot(page, f"scores-fathoms-{'dark' if dark else 'light'}-{assignment}")
+        page.keyboard.press("4")
+        expect_judged_in_view(page, "hallucination_agreement")
+        assert value(page, "hallucination_agreement").inner_text() in ("up", "down")
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+        expect(page.locator(f'[data-assignment="{assignment}"]')).to_have_count(0)
+    expect(page.get_by_test_id("finished")).to_be_visible()
+
+
+REFERENCES = [["wooden buoy", "harbour chain"], ["buoy of oak"]]
+
+
+def scored(number: int, **fields: Any) -> dict[str, Any]:
+    return item(
+        number, evidence=0, answer="They bought a wooden buoy. The wooden buoy floats.", references=REFERENCES, **fields
+    )
+
+
+def score(name: str, given: float | None, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "value": given, **fields}
+
+
+OTHERS = [score("rouge_l", 0.5), score("answer_length", 9)]
+
+
+def test_a_missing_value_is_said_in_its_row_with_the_reason_and_suggests_cannot_judge(
+    new_page: NewPage, tmp_path: Path
+) -> None:
+    rows = [
+        scored(1, scores=[score("correctness", 0.5), score("hallucination", None, reason="it timed out"), *OTHERS]),
+        scored(2, scores=[score("hallucination", 1)]),
+    ]
+    with running_server(tmp_path / "home") as server:
+        scene = make_own_scene(server, tmp_path / "in", rows, protocol="metric_agreement")
+        page = open_as(new_page, scene, "ada", **LAPTOP)
+        expect_judged_in_view(page, "correctness_agreement")
+        expect(value(page, "correctness_agreement")).to_have_text("0.50")
+        expect(page.get_by_test_id("scores")).to_be_in_viewport(ratio=1)
+        expect(page.get_by_test_id("scores")).to_contain_text("ROUGE-L 0.500")
+        expect(page.get_by_test_id("scores")).to_contain_text("Answer length 9")
+        assert page.get_by_test_id("phrase-set").count() == 0, "nobody knows whether this score counted phrases"
+        page.keyboard.press("5")
+        expect(value(page, "hallucination_agreement")).to_have_text("unscored: it timed out")
+        screenshot(page, "scores-missing")
+        page.keyboard.press("x")
+        expect(page.get_by_test_id("reason").first).to_contain_text("There is no value to judge")
+        page.keyboard.press("1")
+        expect(row(page, "hallucination_agreement").get_by_test_id("cannot-judge-note")).to_contain_text("it timed out")
+        page.keyboard.press("Enter")
+        expect(value(page, "correctness_agreement")).to_have_text("unscored: this item has no such score")
+        row(page, "correctness_agreement").get_by_test_id("no-value").click()
+        expect_judged_in_view(page, "hallucination_agreement")
+        expect(value(page, "hallucination_agreement")).to_have_text("up")
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        wait_until_saved(page)
+        expect(page.get_by_test_id("finished")).to_be_visible()
+        with server.db.read() as session:
+            labels = session.exec(select(GivenLabel).order_by(col(GivenLabel.id))).all()
+        assert [(one.value, one.cannot_judge) for one in labels] == [(5, False), (None, True), (None, True), (1, False)]
+
+
+def test_a_blind_study_tells_neither_values_nor_found_phrases_before_its_second_step(
+    new_page: NewPage, tmp_path: Path
+) -> None:
+    with running_server(tmp_path / "home") as server:
+        for person in ANNOTATORS:
+            server.person(person, default_role="annotator")
+        first = make_own_scene(server, tmp_path / "in", [scored(1), scored(2)], name="Blind", protocol="ambiguity")
+        run_scorer(
+            server.db, server.admin, first.project_id, scorer="phrase_recall", parameters={"mode": "word_boundary"}
+        )
+        design = StudyDesign("blind", ANNOTATORS, 3, order="given")
+        protocol = PROTOCOLS.get("metric_agreement_blind")
+        made = create_study(server.db, server.admin, first.project_id, protocol=protocol, design=design)
+        scene = Scene(server, first.project_id, made.study_id)
+        opened = new_page(**LAPTOP)
+        sign_in(opened, server, "ada")
+        page = opened.context.new_page()
+        wire = Wire(page)
+        page.goto(scene.address())
+        wait_for_step(page, "On your own")
+        page.wait_for_timeout(1500)  # look-ahead
+        assert wire.has("wooden buoy"), "the references are shown"
+        hidden = ("phrase_sets", "0.50", '"best"', "of the best set", "Whole words, after", "Phrase recall")
+        for text in hidden:
+            assert not wire.has(text), f"{text!r} was sent before its time"
+        page.keyboard.press("3")
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        wait_for_step(page, "With the scores")
+        expect_judged_in_view(page, "correctness_agreement")
+        expect(value(page, "correctness_agreement")).to_have_text("0.50")
+        expect(value(page, "hallucination_agreement")).to_have_text("unscored: this study has no such score")
+        best = page.locator('[data-testid="phrase-set"][data-best]')
+        expect(best).to_contain_text("best, 1 of 2 found")
+        expect(best.locator(".found")).to_contain_text("2×")
+        expect(best.locator(".missing")).to_contain_text("harbour chain")
+        screenshot(page, "scores-blind")
+        assert all(wire.has(text) for text in ("phrase_sets", "Whole words, after", "Phrase recall"))
+        work = page.request.get(f"{server.url}/api/studies/{scene.study_id}/work").json()
+        ahead = [one for one in work["items"] if one["step"] == 0]
+        assert ahead, "the look-ahead has the second item"
+        assert not any({"scores", "phrase_sets"} & set(one) for one in ahead)
+
+
+def test_labels_of_studies_about_scores_are_given_by_what_is_shown(tmp_path: Path) -> None:
+    """What the browser gets says the words of the scorer, not guesses from names."""
+    with running_server(tmp_path / "home") as server:
+        rows = [scored(1, scores=[score("hallucination", 0), score("correctness", 1 / 3)])]
+        scene = make_own_scene(server, tmp_path / "in", rows, protocol="metric_agreement")
+        client = server.signed_in("ada")
+        found = client.get(f"/api/studies/{scene.study_id}/work").json()["items"][0]["scores"]
+        assert [(one["criterion"], one["title"], one["words"]) for one in found] == [
+            ("correctness_agreement", "Correctness", "0.33"),
+            ("hallucination_agreement", "Hallucination", "down"),
+        ]
