@@ -3,7 +3,9 @@
 import { h } from './dom.js';
 import { imageOf, needsTiles, pageUrl, rung } from './images.js';
 import { boxes, highlights } from './boxes.js';
+import { unturned } from './layout.js';
 import { wordsOf } from './page_words.js';
+import { Shades } from './shades.js';
 import { TextLayer } from './text_layer.js';
 import { TEXT } from './text.js';
 import { WORDS } from './viewer_text.js';
@@ -15,6 +17,8 @@ import { Tiles } from './tiles.js';
 
 const SMALL = 520; // pixels that a page is wide, below which tags on it are short
 const UNLIKE = 0.05; // difference of shapes above which a picture is not stretched to the page
+const FRAMES = '.ev:not(.text, .whole, .support)';
+const LATER = 60; // milliseconds after which a page that is shown is looked at
 const AGAIN = 5000; // milliseconds until a sharper image that failed is tried again
 
 export class PageView {
@@ -48,6 +52,9 @@ export class PageView {
     this.asked = false; // for the words
     this.note = h('div', { class: 'page-note' });
     this.boxes = h('div', { class: 'boxes' });
+    this.turn = 0;
+    /** @type {Shades | null} */
+    this.shades = null;
     // Without a size of its own: when the page's size changes, no word has to be laid out anew.
     this.wordsPlace = h('div', { class: 'page-words-place' });
     this.leaf = h('div', { class: 'leaf' }, this.picture, this.tiles.element, this.lights, this.frames, this.wordsPlace);
@@ -77,6 +84,26 @@ export class PageView {
     this.lights.replaceChildren(...lights);
     this.frames.replaceChildren(...frames);
     this.boxes.replaceChildren(...boxes(drawn, this.page, turn, on));
+    this.turn = turn;
+    this.#lighten();
+  }
+
+  /** Says of each frame whether the page is light around it; looked at once, when the page has been shown. */
+  #lighten() {
+    const frames = /** @type {NodeListOf<HTMLElement>} */ (this.boxes.querySelectorAll(FRAMES));
+    if (!frames.length || !this.image) return;
+    if (!this.shades) {
+      setTimeout(() => {
+        if (this.gone || this.shades || !this.image) return;
+        this.shades = new Shades(this.image);
+        this.#lighten();
+      }, LATER);
+      return;
+    }
+    for (const { style, classList } of frames) {
+      const [left, top, width, height] = [style.left, style.top, style.width, style.height].map((share) => parseFloat(share) / 100);
+      classList.toggle('light', this.shades.lightAround(unturned([left, top, left + width, top + height], this.turn)));
+    }
   }
 
   /** Fetches a sharper picture if one is needed; the old one stays until the new one is ready. @param {number} pixels device pixels that the page is wide @param {boolean} [urgent] it is in view */
@@ -102,6 +129,7 @@ export class PageView {
       this.element.dataset.loaded = String(wanted);
       this.note.replaceChildren();
       this.on.loaded(this, this.ratio);
+      this.#lighten();
     };
     if (image.complete && image.naturalWidth) {
       ready();
