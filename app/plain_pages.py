@@ -60,24 +60,29 @@ def one_time_page(*, token: str, name: str, has_password: bool, problem: str = "
     )
 
 
-def sign_out_page(*, name: str, person_id: int) -> HTMLResponse:
-    """Asks before signing out, and says what would be missing when submissions still wait in this browser to be sent.
-
-    The outbox keeps them under `assay.outbox.1/PERSON/STUDY/…` (app/widgets/annotate/outbox.js).
-    """
+def other_person_page(*, token: str, name: str, signed_in: str, person_id: int) -> HTMLResponse:
+    """What somebody else's one-time address opens in a browser that is signed in: a choice, and nothing by itself."""
     nonce = secrets.token_urlsafe(16)
-    script = f"""
-      const mine = (key) => key.startsWith({OUTBOX_PREFIX!r}) && key.split('/')[1] === '{person_id}';
-      const waiting = Object.keys(localStorage).filter(mine).length;
-      if (waiting > 0) {{
-        const warning = document.getElementById('waiting');
-        warning.textContent = `${{waiting}} submitted item${{waiting === 1 ? ' is' : 's are'}} still waiting in this `
-          + 'browser to be sent. What waits is kept here and is sent when you sign in again in this browser; in '
-          + 'another browser it is missing. To send it now, go back to the study and wait until it says "Saved".';
-        warning.hidden = false;
-        document.getElementById('go').textContent = 'Sign out and leave it waiting';
-      }}
-    """
+    return _page(
+        "Somebody else is signed in",
+        f"""
+        <p>You are signed in as <strong>{escape(signed_in)}</strong>. This address is for
+          <strong>{escape(name)}</strong>.</p>
+        <p id="waiting" class="problem" role="status" hidden></p>
+        <form method="post" action="/sign-in/{escape(token)}">
+          <button type="submit">Sign out {escape(signed_in)} and sign in as {escape(name)}</button>
+        </form>
+        <p><a href="/">Stay signed in as {escape(signed_in)}</a></p>
+        <script nonce="{nonce}">{_waiting(person_id)}</script>
+        """,
+        script=f"'nonce-{nonce}'",
+    )
+
+
+def sign_out_page(*, name: str, person_id: int) -> HTMLResponse:
+    """Asks before signing out, and says what would be missing when submissions still wait here to be sent."""
+    nonce = secrets.token_urlsafe(16)
+    rename = "if (waiting > 0) document.getElementById('go').textContent = 'Sign out and leave it waiting';"
     return _page(
         "Sign out",
         f"""
@@ -87,15 +92,35 @@ def sign_out_page(*, name: str, person_id: int) -> HTMLResponse:
           <button id="go" type="submit">Sign out</button>
         </form>
         <p><a href="/">Back to Assay</a></p>
-        <script nonce="{nonce}">{script}</script>
+        <script nonce="{nonce}">{_waiting(person_id)}{rename}</script>
         """,
         script=f"'nonce-{nonce}'",
     )
 
 
-def message_page(title: str, text: str, *, status: int = 200) -> HTMLResponse:
-    """A sentence, and the way to the sign-in page."""
-    return _page(title, f'{_problem(text)}<p><a href="/sign-in">Sign in with a password</a></p>', status)
+def _waiting(person_id: int) -> str:
+    """A script that says how much a person's outbox still holds; it leaves the number in `waiting`.
+
+    The outbox keeps it under `assay.outbox.1/PERSON/STUDY/…` (app/widgets/annotate/outbox.js).
+    """
+    return f"""
+      const mine = (key) => key.startsWith({OUTBOX_PREFIX!r}) && key.split('/')[1] === '{person_id}';
+      const waiting = Object.keys(localStorage).filter(mine).length;
+      if (waiting > 0) {{
+        const warning = document.getElementById('waiting');
+        warning.textContent = `${{waiting}} submitted item${{waiting === 1 ? ' is' : 's are'}} still waiting in this `
+          + 'browser to be sent. What waits is kept here and is sent when you sign in again in this browser; in '
+          + 'another browser it is missing. To send it now, go back to the study and wait until it says "Saved".';
+        warning.hidden = false;
+      }}
+    """
+
+
+def message_page(title: str, text: str, *, status: int = 200, signed_in: str = "") -> HTMLResponse:
+    """A sentence, and the way to the sign-in page, or on for the person who is signed in."""
+    label = f"Go on as {signed_in}" if signed_in else "Sign in with a password"
+    target = "/" if signed_in else "/sign-in"
+    return _page(title, f'{_problem(text)}<p><a href="{target}">{escape(label)}</a></p>', status)
 
 
 def _problem(text: str) -> str:

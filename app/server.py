@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -20,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from annotators.errors import AssayError, Conflict
+from app.served import Served, address_of, note, withdraw
 from app.settings import ROOT, Settings, apply_streamlit_options
 
 if str(ROOT) not in sys.path:  # Streamlit puts only the folder of app/main.py there
@@ -33,10 +35,11 @@ KEEP_ALIVE_SECONDS = 75
 _M_ARENA_MAX = -8  # malloc.h
 
 
-def create_app(settings: Settings | None = None) -> ASGIApp:
+def create_app(settings: Settings | None = None, served: Served | None = None) -> ASGIApp:
     """The whole app for an ASGI server; once a process, because Streamlit allows one app.
 
     Puts Streamlit's options in force, opens and migrates the database, and mounts our routes before Streamlit's.
+    `served` is known when it is started by `serve`: by it the health check says whether this server is still there.
     """
     settings = settings or Settings.load()
     _share_arenas()
@@ -67,7 +70,7 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
 
     state = open_state(settings)
     routes: list[BaseRoute] = [
-        Route("/healthz", _health(state), methods=["GET"]),
+        Route("/healthz", _health(state, served), methods=["GET"]),
         *sign_in.routes(state),
         *page_images.routes(state),
         *page_text.routes(state),
@@ -117,14 +120,17 @@ def __getattr__(name: str) -> ASGIApp:
     return app
 
 
-def _health(state: Any) -> Callable[[Request], Response]:
-    """200 when the database answers; a domain error (503) otherwise."""
+def _health(state: Any, served: Served | None) -> Callable[[Request], Response]:
+    """200 when the database answers; a domain error (503) otherwise. Given a word, whether it is this server's."""
 
-    def health(_request: Request) -> Response:
+    def health(request: Request) -> Response:
         from db.projects import database_answers  # noqa: PLC0415
 
         database_answers(state.db)
-        return JSONResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
+        answer: dict[str, Any] = {"status": "ok"}
+        if "server" in request.query_params:
+            answer["here"] = served is not None and served.is_called(request.query_params["server"])
+        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
 
     return health
 
@@ -149,11 +155,11 @@ def _warm_up(state: Any) -> None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server that says when it has started."""
+    """uvicorn's server that says when it has started and when it stops."""
 
-    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, on_started: Callable[[], None], on_stopping: Callable[[], None]) -> None:
         super().__init__(config)
-        self._on_started = on_started
+        self._on_started, self._on_stopping = on_started, on_stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then tell."""
@@ -161,19 +167,24 @@ class _Server(uvicorn.Server):
         if self.started:
             self._on_started()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Tell, then stop. After it the signal is raised again, and nothing more of us runs."""
+        self._on_stopping()
+        await super().shutdown(sockets=sockets)
+
 
 def serve(settings: Settings, *, announce: Callable[[str], None] = print) -> None:
     """Serve until the process is told to stop (Ctrl-C, SIGTERM); `announce` gets the address once it answers.
 
-    Raises Conflict when the port is taken.
+    While it runs, a note in the home folder says where (app/served.py). Raises Conflict when the port is taken.
     """
     bound = _bind(settings.host, settings.port)
     host, port = bound.getsockname()[:2]
-    shown = {"0.0.0.0": "localhost", "::": "localhost"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
-    address = settings.public_url or f"http://{shown}:{port}"
+    local = address_of(host, port)
+    served = Served(settings.public_url or local, local)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=settings.log_level.upper())
     config = uvicorn.Config(
-        create_app(settings),
+        create_app(settings, served),
         log_level=settings.log_level,
         access_log=False,
         server_header=False,
@@ -185,7 +196,17 @@ def serve(settings: Settings, *, announce: Callable[[str], None] = print) -> Non
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=settings.proxies,
     )
-    server = _Server(config, lambda: announce(f"Assay is running at {address}"))
+    notes: list[Path] = []
+
+    def started() -> None:
+        notes.append(note(settings, served, port))
+        announce(f"Assay is running at {served.address}")
+
+    def stopping() -> None:
+        for path in notes:
+            withdraw(path, served)
+
+    server = _Server(config, started, stopping)
     try:
         server.run(sockets=[bound])
     except KeyboardInterrupt:

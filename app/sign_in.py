@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from annotators.errors import AssayError, InvalidInput, NotFound
-from app.plain_pages import message_page, one_time_page, sign_in_page, sign_out_page
+from app.plain_pages import message_page, one_time_page, other_person_page, sign_in_page, sign_out_page
 from app.state import AppState
 from app.web import COOKIE, local_path, set_session_cookie
 from db import sign_in as sessions
@@ -60,15 +60,21 @@ def routes(state: AppState) -> list[Route]:
         return await enter(request, token, target)
 
     async def show_one_time(request: Request) -> Response:
-        token = request.path_params["token"]
+        token, actor = request.path_params["token"], request.state.actor
+        if actor is not None and await in_thread(sessions.one_time_owner, token) == actor.person_id:
+            # Their own, used or not: they are in already, and the address stays as it is for another browser.
+            return RedirectResponse("/", 303, {"Cache-Control": "no-store"})
         try:
             name, has_password = await in_thread(sessions.one_time_person, token)
-            if "now" in request.query_params:
+            if actor is not None:
+                # A link must not put somebody into another's account unnoticed, where they would work on for them.
+                return other_person_page(token=token, name=name, signed_in=actor.name, person_id=actor.person_id)
+            if "now" in request.query_params and request.headers.get("sec-fetch-site") != "cross-site":
                 # What the command line prints is opened by the one who started it, not sent through a chat whose
-                # preview would use the address up: it signs in at once.
+                # preview would use the address up: it signs in at once, unless another site's link led here.
                 return await enter(request, await in_thread(sessions.use_one_time, token, lifetime=lifetime), "/")
         except NotFound as error:
-            return message_page("Sign in", str(error), status=404)
+            return message_page("Sign in", str(error), status=404, signed_in=actor.name if actor else "")
         return one_time_page(token=token, name=name, has_password=has_password)
 
     async def use_one_time(request: Request) -> Response:

@@ -64,6 +64,7 @@ _STYLE = """
 .assay-table .n { text-align: right; }
 .assay-bar { height: 5px; border-radius: 3px; background: var(--assay-line); overflow: hidden; }
 .assay-bar i { display: block; height: 100%; background: var(--assay-accent); }
+.assay-done { font-size: 1.1rem; font-weight: 600; margin: 0; padding: 0; }
 .assay-need { color: var(--assay-warn); font-size: 0.92rem; }
 .assay-row { display: grid; grid-template-columns: minmax(0, 1fr) 220px; gap: 28px; align-items: center; }
 .assay-progress { display: grid; gap: 5px; font-size: 0.87rem; }

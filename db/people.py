@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -165,6 +165,80 @@ def erase_person(db: Database, actor: Actor, name: str) -> int:
         return person_id
 
 
+# Several people at once -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PersonPlan:
+    """One line of people that are to be added: what would be done for them, or (`problem`) why it cannot be."""
+
+    line: int
+    name: str
+    role: str
+    is_new: bool = False
+    before: Role | None = None
+    problem: str = ""
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def plan_people(
+    db: Database, actor: Actor, project_id: int, *, people: Sequence[tuple[int, str, str]]
+) -> list[PersonPlan]:
+    """What `add_people` would do with these (line, name, role); nothing is written."""
+    with db.read() as session:
+        return _planned(session, actor, project_id, people)
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def add_people(db: Database, actor: Actor, project_id: int, *, people: Sequence[tuple[int, str, str]]) -> list[str]:
+    """Give everybody named here (line, name, role) their role in the project, all or none; the names that are new.
+
+    Somebody without an account gets one, which only an administrator may do; they come in by a one-time address.
+    Raises InvalidInput naming every line that cannot be done.
+    """
+    with db.write() as session:
+        plan = _planned(session, actor, project_id, people)
+        if wrong := [f"line {one.line}: {one.problem}" for one in plan if one.problem]:
+            raise InvalidInput("\n".join(wrong))
+        for one in plan:
+            if one.is_new:
+                person_id = _add(session, one.name, None, admin=False, role=None)
+                details = {"admin": False, "default_role": None}
+                record(session, actor, "person added", "person", person_id, details=details)
+            _set_member(session, actor, project_id, one.name, Role(one.role))
+        return [one.name for one in plan if one.is_new]
+
+
+def _planned(
+    session: Session, actor: Actor, project_id: int, people: Sequence[tuple[int, str, str]]
+) -> list[PersonPlan]:
+    accounts = {account.name.casefold(): (person, account) for person, account in session.exec(_humans())}
+    query = select(Membership.person_id, Membership.role).where(Membership.project_id == project_id)
+    roles = dict(session.exec(query).all())
+    first: dict[str, int] = {}
+    plan = []
+    for line, given, given_role in people:
+        name, role, problem, is_new, before = given, given_role, "", False, None
+        try:
+            name, role = _name(given), Role(str(_role(given_role)))
+            found = accounts.get(name.casefold())
+            if name.casefold() in first:
+                problem = f"{name!r} stands on line {first[name.casefold()]} already. Name everybody once."
+            elif found is None and not actor.is_admin:
+                problem = f"There is nobody named {name!r}, and only an administrator makes accounts. Ask one."
+            elif found is not None and found[1].name != name:
+                problem = f"The name {name!r} is taken: there is {found[1].name!r}. Write it so, or choose another."
+            first.setdefault(name.casefold(), line)
+            is_new = found is None
+            if found is not None:
+                held = roles.get(found[1].person_id, found[0].default_role)
+                before = Role(held) if held else None
+        except InvalidInput as error:
+            problem = str(error)
+        plan.append(PersonPlan(line, name, str(role), is_new, before, problem))
+    return plan
+
+
 # Roles in a project ---------------------------------------------------------------------------------------------------
 
 
@@ -175,21 +249,17 @@ def set_member(db: Database, actor: Actor, project_id: int, *, name: str, role: 
     if given is None:
         raise InvalidInput(f"A member needs a role: one of {', '.join(Role)}.")
     with db.write() as session:
-        _, account = _human(session, name)
-        membership = session.get(Membership, (project_id, account.person_id))
-        if membership is None:
-            membership = Membership(project_id=project_id, person_id=account.person_id, role=given)
-        membership.role = given
-        session.add(membership)
-        record(
-            session,
-            actor,
-            "member set",
-            "person",
-            account.person_id,
-            project_id=project_id,
-            details={"role": given},
-        )
+        _set_member(session, actor, project_id, name, given)
+
+
+def _set_member(session: Session, actor: Actor, project_id: int, name: str, role: Role) -> None:
+    _, account = _human(session, name)
+    membership = session.get(Membership, (project_id, account.person_id))
+    if membership is None:
+        membership = Membership(project_id=project_id, person_id=account.person_id, role=role)
+    membership.role = role
+    session.add(membership)
+    record(session, actor, "member set", "person", account.person_id, project_id=project_id, details={"role": role})
 
 
 @operation(On.PROJECT, RESEARCHERS)

@@ -148,6 +148,13 @@ def one_time_person(db: Database, token: str) -> tuple[str, bool]:
     return found[0], found[1] is not None
 
 
+def one_time_owner(db: Database, token: str) -> int | None:
+    """Whom a one-time address is or was for, used or not; None when it is unknown. Says nothing to a stranger."""
+    with db.read() as session:
+        row = session.get(WebSession, token_hash(token))
+        return row.person_id if row is not None and row.one_time else None
+
+
 def use_one_time(db: Database, token: str, *, password: str | None = None, lifetime: timedelta = SESSION) -> str:
     """Use a one-time address up: a session token. `password` is the one the person chose for next time, if any.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,7 +23,7 @@ from app.cli.base import (
     study_id_of,
     table_or_study,
 )
-from app.cli.output import emit
+from app.cli.output import emit, working
 
 if TYPE_CHECKING:
     from annotators.agreement import CriterionAgreement
@@ -130,20 +131,21 @@ def agreement(  # noqa: PLR0917 - the command's options
     own = named_weights(weights or ())
     if isinstance(what, Path):
         columns = Named(unit, rater, value, criterion, target, question)
-        found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or ())
-        criteria = report_of(
-            found.tables,
-            statistics=chosen,
-            resamples=resamples,
-            seed=seed,
-            clustered=clustered,
-            units="units",
-            own_weights=weights_for(own, [(one.criterion, one.ratings) for one in found.tables]),
-        )
+        with working("Measuring agreement"):
+            found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or ())
+            criteria = report_of(
+                found.tables,
+                statistics=chosen,
+                resamples=resamples,
+                seed=seed,
+                clustered=clustered,
+                units="units",
+                own_weights=weights_for(own, [(one.criterion, one.ratings) for one in found.tables]),
+            )
         document = _document(found, criteria, seed, resamples)
         made = Report.of_table(found, criteria, seed=seed, resamples=resamples)
     else:
-        with opened(context) as here:
+        with opened(context) as here, working("Measuring agreement"):
             study_id = study_id_of(here, *what)
             of_study = agreement_report(
                 here.db,
@@ -156,7 +158,8 @@ def agreement(  # noqa: PLR0917 - the command's options
                 weights=own,
             )
         document, made = of_study.to_json(), Report.of_study(of_study)
-    plans = _plans(made, plan, seed) if plan is not None else []
+    with working("Simulating studies") if plan is not None else nullcontext():
+        plans = _plans(made, plan, seed) if plan is not None else []
     for entry, one in zip(document["criteria"], plans, strict=False):
         entry["plan"] = one.to_json()
     if report is not None:

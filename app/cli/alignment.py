@@ -22,7 +22,7 @@ from app.cli.base import (
     study_id_of,
     table_or_study,
 )
-from app.cli.output import emit, progress
+from app.cli.output import emit, progress, working
 
 if TYPE_CHECKING:
     from annotators.alignment import Aligned
@@ -112,7 +112,8 @@ def alignment(  # noqa: PLR0917 - the command's options
         if human is None or not metric:
             raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")
         named = Named(human, tuple(metric), group, cluster, unit, rater)
-        found = align_table(what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon)
+        with working("Measuring"):
+            found = align_table(what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon)
     else:
         if labels not in LABELS:
             raise typer.BadParameter(f"{labels!r} is none of {', '.join(LABELS)}.", param_hint="--labels")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.base import AsJson, ProjectName, command, home_is_given, opened, project_id_of, study_id_of
-from app.cli.output import count, emit, table
+from app.cli.output import count, emit, table, working
 
 if TYPE_CHECKING:
     from exports.verify import VerifyReport
@@ -50,7 +50,7 @@ def export(
     """
     from exports.bundle import export_project
 
-    with opened(context) as here:
+    with opened(context) as here, working("Exporting"):
         manifest = export_project(
             here.db,
             here.actor,
@@ -84,9 +84,10 @@ def verify(
     """
     from exports.verify import verify_against, verify_folder
 
-    reports = [verify_folder(folder)]
+    with working("Reading the files"):
+        reports = [verify_folder(folder)]
     if home_is_given(context):
-        with opened(context) as here:
+        with opened(context) as here, working("Deriving it again from the database"):
             reports.append(verify_against(here.db, here.actor, folder))
     ok = all(report.ok for report in reports)
     document = {

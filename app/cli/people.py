@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,9 +19,6 @@ from app.cli.base import (
     project_id_of,
 )
 from app.cli.output import emit, table
-
-if TYPE_CHECKING:
-    from app.settings import Settings
 
 user = group("user", "People with an account: add, list, erase, let in.")
 member = group("member", "Roles of people in a project.")
@@ -78,18 +75,12 @@ def sign_in_address(here: Here, name: str, base: str | None = None, *, at_once: 
     One that is given to somebody asks for a click first, because the preview of a chat would use it up; `at_once` is
     for the person who reads it off this terminal.
     """
+    from app.served import served_address
     from db.sign_in import one_time_sign_in
 
     minutes = here.settings.one_time_minutes
     token = one_time_sign_in(here.db, here.actor, name, lifetime=timedelta(minutes=minutes))
-    return f"{base or _address_of(here.settings)}/sign-in/{token}{'?now' if at_once else ''}"
-
-
-def _address_of(settings: Settings) -> str:
-    """Where the server will be with these settings."""
-    everywhere = settings.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
-    host = "localhost" if everywhere else f"[{settings.host}]" if ":" in settings.host else settings.host
-    return settings.public_url or f"http://{host}:{settings.port}"
+    return f"{base or served_address(here.settings)}/sign-in/{token}{'?now' if at_once else ''}"
 
 
 @command(user, "list", "assay --home ./assay-home user list")
@@ -151,7 +142,10 @@ def password(
 
 @command(user, "sign-in-address", "assay --home ./assay-home user sign-in-address ada")
 def make_sign_in_address(context: typer.Context, name: PersonName, as_json: AsJson = False) -> None:
-    """Print an address that signs a person in once; unused earlier ones stop working."""
+    """Print an address that signs a person in once; unused earlier ones stop working.
+
+    It begins with the address of the server that runs on this home folder, else with the one it will have.
+    """
     with opened(context) as here:
         address = sign_in_address(here, name)
         emit({"person": name, "sign_in": address}, address, as_json=as_json)

@@ -247,7 +247,7 @@ def _sample() -> str:
 
 def _sample_project(actor: Actor) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="home-sample"):
-        st.html('<span class="assay-soft">No data at hand?</span>')
+        st.html('<span class="assay-soft">No data at hand?</span>', width="content")
         pressed = st.button("Open the sample project", type="tertiary", key="home-open-sample")
     if not pressed:
         return

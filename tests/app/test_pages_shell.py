@@ -7,9 +7,9 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotators.errors import NotFound
+from annotators.errors import InvalidInput, NotFound
 from app import navigation
-from db.people import add_person, erase_person, list_people, revoke_sessions, set_member
+from db.people import add_people, add_person, erase_person, list_members, list_people, revoke_sessions, set_member
 from db.permissions import EVERYBODY, Actor, Role
 from db.projects import create_project, my_projects
 from db.sign_in import one_time_person, session_actor, sign_in
@@ -214,24 +214,58 @@ def _button(page: AppTest, label: str) -> AppTest:
     return next(button for button in page.button if button.label == label).click().run()
 
 
-def test_a_person_is_added_with_a_one_time_address_shown_once(pages: Pages) -> None:
-    page = pages.open(pages.token("admin"), "people")
-    page.text_input[0].input("ana")
-    _button(page, "Add")
-    address = page.code[0].value
-    assert address.startswith("http://assay.test/sign-in/")
-    assert one_time_person(pages.db, address.rpartition("/")[2]) == ("ana", False)
-    assert "<td>ana</td>" in words(page)
-    page.run()
-    assert not page.code
-
-
-def test_a_name_that_is_taken_is_said_in_words_on_the_page(pages: Pages) -> None:
-    page = pages.open(pages.token("admin"), "people")
-    page.text_input[0].input("Admin")
-    _button(page, "Add")
-    assert "is taken" in page.error[0].value
+def _type(page: AppTest, text: str) -> AppTest:
+    page.text_area(key="people-lines").input(text).run()
     assert not page.exception
+    return page
+
+
+def test_several_people_are_previewed_and_then_added_with_their_addresses(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    pages.person("ben", Role.VIEWER)
+    page = _type(pages.open(pages.token("admin"), "people"), "ana\nben, adjudicator\n\nVon Trotta, Mia , researcher")
+    shown = words(page)
+    assert "<td class=n>1</td><td>ana</td><td>annotator</td><td>new account, with a sign-in address</td>" in shown
+    assert "<td class=n>2</td><td>ben</td><td>adjudicator</td><td>has an account; was viewer</td>" in shown
+    assert "<td class=n>4</td><td>Von Trotta, Mia</td><td>researcher</td>" in shown
+    assert [row.name for row in list_people(pages.db, pages.admin)] == ["admin", "ben"]
+    _button(page, "Add 3 people")
+    assert not page.exception
+    assert {row.name: row.role for row in list_members(pages.db, pages.admin, project_id)} == {
+        "Von Trotta, Mia": Role.RESEARCHER, "ana": Role.ANNOTATOR, "ben": Role.ADJUDICATOR,
+    }  # fmt: skip
+    made = dict(page.session_state["people-addresses"])
+    assert list(made) == ["ana", "Von Trotta, Mia"]
+    for name, address in made.items():
+        assert address.startswith("http://assay.test/sign-in/")
+        assert one_time_person(pages.db, address.rpartition("/")[2]) == (name, False)
+    assert page.text_area(key="people-lines").value == ""
+    page.run()  # it stays until it is closed
+    assert "cannot be shown again" in words(page).replace("\\", "")
+    _button(page, "Done")
+    assert "people-addresses" not in page.session_state
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("Admin", "is taken: there is &#x27;admin&#x27;"),
+        ("ana", "stands on line 1 already"),
+        ("zoe, boss", "There is no role &#x27;boss&#x27;"),
+        (", annotator", "does not fit"),
+    ],
+)
+def test_a_line_that_cannot_be_done_is_named_and_nobody_is_added(pages: Pages, line: str, why: str) -> None:
+    project_id = create_project(pages.db, pages.admin, "Energy")
+    page = _type(pages.open(pages.token("admin"), "people"), f"ana\n{line}")
+    assert why in words(page)
+    assert "Line 2 cannot be done; 1 of 2 can." in words(page)
+    add = page.button(key="people-add")
+    assert add.disabled
+    assert page.text_area(key="people-lines").value == f"ana\n{line}"
+    with pytest.raises(InvalidInput, match="line 2"):
+        wanted = [(1, "ana", "annotator"), (2, *(line.split(", ") if ", " in line else (line, "annotator")))]
+        add_people(pages.db, pages.admin, project_id, people=wanted)
     assert len(list_people(pages.db, pages.admin)) == 1
 
 
@@ -242,7 +276,7 @@ def test_roles_and_sessions_are_changed_on_the_page(pages: Pages) -> None:
     page = pages.open(pages.token("admin"), "people")
     person = next(box for box in page.selectbox if box.label == "Person" and "ana" in box.options)
     person.set_value("ana").run()
-    changed = [box for box in page.selectbox if box.label.startswith("Default role")][1]
+    [changed] = [box for box in page.selectbox if box.label.startswith("Default role")]
     changed.set_value(Role.VIEWER)
     _button(page, "Save")
     assert next(row for row in list_people(pages.db, pages.admin) if row.name == "ana").default_role is Role.VIEWER
@@ -259,8 +293,12 @@ def test_a_researcher_manages_the_members_of_their_project_only(pages: Pages) ->
     page = pages.open(pages.token("rosa"), "people", project=str(finance))
     assert "People with a role in Energy" in words(page)
     assert "Accounts" not in [tab.label for tab in page.tabs]
-    next(box for box in page.selectbox if box.label == "Person").set_value("ana")
-    _button(page, "Give")
+    _type(page, "ana\nnobody yet")
+    assert "only an administrator makes accounts" in words(page)
+    assert page.button(key="people-add").disabled
+    _type(page, "ana")
+    _button(page, "Add 1 person")
+    assert "people-addresses" not in page.session_state
     assert "<td>ana</td><td>annotator</td>" in words(page)
     actor = session_actor(pages.db, pages.token("ana"))
     assert actor is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import re
 import signal
 import socket
@@ -19,6 +20,7 @@ from websockets.exceptions import InvalidStatus
 
 from annotators.errors import Conflict
 from app.assets import asset_url, assets
+from app.served import served_address
 from app.server import serve
 from app.settings import Settings
 from app.web import COOKIE
@@ -27,6 +29,7 @@ from db.models import Document
 from db.people import revoke_sessions
 from db.projects import create_project
 from db.sign_in import one_time_sign_in, session_actor, sign_in
+from tests.app.cli.command_line import CommandLine
 from tests.app.websocket import open_stream, rerun, run_page, texts
 from tests.servers import PASSWORD, ROOT, RunningServer, free_port, running_server
 
@@ -44,7 +47,7 @@ def token(server: RunningServer) -> str:
 def test_the_first_page_ever_asked_for_is_drawn_by_the_main_script(server: RunningServer, token: str) -> None:
     # Streamlit would run app/pages/people.py as a script of its own here, without asking who it is.
     drawn = texts(run_page(server, token, "people"))
-    assert "Add a person" in drawn
+    assert "Change a person" in drawn
     assert "assay-person" in drawn
 
 
@@ -199,10 +202,95 @@ def test_a_one_time_address_asks_before_it_is_used_up(server: RunningServer) -> 
     answer = client.post(f"/sign-in/{token}", data={"password": "a new set of words"})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert client.get("/", headers=HTML).status_code == 200
-    for spent in (client.get(f"/sign-in/{token}"), client.post(f"/sign-in/{token}", data={})):
+    other = server.client()
+    for spent in (other.get(f"/sign-in/{token}"), other.post(f"/sign-in/{token}", data={})):
         assert spent.status_code == 404
         assert "used or has expired" in spent.text
     assert sign_in(server.db, "newcomer", "a new set of words", None)
+
+
+def test_ones_own_sign_in_address_goes_on_when_one_is_signed_in_and_is_not_used_up(server: RunningServer) -> None:
+    server.person("goer")
+    client = server.signed_in("goer")
+    before = client.cookies[COOKIE]
+    token = one_time_sign_in(server.db, server.admin, "goer")
+    for address in (f"/sign-in/{token}", f"/sign-in/{token}?now"):
+        answer = client.get(address)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert client.cookies[COOKIE] == before
+    assert session_actor(server.db, before) is not None
+    other = server.client()
+    assert other.get(f"/sign-in/{token}?now").status_code == 303  # still good in another browser
+    assert client.get(f"/sign-in/{token}").status_code == 303  # used up by now, and they still go on
+
+
+def test_another_persons_address_asks_before_it_replaces_the_session(server: RunningServer) -> None:
+    for name in ("stayer", "stranger"):
+        server.person(name)
+    client = server.signed_in("stayer")
+    before = client.cookies[COOKIE]
+    token = one_time_sign_in(server.db, server.admin, "stranger")
+    for address in (f"/sign-in/{token}", f"/sign-in/{token}?now"):
+        page = client.get(address)
+        assert page.status_code == 200
+        assert "Sign out stayer and sign in as stranger" in page.text
+        assert "Stay signed in as stayer" in page.text
+    assert client.cookies[COOKIE] == before
+    actor = session_actor(server.db, before)
+    assert actor is not None
+    assert actor.name == "stayer"
+    with httpx.Client(base_url=server.url, headers={"Origin": "http://evil.example"}, cookies={COOKIE: before}) as evil:
+        assert evil.post(f"/sign-in/{token}", data={}).status_code == 403
+    assert client.post(f"/sign-in/{token}", data={}).status_code == 303
+    now_in = session_actor(server.db, client.cookies[COOKIE])
+    assert now_in is not None
+    assert now_in.name == "stranger"
+    assert session_actor(server.db, before) is None
+
+
+def test_a_link_on_another_site_signs_nobody_in_without_a_click(server: RunningServer) -> None:
+    token = one_time_sign_in(server.db, server.admin, "ana")
+    page = server.client().get(f"/sign-in/{token}?now", headers={"Sec-Fetch-Site": "cross-site"})
+    assert "Sign in as ana" in page.text
+    assert server.client().get(f"/sign-in/{token}?now", headers={"Sec-Fetch-Site": "none"}).status_code == 303
+
+
+def test_a_spent_address_of_somebody_else_leads_on_for_who_is_signed_in(server: RunningServer) -> None:
+    server.person("rover")
+    page = server.signed_in("rover").get("/sign-in/never-was")
+    assert page.status_code == 404
+    assert "Go on as rover" in page.text
+
+
+# Where it is served ---------------------------------------------------------------------------------------------------
+
+
+def test_a_sign_in_address_is_that_of_the_server_that_runs(server: RunningServer) -> None:
+    settings = Settings.load({}, home=server.home)
+    assert served_address(settings) == server.url != f"http://127.0.0.1:{settings.port}"
+    line = CommandLine(server.home)
+    assert line.json("user", "sign-in-address", "ana")["sign_in"].startswith(f"{server.url}/sign-in/")
+    public = Settings.load({}, home=server.home, public_url="https://assay.example.org")
+    assert served_address(public) == "https://assay.example.org"
+
+
+def test_the_note_of_a_server_goes_with_it_and_one_that_was_left_behind_is_not_believed(tmp_path: Path) -> None:
+    settings = Settings.load({}, home=tmp_path)
+    configured = f"http://127.0.0.1:{settings.port}"
+    with running_server(tmp_path) as running:
+        port = int(running.url.rpartition(":")[2])
+        [path] = (tmp_path / "servers").iterdir()
+        kept = path.read_text()
+        assert json.loads(kept)["address"] == served_address(settings) == running.url
+        path.write_text(kept.replace(json.loads(kept)["word"], "another-word"))
+        assert served_address(settings) == configured  # somebody else answers on this port
+        path.write_text(kept)
+    assert not list((tmp_path / "servers").iterdir())
+    path.write_text(kept)  # as a server that was killed leaves it
+    assert served_address(settings) == configured
+    path.write_text("{")
+    assert served_address(settings) == configured
+    assert port != settings.port
 
 
 # Other sites ----------------------------------------------------------------------------------------------------------

@@ -43,13 +43,19 @@ def test_the_pages_ask_nothing_of_other_servers(server: RunningServer, new_page:
     assert "/sign-in" in page.url
     screenshot(page, f"sign-in-{'dark' if dark else 'light'}")
     sign_in(page, server, "admin")
-    for name, text in (("Home", "Projects"), ("People", "Add a person"), ("Audit", "session opened")):
+    for name, text in (
+        ("Home", "four steps to"),
+        ("People", "Add people"),
+        ("Audit", "session opened"),
+    ):
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_text(text).first).to_be_visible()
         page.wait_for_timeout(500)
         screenshot(page, f"{name.lower()}-{'dark' if dark else 'light'}")
     page.get_by_role("link", name="People", exact=True).click()
-    add = page.get_by_role("button", name="Add", exact=True).locator("p")
+    page.get_by_label("One a line: name, role").fill("zoe")
+    page.get_by_role("button", name="Preview").click()
+    add = page.get_by_role("button", name="Add 1 person", exact=True).locator("p")
     expected = "rgb(16, 32, 44)" if dark else "rgb(255, 255, 255)"
     expect(add).to_have_css("color", expected)  # what can be read on the accent of this theme
     assert problems == []

@@ -1,0 +1,48 @@
+"""Long work on the command line says what it does from its first moment, on a terminal and nowhere else."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from app.cli.output import progress, working
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what was written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_stands_there_while_the_work_is_done_and_is_gone_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with working("Measuring agreement"):
+        assert terminal.getvalue() == "Measuring agreement …"
+    assert terminal.getvalue().endswith("\r")
+
+
+def test_a_bar_stands_there_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress("Reading"):
+        assert "Reading" in terminal.getvalue()
+
+
+def test_nothing_is_written_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", elsewhere)
+    with working("Measuring"), progress("Reading") as move:
+        move(1, 2)
+    assert elsewhere.getvalue() == ""
+
+
+def test_the_line_goes_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with pytest.raises(ValueError, match="bad"), working("Exporting"):
+        raise ValueError("bad")
+    assert terminal.getvalue().endswith("\r")
