@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from annotators.errors import NotFound
 
-FOLDERS = {name: Path(__file__).parent / "widgets" / name for name in ("annotate", "adjudicate")}
+FOLDERS = {name: Path(__file__).parent / "widgets" / name for name in ("annotate", "adjudicate", "bar")}
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",

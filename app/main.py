@@ -21,9 +21,9 @@ def run() -> None:
         projects = my_projects(ui.db(), actor)
         chosen = ui.choose_project(projects)
         role = chosen.role if chosen else None
-        pages = [navigation.find(entry.name) for entry in navigation.entries_for(actor, role)]
-        page = st.navigation(pages, position="top")
-        shell.draw(actor, projects, chosen)
+        entries = list(navigation.entries_for(actor, role))
+        page = st.navigation([navigation.find(entry.name) for entry in entries], position="hidden")
+        shell.draw(actor, projects, chosen, entries, navigation.name_of(page))
         with ui.problems():
             page.run()
 

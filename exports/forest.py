@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from exports.charts import ACCENT, QUIET
+from exports.charts import ACCENT, QUIET, TICKS
 from exports.figures import Estimated
 
 
@@ -37,7 +37,7 @@ def forest(
     bars = (
         alt.Chart(frame)
         .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
+        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title, axis=alt.Axis(tickCount=TICKS)), x2="high:Q")
     )
     points = (
         alt.Chart(frame)
