@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -109,7 +110,8 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
     `counts` is group → label → how often it was given, `labels` are the grades from the lowest. Half of the middle
     grade stands on either side. None without a label, and for labels that have no two sides.
     """
-    rows, ends = [], []
+    rows: list[dict[str, Any]] = []
+    sizes_: list[dict[str, Any]] = []
     for group, given in counts.items():
         n = sum(given.get(label, 0) for label in labels)
         if not n:
@@ -117,7 +119,7 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
         parts = [given.get(label, 0) / n for label in labels]
         half = len(labels) // 2
         start = -sum(parts[:half]) - (parts[half] / 2 if len(labels) % 2 else 0.0)
-        ends.append({"group": group, "said": f"n = {n:,}", "at": 1.0})
+        sizes_.append({"group": group, "said": f"n = {n:,}", "at": 1.0})
         for place, (label, part) in enumerate(zip(labels, parts, strict=True)):
             rows.append(
                 {
@@ -129,7 +131,7 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
     if not rows or len(labels) < 2:
         return None
     frame = pd.DataFrame([row for row in rows if row["n"]])
-    axis = alt.Axis(tickCount=TICKS, labelExpr="format(abs(datum.value), '.0%')", grid=True)
+    axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr="format(abs(datum.value), '.0%')", grid=True)
     colour = alt.Color(
         "label:N",
         sort=list(labels),
@@ -137,7 +139,7 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
         scale=alt.Scale(domain=list(labels), range=charts.poles(len(labels))),
         legend=alt.Legend(orient="bottom", columns=len(labels) if len(labels) < 6 else 4, labelLimit=160),
     )
-    y = alt.Y("group:N", sort=[str(one["group"]) for one in ends], title=None, axis=alt.Axis(labelLimit=260))
+    y = alt.Y("group:N", sort=[one["group"] for one in sizes_], title=None, axis=alt.Axis(labelLimit=260))
     bars = (
         alt.Chart(frame)
         .mark_bar()
@@ -150,7 +152,7 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
         )
     )
     middle = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color=charts.QUIET).encode(x="x:Q")
-    sizes = alt.Chart(pd.DataFrame(ends)).mark_text(align="right", fontSize=11, color=charts.QUIET)
+    sizes = alt.Chart(pd.DataFrame(sizes_)).mark_text(align="right", fontSize=11, color=charts.QUIET)
     sizes = sizes.encode(x="at:Q", y=y, text="said:N")
     layered: alt.LayerChart = (bars + middle + sizes).properties(height=alt.Step(26))
     return layered

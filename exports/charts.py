@@ -12,37 +12,47 @@ ACCENT = "#0072b2"
 
 LINE = "#d55e00"
 QUIET = "#8a949c"
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#a98600", "#56b4e9", "#7a5195", "#8c564b"]
-"""Colours that people with any colour vision tell apart (Okabe and Ito, the yellow darkened), read on both themes."""
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e3b505", "#56b4e9", "#7a5195", "#8c564b"]
+"""Colours that people with any colour vision tell apart (after Okabe and Ito), read on both themes."""
 
 DISAGREE, NEUTRAL, AGREE = "#d55e00", "#9aa3ad", "#0072b2"
 """The ends and the middle of a scale from one pole to the other."""
 
-TICKS = 4
-"""What the drawing library is asked for; it then draws six at most, at round numbers."""
+TICKS = 3
+"""What the drawing library is asked for: it draws up to 1.6 times as many round steps, so six ticks at most."""
+
+_FIFTHS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+
+
+def ends(low: float, high: float) -> alt.Axis:
+    """The axis of a quantity between two ends: in fifths from 0 to 1, else at round numbers."""
+    return alt.Axis(values=_FIFTHS) if (low, high) == (0, 1) else alt.Axis(tickCount=TICKS)
+
+
+def whole() -> alt.Axis:
+    """An axis of whole numbers: a short one, which the drawing library would divide, gets nothing between them."""
+    between: Any = {"condition": {"test": "datum.value % 1", "value": 0}, "value": 1}
+    words = "datum.value % 1 ? '' : format(datum.value, ',d')"
+    return alt.Axis(
+        tickCount=TICKS, tickMinStep=1, labelExpr=words, labelOverlap=False, gridOpacity=between, tickOpacity=between
+    )
 
 
 def counts(title: str | None) -> dict[str, Any]:
     """The axis of things that are counted, or of their places: whole numbers from 0."""
-    axis = alt.Axis(tickCount=TICKS, tickMinStep=1, format=",d")
-    return {"title": title, "axis": axis, "scale": alt.Scale(zero=True)}
-
-
-def places(title: str | None) -> dict[str, Any]:
-    """The axis of places in an order, which begins where the first is: whole numbers."""
-    axis = alt.Axis(tickCount=TICKS, tickMinStep=1, format=",d")
-    return {"title": title, "axis": axis, "scale": alt.Scale(zero=False)}
+    return {"title": title, "axis": whole(), "scale": alt.Scale(zero=True)}
 
 
 def shares(title: str | None) -> dict[str, Any]:
     """The axis of a share: from 0 to 1, in percent."""
-    return {"title": title, "axis": alt.Axis(tickCount=TICKS, format="%"), "scale": alt.Scale(domain=[0, 1])}
+    return {"title": title, "axis": alt.Axis(values=_FIFTHS, format="%"), "scale": alt.Scale(domain=[0, 1])}
 
 
 def values(title: str | None, low: float | None = None, high: float | None = None) -> dict[str, Any]:
     """The axis of any other quantity, between two ends where it has them."""
-    scale = alt.Scale(zero=False) if low is None or high is None else alt.Scale(domain=[low, high], nice=False)
-    return {"title": title, "axis": alt.Axis(tickCount=TICKS), "scale": scale}
+    if low is None or high is None:
+        return {"title": title, "axis": alt.Axis(tickCount=TICKS), "scale": alt.Scale(zero=False)}
+    return {"title": title, "axis": ends(low, high), "scale": alt.Scale(domain=[low, high], nice=False)}
 
 
 def palette(n: int) -> list[str]:

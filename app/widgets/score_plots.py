@@ -172,7 +172,7 @@ def histogram(found: Distribution, title: str) -> alt.Chart | None:
         .encode(
             x=alt.X("low:Q", title=title, bin="binned", scale=alt.Scale(domain=[low, high], nice=False), axis=ends),
             x2="high:Q",
-            y=alt.Y("n:Q", title="items", axis=alt.Axis(tickCount=2, tickMinStep=1, format=",d")),
+            y=alt.Y("n:Q", title="items", axis=charts.whole()),
             color=alt.Color("system:N", sort=names, legend=None, scale=scale),
             row=alt.Row("system:N", sort=names, title=None, header=alt.Header(labelAngle=0, labelAlign="left")),
             tooltip=["system:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("high:Q", format=".2f"), "n:Q"],

@@ -23,7 +23,7 @@ def ticks(chart: Any) -> list[list[str]]:
     """The labels of each axis, as they are drawn."""
     svg = charts.drawn(chart, "svg", None).decode()
     groups = re.findall(r'class="mark-text role-axis-label"[^>]*>(.*?)</g>', svg, re.DOTALL)
-    return [re.findall(r"<text[^>]*>([^<]*)<", group) for group in groups]
+    return [re.findall(r">([^<]+)</text>", group) for group in groups]
 
 
 def marks(chart: Any) -> set[str]:
@@ -85,7 +85,6 @@ def test_a_number_is_a_histogram_that_counts_in_whole_numbers() -> None:
     counts = {"harbour": [1, *[0] * (BINS - 2), 2]}
     chart = score_plots.distribution(Distribution(0.0, 1 / BINS, counts, []), ValueKind("f1", "F1"))
     assert chart is not None
-    assert chart.to_dict()["encoding"]["y"]["axis"]["tickMinStep"] == 1
     assert all(re.fullmatch(r"\d", label) for axis in ticks(chart)[1:] for label in axis)
 
 
