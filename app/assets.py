@@ -14,7 +14,7 @@ from starlette.routing import Route
 from annotators.errors import NotFound
 from app.formulas import RENDERER, formula_renderer
 
-FOLDERS = {name: Path(__file__).parent / "widgets" / name for name in ("annotate", "adjudicate", "copying")}
+FOLDERS = {name: Path(__file__).parent / "widgets" / name for name in ("annotate", "adjudicate", "bar", "copying")}
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",

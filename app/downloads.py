@@ -1,6 +1,7 @@
-"""Exports on their way to a browser: made and packed on disk, sent from there, and removed after a while.
+"""What is taken away: tables and plots by a menu of their files, exports packed on disk and sent from there.
 
-Streamlit's download button holds a file in memory as often as it is offered; these never are in memory as a whole.
+Files of a menu are made when they are asked for. Streamlit's download button holds a file in memory as often as it is
+offered; exports never are in memory as a whole.
 """
 
 from __future__ import annotations
@@ -11,22 +12,67 @@ import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+import streamlit as st
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from annotators.errors import NotFound
+from app import wording
 from app.state import AppState
 from app.web import actor_of
 from db.permissions import Actor
 from exports.bundle import export_project
 from exports.manifest import Manifest
+from exports.tables import TextTable, as_csv, as_latex, as_markdown
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a menu: what the menu calls it, its name, its media type, and what makes it when it is asked for."""
+
+    label: str
+    name: str
+    media_type: str
+    make: Callable[[], str | bytes]
+
+
+def of_table(shown: TextTable, name: str) -> list[File]:
+    """A table as CSV, Markdown and LaTeX."""
+    forms = (
+        ("CSV", "csv", "text/csv", as_csv),
+        ("Markdown", "md", "text/markdown", as_markdown),
+        ("LaTeX", "tex", "text/x-tex", as_latex),
+    )
+    return [File(label, f"{name}.{ending}", media, partial(made, shown)) for label, ending, media, made in forms]
+
+
+def menu(name: str, files: Sequence[File], about: str, *, label: str = "Download") -> None:
+    """One quiet menu with the files of a table or a plot; `about` says of what, for those who cannot see that."""
+    with (
+        st.container(key=f"downloads-{name}", width="content"),
+        st.popover(label, type="tertiary", help=wording.plain(f"Download: {about}")),
+    ):
+        for file in files:
+            st.download_button(
+                file.label,
+                data=file.make,
+                file_name=file.name,
+                mime=file.media_type,
+                on_click="ignore",
+                type="tertiary",
+                key=f"download-{name}-{file.label}",
+            )
+
+
+# Exports --------------------------------------------------------------------------------------------------------------
 
 KEPT_SECONDS = 3600
 """How long a packed export can be fetched."""

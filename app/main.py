@@ -21,10 +21,10 @@ def run() -> None:
         projects = my_projects(ui.db(), actor)
         chosen = ui.choose_project(projects)
         role = chosen.role if chosen else None
-        pages = [navigation.find(entry.name) for entry in navigation.entries_for(actor, role)]
-        page = st.navigation(pages, position="top")
+        entries = list(navigation.entries_for(actor, role))
+        page = st.navigation([navigation.find(entry.name) for entry in entries], position="hidden")
         ui.go_on()
-        shell.draw(actor, projects, chosen)
+        shell.draw(actor, projects, chosen, entries, navigation.name_of(page))
         with ui.problems():
             page.run()
 

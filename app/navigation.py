@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib.util import find_spec
 
@@ -19,40 +20,55 @@ from annotators.errors import NotFound
 from db.permissions import ADJUDICATORS, ANNOTATORS, EVERYBODY, READERS, RESEARCHERS, Actor, Role
 
 
+class Group(StrEnum):
+    """The groups of pages in the top bar, in their order. Pages of no group stand beside them."""
+
+    WORK = "Work"
+    DATA = "Data"
+    RESULTS = "Results"
+    ADMINISTRATION = "Administration"
+
+
 @dataclass(frozen=True)
 class Entry:
     """One page. `name` is its module and its address; `roles` those that see it, in the chosen project.
 
-    An entry without roles is for administrators. A page that is not `listed` is reached from another one.
+    An entry without roles is for administrators. A page that is reached `from_` another one is not listed itself.
     """
 
     name: str
     title: str
     roles: frozenset[Role]
-    listed: bool = True
+    group: Group | None
+    from_: str | None = None
     without_project: bool = False
+
+    @property
+    def listed(self) -> bool:
+        """Whether the top bar leads to it."""
+        return self.from_ is None
 
 
 ENTRIES = (
-    Entry("home", "Home", EVERYBODY, without_project=True),
-    Entry("annotate", "Annotate", ANNOTATORS, listed=False),
-    Entry("my_work", "My work", ANNOTATORS),
-    Entry("data", "Data", READERS),
-    Entry("item", "Item", READERS, listed=False),
-    Entry("imports", "Import", RESEARCHERS),
-    Entry("studies", "Studies", READERS),
-    Entry("study", "Study", READERS, listed=False),
-    Entry("adjudicate", "Adjudicate", ADJUDICATORS),
-    Entry("revise", "Revise", EVERYBODY, listed=False),
-    Entry("agreement", "Agreement", READERS),
-    Entry("scores", "Scores", READERS),
-    Entry("alignment", "Alignment", READERS),
-    Entry("exports", "Export", RESEARCHERS),
-    Entry("jobs", "Jobs", RESEARCHERS),
-    Entry("people", "People", RESEARCHERS, without_project=True),
-    Entry("audit", "Audit", RESEARCHERS, without_project=True),
-    Entry("help", "Help", EVERYBODY, without_project=True),
-    Entry("account", "Account", EVERYBODY, listed=False, without_project=True),
+    Entry("home", "Home", EVERYBODY, Group.WORK, without_project=True),
+    Entry("my_work", "My work", ANNOTATORS, Group.WORK),
+    Entry("annotate", "Annotate", ANNOTATORS, Group.WORK, from_="my_work"),
+    Entry("studies", "Studies", READERS, Group.WORK),
+    Entry("study", "Study", READERS, Group.WORK, from_="studies"),
+    Entry("adjudicate", "Adjudicate", ADJUDICATORS, Group.WORK),
+    Entry("revise", "Revise", EVERYBODY, Group.WORK, from_="adjudicate"),
+    Entry("data", "Items and documents", READERS, Group.DATA),
+    Entry("item", "Item", READERS, Group.DATA, from_="data"),
+    Entry("imports", "Import", RESEARCHERS, Group.DATA),
+    Entry("agreement", "Agreement", READERS, Group.RESULTS),
+    Entry("scores", "Scores", READERS, Group.RESULTS),
+    Entry("alignment", "Alignment", READERS, Group.RESULTS),
+    Entry("exports", "Export", RESEARCHERS, Group.RESULTS),
+    Entry("people", "People", RESEARCHERS, Group.ADMINISTRATION, without_project=True),
+    Entry("jobs", "Jobs", RESEARCHERS, Group.ADMINISTRATION),
+    Entry("audit", "Audit", RESEARCHERS, Group.ADMINISTRATION, without_project=True),
+    Entry("help", "Help", EVERYBODY, None, without_project=True),
+    Entry("account", "Account", EVERYBODY, None, from_="home", without_project=True),
 )
 
 
@@ -89,9 +105,13 @@ def find(name: str) -> Page:
                 title=entry.title,
                 url_path=entry.name,
                 default=entry.name == "home",
-                visibility="visible" if entry.listed else "hidden",
             )
     raise NotFound(f"There is no page {name!r}. Known: {', '.join(functions)}.")
+
+
+def name_of(page: Page) -> str:
+    """The name of a page of ours."""
+    return page.url_path or "home"
 
 
 def places() -> list[Page]:

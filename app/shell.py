@@ -1,20 +1,34 @@
-"""What stands around every page: the project and the person's menu, in Streamlit's top bar."""
+"""What stands around every page: the project, the groups of pages, and the person's menu, in the top bar."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
 
 from app import navigation, ui
+from app.navigation import Entry, Group
 from app.style import style
-from db.permissions import Actor
+from app.widgets.bar import Place, bar
+from app.widgets.blocks import address
+from db.adjudications import count_disputed
+from db.permissions import ADJUDICATORS, Actor
 from db.projects import ProjectRow
 
 
-def draw(actor: Actor, projects: Sequence[ProjectRow], chosen: ProjectRow | None) -> None:
-    """The project at the left and the person's menu at the right of the top bar."""
+def draw(
+    actor: Actor,
+    projects: Sequence[ProjectRow],
+    chosen: ProjectRow | None,
+    entries: Sequence[Entry],
+    current: str,
+) -> None:
+    """The project at the left, the groups and the pages of the open one, and the person's menu at the right.
+
+    `entries` are the pages that this person sees, `current` is the name of the open one. Where another page was
+    pressed, this run ends and that page is drawn.
+    """
     st.html(style(st.context.theme.type))
     with st.container(key="assay-project"):
         if len(projects) > 1 and chosen is not None:
@@ -29,6 +43,47 @@ def draw(actor: Actor, projects: Sequence[ProjectRow], chosen: ProjectRow | None
         if "account" in navigation.load_pages():
             st.page_link(navigation.find("account"), label="Password and sessions")
         st.html('<div class="assay-menu"><a href="/sign-out" target="_self">Sign out</a></div>')
+    about = {"project": str(chosen.project_id)} if chosen else {}
+    with st.container(key="assay-bar"):
+        pressed = bar(*_places(actor, chosen, entries, current))
+    if pressed in {entry.name for entry in entries}:
+        st.switch_page(navigation.find(str(pressed)), query_params=about)
+
+
+def _places(
+    actor: Actor, chosen: ProjectRow | None, entries: Sequence[Entry], current: str
+) -> tuple[list[Place], list[Place], list[Place]]:
+    """The groups that have a page for this person, the pages of the open one, and those beside them."""
+    by_name = {entry.name: entry for entry in entries}
+    here = by_name.get(current)
+    group = here.group if here else Group.WORK
+    waiting = _waiting(actor, chosen, by_name)
+    about = {"project": chosen.project_id} if chosen else {}
+
+    def place(entry: Entry, title: str, now: str) -> Place:
+        n = waiting.get(entry.name, 0) if title == entry.title else 0
+        path = "" if entry.name == "home" else entry.name
+        return Place(entry.name, title, address(path, **about), now, n, f"{n:,} wait for you" if n else "")
+
+    def now(entry: Entry) -> str:
+        return "page" if entry.name == current else "true" if here and here.from_ == entry.name else ""
+
+    listed = [entry for entry in entries if entry.listed]
+    groups = []
+    for one in Group:
+        first = next((entry for entry in listed if entry.group is one), None)
+        if first is not None:
+            groups.append(place(first, one.value, "true" if one is group else ""))
+    pages = [place(entry, entry.title, now(entry)) for entry in listed if group and entry.group is group]
+    aside = [place(entry, entry.title, now(entry)) for entry in listed if entry.group is None]
+    return groups, pages, aside
+
+
+def _waiting(actor: Actor, chosen: ProjectRow | None, by_name: Mapping[str, Entry]) -> dict[str, int]:
+    """How much waits on which page, in the chosen project."""
+    if chosen is None or "adjudicate" not in by_name or not (actor.is_admin or chosen.role in ADJUDICATORS):
+        return {}
+    return {"adjudicate": count_disputed(ui.db(), actor, chosen.project_id)}
 
 
 def _choose(projects: Sequence[ProjectRow], chosen: ProjectRow) -> None:

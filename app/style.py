@@ -1,10 +1,11 @@
-"""The style of what pages draw as HTML, and of Streamlit's top bar as our shell uses it."""
+"""The style of what pages draw as HTML, and of the top bar."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from app.palette import both_themes
+from exports.tables import STYLE as CELLS
 
 
 @cache
@@ -15,32 +16,54 @@ def style(theme: str | None) -> str:
     theme (`light`, `dark` or not known yet) that the browser reported.
     """
     named = f"{both_themes()} --assay-on-accent: light-dark(#fff, #10202c);"
-    return f"<style>:root {{ color-scheme: {theme or 'light dark'}; {named} }}\n{_STYLE}</style>"
+    return f"<style>:root {{ color-scheme: {theme or 'light dark'}; {named} }}\n{_STYLE}{CELLS}</style>"
 
 
 _STYLE = """
-.stMainBlockContainer { max-width: 1240px; padding: 4.1rem 1.9rem 4rem; }
-.stAppHeader { background: var(--assay-panel); border-bottom: 1px solid var(--assay-line); height: 3.1rem;
-  min-height: 3.1rem; }
-.stAppToolbar { height: 3.1rem; padding-left: 14rem; padding-right: 11rem; }
-[data-testid="stTopNavLink"] { background: transparent !important; }
-[data-testid="stTopNavLink"] p { color: var(--assay-soft); font-weight: 400; }
-[data-testid="stTopNavLink"]:hover p { color: var(--assay-ink); }
-[data-testid="stTopNavLink"][aria-current] p { color: var(--assay-accent); font-weight: 600; }
-.st-key-assay-project, .st-key-assay-person { position: fixed; top: 0; height: 3.1rem; z-index: 999991; width: auto;
+.stMainBlockContainer { max-width: 1240px; padding: 3.1rem 1.9rem 4rem; }
+.stAppHeader { background: var(--assay-panel); border-bottom: 1px solid var(--assay-line); height: 2.9rem;
+  min-height: 2.9rem; }
+.stAppToolbar { height: 2.9rem; padding-left: 14rem; padding-right: 11rem; }
+/* The bar: the project, the groups and the person in its first line, the pages of the open group in its second. */
+.st-key-assay-project, .st-key-assay-person { position: fixed; top: 0; height: 2.9rem; z-index: 999991; width: auto;
   display: flex; justify-content: center; }
 .st-key-assay-project { left: 1.1rem; width: 12.5rem; }
-.st-key-assay-person { right: 1.2rem; max-width: 10rem; }
+.st-key-assay-person { right: 1.2rem; max-width: 8.2rem; }
+.st-key-assay-person button p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.st-key-assay-bar { position: fixed; inset: 0 0 auto; z-index: 999990; width: auto; pointer-events: none; }
+.st-key-assay-bar * { pointer-events: auto; }
+.st-key-assay-bar :is(.stVerticalBlock, .stElementContainer, .stBidiComponent, .stBidiComponentRegular) {
+  pointer-events: none; }
+.assay-lines { display: grid; grid-template-columns: auto 1fr; }
+.assay-lines nav { display: flex; align-items: stretch; gap: 0.3rem; overflow-x: auto; scrollbar-width: none; }
+.assay-groups { height: 2.9rem; padding-left: 13.9rem; }
+.assay-aside { justify-content: flex-end; padding-right: 9.4rem; height: 2.9rem; }
+.assay-pages { grid-column: 1 / -1; height: 2.25rem; padding: 0 1.35rem; background: var(--assay-panel);
+  border-bottom: 1px solid var(--assay-line); }
+.assay-lines a { display: flex; align-items: center; gap: 0.4rem; padding: 0 0.6rem; white-space: nowrap;
+  color: var(--assay-soft); text-decoration: none; font-size: 0.93rem; border-block: 2px solid transparent; }
+.assay-lines a:hover { color: var(--assay-ink); }
+.assay-lines a[aria-current] { color: var(--assay-accent); font-weight: 600; }
+.assay-groups a[aria-current] { border-bottom-color: var(--assay-accent); }
+.assay-lines a:focus-visible { outline: 2px solid var(--assay-accent); outline-offset: -3px; border-radius: 6px; }
+.assay-waits { color: var(--assay-warn); font-size: 0.8rem; font-weight: 600; border-radius: 8px; padding: 0 0.45rem;
+  background: color-mix(in srgb, var(--assay-warn) 12%, var(--assay-panel)); font-variant-numeric: tabular-nums; }
 .assay-project { display: block; padding-left: 9px; font-weight: 650; white-space: nowrap; overflow: hidden;
   text-overflow: ellipsis; color: inherit; text-decoration: none; }
 .st-key-assay-project [role="group"] { border-color: transparent; background: transparent; }
 .st-key-assay-project [role="group"]:is(:hover, :focus-within) { border-color: var(--assay-line); }
 .st-key-assay-project input { font-weight: 650; text-overflow: ellipsis; }
-/* Below 768 px Streamlit folds the links into a menu; the project then stands beside its button. */
+/* On a phone the groups and the pages are two lines of the page, under the project and the person. */
 @media (max-width: 767.98px) {
   .stAppToolbar { padding-left: 0; padding-right: 0; }
-  .st-key-assay-project { left: 3.2rem; width: calc(100vw - 13rem); max-width: 16rem; }
-  .stMainBlockContainer { padding-left: 1rem; padding-right: 1rem; }
+  .st-key-assay-project { left: 0.4rem; width: calc(100vw - 11rem); max-width: 18rem; }
+  .stMainBlockContainer { padding: 0.9rem 1rem 4rem; }
+  .st-key-assay-bar { position: static; margin: 0 -1rem; width: calc(100% + 2rem) !important; max-width: none; }
+  .assay-lines { background: var(--assay-panel); }
+  .assay-groups, .assay-pages { padding: 0 0.4rem; height: 2.6rem; }
+  .assay-groups { border-bottom: 1px solid var(--assay-line); }
+  .assay-aside { padding-right: 0.4rem; height: 2.6rem; border-bottom: 1px solid var(--assay-line); }
+  .assay-lines a { padding: 0 0.5rem; }
 }
 .assay-menu a { display: block; padding: 4px 8px; border-radius: 7px; color: inherit; text-decoration: none; }
 .assay-menu a:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
@@ -54,14 +77,37 @@ _STYLE = """
   background: color-mix(in srgb, var(--assay-warn) 8%, var(--assay-panel)); }
 .assay-button { display: inline-block; padding: 0.4rem 1rem; border-radius: 7px; font-weight: 600;
   text-decoration: none; background: var(--assay-accent); color: var(--assay-on-accent) !important; }
+.assay-section { font-size: 1.1rem; font-weight: 600; margin: 10px 0 0; padding: 0; }
 .assay-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; margin: 2px 0;
   font-size: 0.94rem; }
 .assay-table caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .assay-table th { font-size: 0.8rem; font-weight: 600; color: var(--assay-soft); text-align: left; padding: 6px 10px;
   border-bottom: 1.5px solid var(--assay-ink); vertical-align: bottom; }
-.assay-table td { padding: 7px 10px; border-bottom: 1px solid var(--assay-line); vertical-align: top;
-  overflow-wrap: anywhere; }
-.assay-table .n { text-align: right; }
+.assay-table td { padding: 7px 10px; border-bottom: 1px solid var(--assay-line); vertical-align: top; }
+/* A table that is wider than the page scrolls in a box of its own; a shade at an edge says that there is more. */
+.assay-scroll { overflow-x: auto; container-type: scroll-state; border-radius: 4px;
+  background: linear-gradient(to right, var(--assay-bg) 14px, transparent 40px) local 0 / 56px 100% no-repeat,
+    linear-gradient(to left, var(--assay-bg) 14px, transparent 40px) local 100% / 56px 100% no-repeat,
+    linear-gradient(to right, var(--assay-edge), transparent) 0 / 12px 100% no-repeat,
+    linear-gradient(to left, var(--assay-edge), transparent) 100% / 12px 100% no-repeat;
+  --assay-edge: color-mix(in srgb, var(--assay-ink) 20%, transparent); }
+.assay-scroll:focus-visible { outline: 2px solid var(--assay-accent); outline-offset: 2px; }
+@container scroll-state(scrollable: x) {
+  .assay-scroll::before { content: "Scrolls sideways ↔"; display: block; position: sticky; left: 0;
+    width: max-content; color: var(--assay-soft); font-size: 0.8rem; padding: 0 10px 2px; }
+}
+.stMarkdown table { display: block; overflow-x: auto; max-width: 100%; }
+.stMarkdown :is(th, td) { overflow-wrap: normal; word-break: normal; }
+.stMarkdown :is(th, td) code { white-space: nowrap; }
+.assay-no-plot { color: var(--assay-soft); border-left: 3px solid var(--assay-line); margin: 0;
+  padding: 2px 0 2px 12px; }
+[class*="st-key-about-plot-"] p { margin: 0; }
+.assay-quiet-button { display: inline-block; white-space: nowrap; padding: 2px 12px; border-radius: 7px;
+  border: 1px solid var(--assay-line); background: var(--assay-panel); color: var(--assay-ink) !important; }
+.assay-quiet-button:hover { border-color: var(--assay-accent); text-decoration: none !important; }
+[class*="st-key-downloads-"] button { min-height: 1.6rem; padding: 0 0.4rem; color: var(--assay-soft) !important; }
+[class*="st-key-downloads-"] button:is(:hover, [aria-expanded="true"]) { color: var(--assay-ink) !important; }
+[class*="st-key-downloads-"] button p { font-size: 0.85rem; color: inherit; }
 .assay-bar { height: 5px; border-radius: 3px; background: var(--assay-line); overflow: hidden; }
 .assay-bar i { display: block; height: 100%; background: var(--assay-accent); }
 .assay-done { font-size: 1.1rem; font-weight: 600; margin: 0; padding: 0; }

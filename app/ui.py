@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from html import escape
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -13,7 +12,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from annotators.errors import AssayError, NotSignedIn
-from app import navigation, wording
+from app import downloads, navigation, wording
 from app.state import app_state
 from app.style import style
 from app.web import COOKIE
@@ -21,7 +20,7 @@ from db.engine import Database
 from db.permissions import READERS, Actor, Role
 from db.projects import ProjectRow, my_projects
 from db.sign_in import session_actor
-from exports.tables import TextTable, as_csv, as_html, as_latex, as_markdown
+from exports.tables import TextTable, as_html
 
 _PROJECT = "assay_project"
 _GO = "assay_go"
@@ -146,9 +145,7 @@ def heading(title: str, about: str = "") -> None:
     st.html(f'<h1 class="assay-title">{escape(title)}</h1>{line}')
 
 
-def plain(text: str) -> str:
-    """A text for Streamlit's Markdown that shows as it is written."""
-    return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:])", r"\\\1", text)
+plain = wording.plain
 
 
 # Links ----------------------------------------------------------------------------------------------------------------
@@ -192,29 +189,16 @@ def when(at: Any) -> str:
 def table(
     caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, name: str | None = None
 ) -> TextTable:
-    """Draw a table; with `name` (of the files) it can be taken away as CSV, Markdown and LaTeX."""
-    drawn = TextTable.of(caption, columns, rows)
-    st.html(as_html(drawn))
-    if name and drawn.rows:
-        downloads(drawn, name)
-    return drawn
+    """Draw a table in a box of its own, which scrolls where the page is narrower; `name` offers it as files.
 
-
-def downloads(shown: TextTable, name: str) -> None:
-    """A row of buttons: the table as CSV, Markdown and LaTeX. Made only when one is pressed."""
-    forms = (
-        ("CSV", "csv", "text/csv", as_csv),
-        ("Markdown", "md", "text/markdown", as_markdown),
-        ("LaTeX", "tex", "text/x-tex", as_latex),
+    A cell that has `html` (`app.widgets.blocks.Html`) is drawn with that, any other as text.
+    """
+    made = TextTable.of(caption, columns, rows)
+    drawn = [[getattr(cell, "html", None) for cell in row] for row in rows]
+    st.html(
+        f'<div class="assay-scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
+        f"{as_html(made, drawn)}</div>"
     )
-    with st.container(horizontal=True, gap="small", key=f"downloads-{name}"):
-        for label, ending, media_type, made in forms:
-            st.download_button(
-                label,
-                data=partial(made, shown),
-                file_name=f"{name}.{ending}",
-                mime=media_type,
-                on_click="ignore",
-                key=f"download-{name}-{ending}",
-                help=plain(f"{shown.caption} as {label}"),
-            )
+    if name and made.rows:
+        downloads.menu(name, downloads.of_table(made, name), caption)
+    return made

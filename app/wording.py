@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime
+import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -80,6 +81,17 @@ def duration(seconds: float | None) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+def ago(at: datetime | None, now: datetime | None = None) -> str:
+    """`just now`, `12 minutes ago`, `3 days ago`; nothing for None. `now` is this moment unless another is given."""
+    if at is None:
+        return ""
+    seconds = ((now or datetime.now(UTC)) - at).total_seconds()
+    for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{count(int(seconds // size), noun)} ago"
+    return "just now"
+
+
 def moment(at: datetime | None, zone: str | None = None) -> str:
     """`18 Nov 2026, 14:02` in the reader's time zone (an IANA name; None: this machine's); nothing for None."""
     if at is None:
@@ -89,3 +101,8 @@ def moment(at: datetime | None, zone: str | None = None) -> str:
     except (ZoneInfoNotFoundError, ValueError):
         local = at.astimezone()
     return f"{local.day} {local:%b %Y, %H:%M}"
+
+
+def plain(text: str) -> str:
+    """A text for Streamlit's Markdown that shows as it is written."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:])", r"\\\1", text)

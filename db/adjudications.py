@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func
@@ -23,6 +24,8 @@ from db.models import (
     Annotation,
     Assignment,
     GivenLabel,
+    Item,
+    ItemVersion,
     Settlement,
     SettlementState,
     Study,
@@ -107,6 +110,117 @@ def disputes(db: Database, _actor: Actor, study_id: int, *, limit: int = 200) ->
     )
     with db.read() as session:
         return [Dispute(row.study_item_id, row.n_disputed, row.dispute) for row in session.exec(query)]
+
+
+@operation(On.PROJECT, ADJUDICATORS)
+def count_disputed(db: Database, _actor: Actor, project_id: int) -> int:
+    """How many items of the project's studies wait for a decision."""
+    query = (
+        select(func.count())
+        .select_from(Settlement)
+        .join(Study, col(Study.id) == Settlement.study_id)
+        .where(Study.project_id == project_id, Settlement.state == SettlementState.DISPUTED)
+    )
+    with db.read() as session:
+        return int(session.execute(query).scalar_one())
+
+
+@dataclass(frozen=True)
+class StudyDisputes:
+    """How adjudication of a study stands: disputes, since when the oldest waits, items decided, by whom last, when."""
+
+    study_id: int
+    disputed: int
+    oldest: datetime | None
+    decided: int
+    last_by: str | None
+    last_at: datetime | None
+
+
+@operation(On.STUDY, ADJUDICATORS)
+def study_disputes(db: Database, _actor: Actor, study_id: int) -> StudyDisputes:
+    """How adjudication of a study stands. An item is disputed since its last annotation."""
+    since = (
+        select(func.max(Annotation.created_at).label("since"))
+        .join(Settlement, col(Settlement.study_item_id) == Annotation.study_item_id)
+        .where(
+            Settlement.study_id == study_id,
+            Settlement.state == SettlementState.DISPUTED,
+            col(Annotation.kind).in_(COUNTING),
+        )
+        .group_by(col(Annotation.study_item_id))
+        .subquery()
+    )
+    decided = select(func.count(func.distinct(Adjudication.study_item_id))).where(Adjudication.study_id == study_id)
+    with db.read() as session:
+        disputed, oldest = session.execute(select(func.count(), func.min(since.c.since)).select_from(since)).one()
+        last = next(iter(_decisions(session, [study_id], 1)), None)
+        return StudyDisputes(
+            study_id,
+            disputed,
+            oldest,
+            int(session.execute(decided).scalar_one()),
+            last.by if last else None,
+            last.at if last else None,
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an adjudicator decided about an item: (criterion's title, target, value) of each unit; `overruled` votes."""
+
+    study_id: int
+    study_item_id: int
+    item: str
+    by: str
+    at: datetime
+    units: tuple[tuple[str, str, Any], ...]
+    overruled: int
+    reason: str | None
+
+
+@operation(On.STUDY, ADJUDICATORS)
+def latest_decisions(db: Database, _actor: Actor, study_id: int, *, limit: int = 10) -> list[Decision]:
+    """What was decided last in a study, latest first."""
+    with db.read() as session:
+        return _decisions(session, [study_id], limit)
+
+
+def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[Decision]:
+    query = (
+        select(Adjudication, Account.name, Item.external_id, Study)
+        .join(Study, col(Study.id) == Adjudication.study_id)
+        .join(StudyItem, col(StudyItem.id) == Adjudication.study_item_id)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .join(Account, col(Account.person_id) == Adjudication.person_id, isouter=True)
+        .where(col(Adjudication.study_id).in_(study_ids))
+        .order_by(col(Adjudication.id).desc())
+        .limit(limit)
+    )
+    rows = session.execute(query).all()
+    labels: dict[int, list[AdjudicatedLabel]] = defaultdict(list)
+    ids = [row.id for row, *_ in rows]
+    for label in session.exec(select(AdjudicatedLabel).where(col(AdjudicatedLabel.adjudication_id).in_(ids))):
+        labels[label.adjudication_id].append(label)
+    found = []
+    for row, name, item, study in rows:
+        protocol = protocol_of(study)
+        order = {one.name: place for place, one in enumerate(protocol.criteria)}
+        given = sorted(labels[row.id], key=lambda one: (order.get(one.criterion, 0), one.target))
+        found.append(
+            Decision(
+                row.study_id,
+                row.study_item_id,
+                item,
+                name or f"person {row.person_id}",
+                row.created_at,
+                tuple((protocol.criterion(one.criterion).title, one.target, one.value) for one in given),
+                sum(one.overrules for one in given),
+                row.reason,
+            )
+        )
+    return found
 
 
 @operation(On.STUDY, ADJUDICATORS)

@@ -472,6 +472,15 @@ def list_studies(db: Database, actor: Actor, project_id: int) -> list[StudyRow]:
         return list(_rows(session, actor, project_id))
 
 
+@operation(On.PROJECT, EVERYBODY)
+def studies_to_compare(db: Database, _actor: Actor, project_id: int) -> list[int]:
+    """The ids of the project's studies in which two people have labelled the same item, oldest first."""
+    shared = select(Settlement.study_item_id).where(Settlement.study_id == Study.id, Settlement.n_annotations > 1)
+    query = select(Study.id).where(Study.project_id == project_id, shared.exists()).order_by(col(Study.id))
+    with db.read() as session:
+        return [study_id for study_id in session.exec(query) if study_id is not None]
+
+
 @operation(On.APP, anyone_signed_in=True)
 def my_studies(db: Database, actor: Actor) -> list[StudyRow]:
     """Every study in which something may wait for me, in all projects."""

@@ -12,8 +12,9 @@ from annotators.agreement import Label, Ratings
 from annotators.agreement.annotators import AnnotatorAgreement, Similarity, agreement_with_reference
 from annotators.agreement.pace import Drift, Speed, drifts, speeds
 from db.ratings import StudyRatings
+from exports import charts
 from exports.agreement_counts import shares_by_rater, word
-from exports.charts import COLOURS
+from exports.charts import COLOURS, QUIET, TICKS
 from exports.figures import figure, number, percent, seconds, share
 from exports.tables import TextTable
 
@@ -74,10 +75,11 @@ def bias_plot(found: Sequence[AnnotatorAgreement]) -> alt.LayerChart | None:
     colour = alt.Color("label:N", sort=labels, title=None, scale=alt.Scale(range=COLOURS))
     base = alt.Chart(frame).encode(y=y, yOffset=offset, color=colour)
     title = "Share of the label, minus the others' share of it"
-    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", axis=alt.Axis(format="+%"), title=title), x2="high:Q")
+    axis = alt.Axis(format="+%", tickCount=TICKS)
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", axis=axis, title=title), x2="high:Q")
     tips = ["annotator:N", "label:N", *(alt.Tooltip(f"{name}:Q", format="+.1%") for name in ("value", "low", "high"))]
     points = base.mark_point(filled=True, size=50, opacity=1).encode(x="value:Q", tooltip=tips)
-    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color="#8a949c", strokeDash=[4, 3]).encode(x="zero:Q")
+    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x="zero:Q")
     layered: alt.LayerChart = (zero + bars + points).properties(height=alt.Step(max(9, 34 // len(labels))))
     return layered
 
@@ -187,7 +189,7 @@ def drift_table(title: str, found: Sequence[Drift]) -> TextTable:
     return TextTable.of(f"{title}: agreement with the others, first to last", columns, rows)
 
 
-def drift_plot(found: Sequence[Drift], *, speed: bool = False) -> alt.Chart | None:
+def drift_plot(found: Sequence[Drift], *, speed: bool = False) -> alt.LayerChart | None:
     """Agreement with the others (or, with `speed`, the median time an item) in stretches of each annotator's work."""
     rows = [
         {
@@ -202,19 +204,17 @@ def drift_plot(found: Sequence[Drift], *, speed: bool = False) -> alt.Chart | No
     if len(rows) <= len({row["annotator"] for row in rows}):
         return None
     frame = pd.DataFrame(rows)
-    scale = alt.Scale(zero=True) if speed else alt.Scale(domain=[0, 1])
-    axis = alt.Axis() if speed else alt.Axis(format="%")
-    title = "Median seconds an item" if speed else "Agreement with the others"
     people = list(dict.fromkeys(frame["annotator"]))
-    line: alt.Chart = (
-        alt.Chart(frame)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("at:Q", title="The annotator's ratings, first to last"),
-            y=alt.Y("value:Q", scale=scale, axis=axis, title=title),
-            color=alt.Color("annotator:N", sort=people, title=None, scale=alt.Scale(range=COLOURS)),
-            tooltip=["annotator:N", alt.Tooltip("value:Q", format=".1f" if speed else ".1%")],
-        )
-        .properties(height=220)
+    y = charts.counts("Median seconds an item") if speed else charts.shares("Agreement with the others")
+    base = alt.Chart(frame).encode(
+        x=alt.X("at:Q", **charts.counts("The annotator's ratings, first to last")),
+        y=alt.Y("value:Q", **y),
+        color=alt.Color("annotator:N", sort=people, title=None, scale=alt.Scale(domain=people, range=COLOURS)),
+        tooltip=["annotator:N", alt.Tooltip("value:Q", format=".1f" if speed else ".1%")],
     )
-    return line
+    stretches = frame["annotator"].map(frame["annotator"].value_counts())
+    lines = base.mark_line().transform_filter(  # a line through two points says no more than the points
+        alt.FieldOneOfPredicate("annotator", sorted(set(frame["annotator"][stretches > 2])))
+    )
+    layered: alt.LayerChart = (lines + base.mark_point(filled=True, size=50, opacity=1)).properties(height=220)
+    return layered

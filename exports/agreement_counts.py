@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,26 @@ def shares_by_rater(ratings: Ratings) -> dict[str, dict[str, float]]:
         if row.sum():
             found[str(rater)] = dict(zip(labels, (row / row.sum()).tolist(), strict=True))
     return found
+
+
+def titled(one: CriterionReport, label: str) -> str:
+    """A label with its title where it has another: `1 Strongly disagree`."""
+    for known in one.criterion.label_list():
+        if vote(known.value) == label and known.title and known.title != label:
+            return f"{label} {known.title}"
+    return label
+
+
+def labels_by_part(one: CriterionReport, by: Literal["category", "system"]) -> dict[str, dict[str, int]]:
+    """Category or system of the item → label with its title → how often it was given."""
+    column = one.column
+    parts = getattr(one.found.items, by)
+    names = [titled(one, vote(value)) for value in column.distinct]
+    found: dict[str, dict[str, int]] = {}
+    for item, code in zip(column.item[column.unit].tolist(), column.value.tolist(), strict=True):
+        given = found.setdefault(parts[item] or f"no {by}", {})
+        given[names[code]] = given.get(names[code], 0) + 1
+    return dict(sorted(found.items()))
 
 
 def confusion(ratings: Ratings, first: int, second: int) -> Counts:

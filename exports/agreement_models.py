@@ -12,6 +12,7 @@ from annotators.agreement import Ratings
 from annotators.agreement.dawid_skene import DawidSkene, dawid_skene
 from annotators.agreement.mace import Mace, mace
 from annotators.agreement.table import FloatArray
+from exports import charts
 from exports.agreement_counts import word
 from exports.charts import COLOURS
 from exports.figures import number, share
@@ -132,7 +133,7 @@ def confusion_plot(models: RaterModels, rater: int) -> alt.LayerChart | None:
         y=alt.Y("true:N", sort=labels, title="Most likely label"),
     )
     tiles = base.mark_rect().encode(
-        color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), title="share"),
+        color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), title="share", legend=None),
         tooltip=["true:N", "given:N", alt.Tooltip("share:Q", format=".1%")],
     )
     dark = alt.condition("datum.share > 0.55", alt.value("#ffffff"), alt.value("#10202c"))
@@ -161,9 +162,7 @@ def competence_plot(models: RaterModels) -> alt.LayerChart:
         yOffset="model:N",
         color=alt.Color("model:N", title=None, scale=alt.Scale(range=COLOURS)),
     )
-    bars = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), title=None), x2="high:Q"
-    )
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **charts.values(None, 0, 1)), x2="high:Q")
     points = base.mark_point(filled=True, size=60, opacity=1).encode(
         x="value:Q", tooltip=["annotator:N", "model:N", alt.Tooltip("value:Q", format=".3f")]
     )

@@ -15,6 +15,7 @@ from annotators.agreement.catalogue import CATALOGUE, headline
 from annotators.agreement.planned import plannable
 from annotators.agreement.planning import Plan, PlannedStudy, plan
 from annotators.agreement.reasons import misfit
+from exports import charts
 from exports.charts import COLOURS, QUIET
 from exports.figures import number
 from exports.tables import TextTable, as_text
@@ -156,16 +157,20 @@ def plan_plot(found: Plan, width: float | None = None) -> alt.LayerChart | None:
     if not rows:
         return None
     frame = pd.DataFrame(rows)
-    axis = alt.Axis(values=sorted({*frame["items"].tolist()}), format=",d")
+    sizes = sorted({*frame["items"].tolist()})
+    axis = alt.Axis(values=sizes[:: -(-len(sizes) // 6)], format=",d")
     x = alt.X("items:Q", scale=alt.Scale(type="log", nice=False), title="Items", axis=axis)
     colour = alt.Color("annotators:N", title=None, scale=alt.Scale(range=COLOURS))
     base = alt.Chart(frame).encode(x=x, color=colour)
-    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title="Width of the 95 % interval"), y2="high:Q")
-    line = base.mark_line(point=True).encode(
+    y = alt.Y("low:Q", title="Width of the 95 % interval", axis=alt.Axis(tickCount=charts.TICKS))
+    points = base.mark_point(filled=True, size=50, opacity=1).encode(
         y="width:Q",
         tooltip=["annotators:N", "items:Q", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("width", "high"))],
     )
-    layers = band + line
+    if len(sizes) > 2:
+        layers = base.mark_area(opacity=0.15).encode(y=y, y2="high:Q") + base.mark_line().encode(y="width:Q") + points
+    else:  # a line through two points says no more than the points
+        layers = base.mark_rule(strokeWidth=2).encode(y=y, y2="high:Q") + points
     if width is not None:
         wanted = alt.Chart(pd.DataFrame({"wanted": [width]}))
         layers += wanted.mark_rule(color=QUIET, strokeDash=[4, 3]).encode(y="wanted:Q")

@@ -136,7 +136,8 @@ class Report:
         rows = [(one.title, one.agreement.headline) for one in self.measured if one.agreement]
         chart = forest([(name, stat) for name, stat in rows if stat], "Coefficient, 95 % interval")
         drawn = [("coefficients", "The coefficient of each criterion with its interval.", chart)] if chart else []
-        return [Section("All criteria", [summary(self.measured)], drawn), *map(self._section, self.measured)]
+        first = Section("All criteria", [summary(self.measured)], drawn, undefined_words(self.measured))
+        return [first, *map(self._section, self.measured)]
 
     def _section(self, one: Measured) -> Section:
         """One criterion: its statistics, shares, plots, and for a study its parts, its times and its units."""
@@ -160,7 +161,7 @@ class Report:
     def in_words(self) -> str:
         """The whole in columns of text: the table, each criterion's statistics, sentences and warnings."""
         table = summary(self.measured)
-        blocks = [table.caption, as_text(table), ""]
+        blocks = [table.caption, as_text(table), *undefined_words(self.measured), ""]
         for one in self.measured:
             if one.agreement is not None and one.n_ratings:
                 statistics = statistics_table(one.title, one.agreement.statistics)
@@ -175,13 +176,46 @@ def summary(measured: Sequence[Measured]) -> TextTable:
     return TextTable.of("Agreement by criterion", columns, [_row(one) for one in measured])
 
 
+def undefined_words(measured: Sequence[Measured]) -> list[str]:
+    """Why coefficients of the first table are not defined: one sentence a reason, whatever the number of criteria."""
+    about: dict[str, dict[str, list[str]]] = {}
+    for one in measured:
+        for name, reason in _reasons(one):
+            about.setdefault(reason, {}).setdefault(one.title, []).append(name)
+    found = []
+    for reason, titles in about.items():
+        several = len(titles) > 1 and len(titles) == len(measured)
+        whose = "of any criterion" if several else f"of {_and(list(titles))}"
+        names = list(dict.fromkeys(name for of in titles.values() for name in of if name))
+        found.append(f"Not defined: {_and(names) + ' ' if names else ''}{whose}, because {reason}.")
+    return found
+
+
+def _reasons(one: Measured) -> Iterator[tuple[str, str]]:
+    """(coefficient, why it is not defined) of what a row of the first table shows; "" is the whole row."""
+    if one.agreement is None or not one.n_ratings:
+        yield "", one.reason or "nobody has labelled it yet"
+        return
+    for stat in (one.agreement.headline, _second(one.agreement)):
+        if stat is not None and stat.value is None:
+            yield SHORT.get(stat.name, TITLES[stat.name]), stat.reason or "it has no value"
+
+
+def _second(found: CriterionAgreement) -> Statistic | None:
+    return next((hit for name in SECOND[found.scale] if (hit := found.find(name)) is not None), None)
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 def _row(one: Measured) -> list[str]:
     numbers = [f"{n:,}" for n in (one.n_units, one.n_raters, one.n_ratings)]
     found = one.agreement
     if found is None or not one.n_ratings:
-        return [one.title, one.scale, *numbers, "", one.reason or "no ratings yet", "", ""]
+        return [one.title, one.scale, *numbers, "", "not defined", "", ""]
     raw = found.find("percent_agreement") or found.find("exact_match") or found.find("text_identical")
-    second = next((hit for name in SECOND[found.scale] if (hit := found.find(name)) is not None), None)
+    second = _second(found)
     specific = [stat for stat in found.statistics if stat.name == "specific_agreement"]
     return [
         one.title,
@@ -199,7 +233,7 @@ def _named(statistic: Statistic | None) -> str:
         return ""
     short = SHORT.get(statistic.name, TITLES[statistic.name])
     if statistic.value is None:
-        return f"{short} not defined: {statistic.reason}"
+        return f"{short} not defined"
     return f"{short} {number(statistic.value, 2)}{between(statistic, 2)}"
 
 
@@ -281,7 +315,7 @@ def _plots(one: Measured, ratings: Ratings) -> Iterator[Plot]:
         return
     labels = [word(label) for label in ratings.labels]
     given = shares_by_rater(ratings)
-    chart = plots.shares(given, labels)
+    chart = plots.shares(given, labels, ordered=ratings.scale == "ordinal")
     if chart is not None:
         yield f"{name}-labels", f"{one.title}: the share of each label by annotator.", chart
     if len(ratings.raters) > 2:

@@ -97,6 +97,36 @@ class StudyData:
         raise NotFound(f"The protocol has no criterion {criterion!r}. Known: {known}.")
 
 
+def grade_titles(human: Human) -> list[str]:
+    """The grades of an ordered criterion with their titles, from the lowest."""
+    return [f"{one.value} {one.title}".strip() for one in human.criterion.label_list()]
+
+
+def grades_by_group(data: StudyData, human: Human) -> dict[str, dict[str, dict[str, int]]]:
+    """system and category → group → grade with its title → how often people gave it; nothing of other criteria."""
+    numbers = {_grade_number(human, place): title for place, title in enumerate(grade_titles(human))}
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for by in ("system", "category"):
+        groups: dict[str, dict[str, int]] = {}
+        for labels in human.people.values():
+            for unit, number in labels.items():
+                if number in numbers:
+                    given = groups.setdefault(data.units[unit].groups[by], {})
+                    given[numbers[number]] = given.get(numbers[number], 0) + 1
+        if groups:
+            found[by] = dict(sorted(groups.items()))
+    return found
+
+
+def _grade_number(human: Human, place: int) -> float:
+    """The number that a criterion's label at a place (from the lowest) has in `Human.people`."""
+    value = human.criterion.label_list()[place].value
+    try:
+        return float(value)
+    except ValueError:
+        return float(place)
+
+
 def study_data(
     db: Database,
     actor: Actor | None,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -11,17 +14,20 @@ import pandas as pd
 from annotators.alignment import TITLES, Bin, Pairs, SystemMeans, confusion, decide, roc_curve
 from annotators.alignment.calibration import calibration
 from annotators.alignment.resampling import Resampling
-from exports.charts import ACCENT, COLOURS, LINE, QUIET
+from exports import charts
+from exports.charts import ACCENT, COLOURS, LINE, QUIET, TICKS
 
 MOST_POINTS = 5_000
 
 
 def scatter(pairs: Pairs, human: str, metric: str, names: Sequence[str] | None = None) -> alt.LayerChart:
-    """Human value against the metric with a straight fit and its band.
+    """Human value against the metric with a straight fit and its band; a flag as tiles with counts, without a fit.
 
     Human values that are few are shaken a little, so that points do not hide each other. `names` names the rows. More
     than 5,000 rows are thinned out evenly.
     """
+    if is_flag(pairs):
+        return tiles_of_flag(pairs, human, metric)
     step = max(1, -(-pairs.n // MOST_POINTS))
     shown = slice(None, None, step)
     said, kinds = pairs.human[shown], np.unique(pairs.human)
@@ -35,8 +41,9 @@ def scatter(pairs: Pairs, human: str, metric: str, names: Sequence[str] | None =
             "item": list(names)[shown] if names is not None else [str(unit) for unit in pairs.units[shown]],
         }
     )
-    x = alt.X("metric:Q", title=metric, scale=alt.Scale(zero=False))
-    axis = alt.Axis(values=kinds.tolist()) if len(kinds) <= 12 else alt.Undefined
+    x = alt.X("metric:Q", **charts.values(metric))
+    few = kinds.tolist()[:: max(1, -(-len(kinds) // 6))]
+    axis = alt.Axis(values=few, **_said(pairs)) if len(kinds) <= 12 else alt.Axis(tickCount=TICKS)
     y = alt.Y("shown:Q", title=human, scale=alt.Scale(zero=False), axis=axis)
     tips = ["item:N", alt.Tooltip("human:Q"), alt.Tooltip("metric:Q", format=".3f")]
     points = alt.Chart(frame).mark_circle(color=ACCENT, size=34, opacity=0.55).encode(x=x, y=y, tooltip=tips)
@@ -44,6 +51,57 @@ def scatter(pairs: Pairs, human: str, metric: str, names: Sequence[str] | None =
     band = alt.Chart(line).mark_area(color=LINE, opacity=0.18).encode(x="metric:Q", y="low:Q", y2="high:Q")
     fit = alt.Chart(line).mark_line(color=LINE, strokeWidth=2).encode(x="metric:Q", y="fit:Q")
     layered: alt.LayerChart = (points + band + fit).properties(height=300)
+    return layered
+
+
+def scatter_caption(pairs: Pairs, human: str, metric: str) -> str:
+    """What `scatter` shows of these pairs."""
+    if is_flag(pairs):
+        return f"{human} against the flag {metric}: how many units have which pair of values."
+    return f"{human} against {metric}, with a straight fit and its 95 % band."
+
+
+def _said(pairs: Pairs) -> dict[str, Any]:
+    """How the labels on an axis of human values read: yes and no where there are two."""
+    return {"labelExpr": "datum.value ? 'yes' : 'no'"} if pairs.binary else {"format": "~g"}
+
+
+def is_flag(pairs: Pairs) -> bool:
+    """Whether the metric says only yes or no."""
+    return pairs.n > 0 and bool(np.isin(pairs.metric, (0.0, 1.0)).all())
+
+
+def tiles_of_flag(pairs: Pairs, human: str, metric: str) -> alt.LayerChart:
+    """How often each human value met each value of a flag: more than a dozen human values in six ranges."""
+    kinds = np.unique(pairs.human)
+    if len(kinds) > 12:
+        edges = np.linspace(kinds[0], kinds[-1], 7)
+        place = np.clip(np.searchsorted(edges, pairs.human, side="right") - 1, 0, 5)
+        names = [f"{low:.3g} to {high:.3g}" for low, high in itertools.pairwise(edges.tolist())]
+    else:
+        place = np.searchsorted(kinds, pairs.human)
+        yes_no = ["no" if kind == 0 else "yes" for kind in kinds.tolist()]
+        names = yes_no if pairs.binary else [f"{kind:g}" for kind in kinds.tolist()]
+    said = ["yes" if value else "no" for value in pairs.metric.tolist()]
+    return _tiles(Counter(zip((names[one] for one in place.tolist()), said, strict=True)), names[::-1], human, metric)
+
+
+def _tiles(counts: Mapping[tuple[str, str], int], people: Sequence[str], human: str, metric: str) -> alt.LayerChart:
+    """(people, the metric's yes or no) → how often, as tiles with their counts."""
+    order = ["yes", "no"]
+    frame = pd.DataFrame([{"people": h, "said": m, "n": counts.get((h, m), 0)} for h in people for m in order])
+    base = alt.Chart(frame).encode(
+        x=alt.X("said:N", sort=order, title=metric, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("people:N", sort=list(people), title=human),
+    )
+    most = max(1, int(frame["n"].max()))
+    tiles = base.mark_rect().encode(
+        color=alt.Color("n:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None),
+        tooltip=["people:N", "said:N", alt.Tooltip("n:Q", format=",d")],
+    )
+    dark = alt.condition(alt.datum.n > 0.55 * most, alt.value("#ffffff"), alt.value("#10202c"))
+    words = base.mark_text(fontSize=14).encode(text=alt.Text("n:Q", format=",d"), color=dark)
+    layered: alt.LayerChart = (tiles + words).properties(height=alt.Step(64 if len(people) < 4 else 34))
     return layered
 
 
@@ -79,11 +137,10 @@ def roc(curves: Sequence[tuple[str, Pairs]]) -> alt.LayerChart | None:
         return None
     frame = pd.concat(frames, ignore_index=True)
     frame["order"] = range(len(frame))
-    square = alt.Scale(domain=[0, 1])
     chance = alt.Chart(pd.DataFrame({"fpr": [0, 1], "tpr": [0, 1]})).mark_line(color=QUIET, strokeDash=[4, 4])
     chance = chance.encode(
-        x=alt.X("fpr:Q", scale=square, title="False positive rate"),
-        y=alt.Y("tpr:Q", scale=square, title="True positive rate"),
+        x=alt.X("fpr:Q", **charts.values("False positive rate", 0, 1)),
+        y=alt.Y("tpr:Q", **charts.values("True positive rate", 0, 1)),
     )
     legend = alt.Legend(orient="bottom", columns=1, labelLimit=400)
     lines = alt.Chart(frame).mark_line(strokeWidth=2).encode(
@@ -102,10 +159,10 @@ def calibration_plot(bins: Sequence[Bin], human: str, metric: str) -> alt.LayerC
     frame = pd.DataFrame(
         [{"metric": one.metric, "human": one.human, "low": one.low, "high": one.high, "n": one.n} for one in bins]
     )
-    square = alt.Scale(domain=[0, 1])
     perfect = alt.Chart(pd.DataFrame({"metric": [0, 1], "human": [0, 1]})).mark_line(color=QUIET, strokeDash=[4, 4])
     perfect = perfect.encode(
-        x=alt.X("metric:Q", scale=square, title=metric), y=alt.Y("human:Q", scale=square, title=f"{human} (0 to 1)")
+        x=alt.X("metric:Q", **charts.values(metric, 0, 1)),
+        y=alt.Y("human:Q", **charts.values(f"{human} (0 to 1)", 0, 1)),
     )
     base = alt.Chart(frame).encode(x="metric:Q")
     bars = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y="low:Q", y2="high:Q")
@@ -125,28 +182,8 @@ def calibration_of(pairs: Pairs, scale: tuple[float, float], human: str, metric:
 def confusion_plot(pairs: Pairs, threshold: float, human: str, metric: str) -> alt.LayerChart:
     """How often each human label met each decision of the metric at its threshold."""
     counts = confusion(decide(pairs.metric, threshold), pairs.human)
-    frame = pd.DataFrame(
-        [
-            {"people": "yes" if h else "no", "said": "yes" if m else "no", "n": counts.get((h, m), 0)}
-            for h in (1.0, 0.0)
-            for m in (1.0, 0.0)
-        ]
-    )
-    order = ["yes", "no"]
-    base = alt.Chart(frame).encode(
-        x=alt.X("said:N", sort=order, title=f"{metric} ≥ {threshold:g}", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("people:N", sort=order, title=human),
-    )
-    most = max(1, int(frame["n"].max()))
-    tiles = base.mark_rect().encode(
-        color=alt.Color("n:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None),
-        tooltip=["people:N", "said:N", "n:Q"],
-    )
-    dark = alt.condition(alt.datum.n > 0.55 * most, alt.value("#ffffff"), alt.value("#10202c"))
-    layered: alt.LayerChart = (tiles + base.mark_text(fontSize=14).encode(text="n:Q", color=dark)).properties(
-        height=alt.Step(64)
-    )
-    return layered
+    named = {("yes" if h else "no", "yes" if m else "no"): n for (h, m), n in counts.items()}
+    return _tiles(named, ["yes", "no"], human, f"{metric} ≥ {threshold:g}")
 
 
 def systems(means: Sequence[SystemMeans], human: str, metric: str) -> alt.LayerChart:
@@ -154,9 +191,10 @@ def systems(means: Sequence[SystemMeans], human: str, metric: str) -> alt.LayerC
     frame = pd.DataFrame(
         [{"system": one.system, "human": one.human, "metric": one.metric, "n": one.n} for one in means]
     )
+    wide = alt.Scale(zero=False, padding=20)
     base = alt.Chart(frame).encode(
-        x=alt.X("metric:Q", title=f"{metric}, mean", scale=alt.Scale(zero=False, padding=20)),
-        y=alt.Y("human:Q", title=f"{human}, mean", scale=alt.Scale(zero=False, padding=20)),
+        x=alt.X("metric:Q", title=f"{metric}, mean", scale=wide, axis=alt.Axis(tickCount=TICKS)),
+        y=alt.Y("human:Q", title=f"{human}, mean", scale=wide, axis=alt.Axis(tickCount=TICKS)),
     )
     tips = ["system:N", "n:Q", alt.Tooltip("human:Q", format=".3f"), alt.Tooltip("metric:Q", format=".3f")]
     points = base.mark_circle(color=ACCENT, size=80, opacity=1).encode(tooltip=tips)

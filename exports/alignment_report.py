@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from annotators.alignment import Aligned, Pairs, Resampling
+from exports import agreement_plots
 from exports import alignment_plots as plots
 from exports.alignment import AlignmentReport, comparable, pairs_of
+from exports.alignment_data import grade_titles, grades_by_group
 from exports.alignment_sections import chosen, sections
 from exports.alignment_table import TableAlignment
 from exports.forest import forest
@@ -38,6 +40,8 @@ class Report:
     statistics: Sequence[Aligned]
     notes: Sequence[str]
     rows: Sequence[tuple[str, tuple[float, float] | None, str, Pairs]]
+    grades: Sequence[tuple[str, str, Sequence[str], Mapping[str, Mapping[str, int]]]] = ()
+    """Of criteria that ask agreement with a score: (criterion, grouping, its grades, group → grade → how often)."""
 
     @classmethod
     def of_study(cls, report: AlignmentReport) -> Report:
@@ -56,7 +60,13 @@ class Report:
             if human.about_score is None and human.reason is None
             for metric in comparable(human, data.metrics)
         ]
-        return cls(f"Alignment in study {report.study}", facts, report.statistics, report.notes, rows)
+        grades = [
+            (human.criterion.name, by, grade_titles(human), counts)
+            for human in data.humans
+            if human.about_score is not None
+            for by, counts in grades_by_group(data, human).items()
+        ]
+        return cls(f"Alignment in study {report.study}", facts, report.statistics, report.notes, rows, grades)
 
     @classmethod
     def of_table(cls, found: TableAlignment) -> Report:
@@ -77,9 +87,17 @@ class Report:
         for section in sections(self.statistics):
             drawn = list(self.plots_of(section.title))
             if section.title == "Mean agreement":
-                drawn = list(_means(self.statistics))
+                drawn = [*_means(self.statistics), *self._likert()]
             found.append(Section(section.title, section.tables, drawn, section.words))
         return found
+
+    def _likert(self) -> Iterator[Plot]:
+        """Grades by group as bars that part in the middle."""
+        for criterion, by, grades, counts in self.grades:
+            chart = agreement_plots.likert(counts, grades)
+            if chart is not None:
+                caption = f"{criterion}: grades by {by}, disagreement to the left; n is the number of grades."
+                yield f"{slug(criterion)}-grades-by-{by}", caption, chart
 
     def plots_of(self, criterion: str) -> Iterator[Plot]:
         """The plots of one criterion: name of the file, caption, chart."""
@@ -98,7 +116,7 @@ class Report:
         for place, (scale, metric, pairs) in enumerate(rows[:MOST_SCATTERS]):
             if pairs.why_not() is not None:
                 continue
-            caption = f"{criterion} against {metric}, with a straight fit and its 95 % band."
+            caption = plots.scatter_caption(pairs, criterion, metric)
             yield f"{place_of}-scatter-{place + 1}", caption, plots.scatter(pairs, criterion, metric)
             curve = plots.calibration_of(pairs, scale, criterion, metric) if scale else None
             if curve is not None:

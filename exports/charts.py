@@ -1,16 +1,72 @@
-"""What all charts of reports and pages share: their colours, and how one becomes a file without a browser."""
+"""What all charts of reports and pages share: their colours and axes, and how one becomes a file without a browser."""
 
 from __future__ import annotations
 
 import io
 from typing import Any, Literal
 
-ACCENT = "#4c8cbf"
-"""A blue that is read on a light and on a dark page."""
+import altair as alt
 
-LINE = "#d5862b"
+ACCENT = "#0072b2"
+"""The blue of single series, read on a light and on a dark page."""
+
+LINE = "#d55e00"
 QUIET = "#8a949c"
-COLOURS = ["#4c8cbf", "#d5862b", "#3a9a7c", "#b35c9e", "#8f8a2f", "#c9574b", "#6f7fd0", "#7a7a7a"]
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e3b505", "#56b4e9", "#7a5195", "#8c564b"]
+"""Colours that people with any colour vision tell apart (after Okabe and Ito), read on both themes."""
+
+DISAGREE, NEUTRAL, AGREE = "#d55e00", "#9aa3ad", "#0072b2"
+"""The ends and the middle of a scale from one pole to the other."""
+
+TICKS = 3
+"""What the drawing library is asked for: it draws up to 1.6 times as many round steps, so six ticks at most."""
+
+_FIFTHS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+
+
+def ends(low: float, high: float) -> alt.Axis:
+    """The axis of a quantity between two ends: in fifths from 0 to 1, else at round numbers."""
+    return alt.Axis(values=_FIFTHS) if (low, high) == (0, 1) else alt.Axis(tickCount=TICKS)
+
+
+def whole() -> alt.Axis:
+    """An axis of whole numbers: a short one, which the drawing library would divide, gets nothing between them."""
+    between: Any = {"condition": {"test": "datum.value % 1", "value": 0}, "value": 1}
+    words = "datum.value % 1 ? '' : format(datum.value, ',d')"
+    return alt.Axis(
+        tickCount=TICKS, tickMinStep=1, labelExpr=words, labelOverlap=False, gridOpacity=between, tickOpacity=between
+    )
+
+
+def counts(title: str | None) -> dict[str, Any]:
+    """The axis of things that are counted, or of their places: whole numbers from 0."""
+    return {"title": title, "axis": whole(), "scale": alt.Scale(zero=True)}
+
+
+def shares(title: str | None) -> dict[str, Any]:
+    """The axis of a share: from 0 to 1, in percent."""
+    return {"title": title, "axis": alt.Axis(values=_FIFTHS, format="%"), "scale": alt.Scale(domain=[0, 1])}
+
+
+def values(title: str | None, low: float | None = None, high: float | None = None) -> dict[str, Any]:
+    """The axis of any other quantity, between two ends where it has them."""
+    if low is None or high is None:
+        return {"title": title, "axis": alt.Axis(tickCount=TICKS), "scale": alt.Scale(zero=False)}
+    return {"title": title, "axis": ends(low, high), "scale": alt.Scale(domain=[low, high], nice=False)}
+
+
+def palette(n: int) -> list[str]:
+    """The first n colours, from the beginning again where there are more."""
+    return [COLOURS[place % len(COLOURS)] for place in range(max(1, n))]
+
+
+def poles(n: int) -> list[str]:
+    """n colours from one pole of an ordered scale to the other, the middle grey where there is one."""
+    low, high, middle = ["#d55e00", "#e8a06a", "#f0c6a2"], ["#0072b2", "#5fa4cf", "#a9cfe6"], [NEUTRAL]
+    half = n // 2
+    if half > len(low):
+        low, high = [DISAGREE] * half, [AGREE] * half
+    return [*low[:half], *(middle if n % 2 else []), *reversed(high[:half])]
 
 
 def drawn(chart: Any, ending: Literal["svg", "png", "pdf"], width: int | None = 460) -> bytes:

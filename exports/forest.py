@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from exports.charts import ACCENT, QUIET
+from exports.charts import ACCENT, QUIET, TICKS, ends
 from exports.figures import Estimated
 
 
@@ -29,15 +29,16 @@ def forest(
     frame = pd.DataFrame(
         [{"name": name, "value": one.value, "low": one.low, "high": one.high} for name, one in defined]
     )
-    ends = pd.concat([frame[name].astype(float).dropna() for name in ("value", "low", "high")])
-    lowest, highest = domain or (min(0.0, float(ends.min())), max(1.0, float(ends.max())))
+    reach = pd.concat([frame[name].astype(float).dropna() for name in ("value", "low", "high")])
+    lowest, highest = domain or (min(0.0, float(reach.min())), max(1.0, float(reach.max())))
     scale = alt.Scale() if around_zero else alt.Scale(domain=[lowest, highest])
+    axis = alt.Axis(tickCount=TICKS) if around_zero else ends(lowest, highest)
     y = alt.Y("name:N", sort=list(frame["name"]), title=None, axis=alt.Axis(labelLimit=260))
     tips = [alt.Tooltip("name:N"), *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("value", "low", "high"))]
     bars = (
         alt.Chart(frame)
         .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
+        .encode(y=y, x=alt.X("low:Q", scale=scale, title=title, axis=axis), x2="high:Q")
     )
     points = (
         alt.Chart(frame)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from unicodedata import bidirectional, east_asian_width
 
 _NUMERIC = re.compile(r"^(?:[−+-]?[\d,.]*\d[\d,.]*(\s?%)?( \[[^\]]*\])?( / [\d,.]+)*|\[[−+\d,. -]+\])$")
 _MARKUP = re.compile(r"[\\`*<|]|(?<!\w)_|_(?!\w)|(?<=\])\(")
@@ -38,6 +39,30 @@ _LATEX = {
     "\N{NARROW NO-BREAK SPACE}": r"\,",
     "\N{NO-BREAK SPACE}": "~",
 }
+
+
+_FIGURE = re.compile(
+    r"(?<!\S)(?:[<>≤≥]\s)?[−+-]?\d[\d,.]*(?:\s(?:%|s|h|min)(?!\w)|%)?(?:\s\[[^\]\n]{1,40}\])?(?![^\s;,.)])"
+)
+_PLAIN_WORD = re.compile(r"[(\[\"'“„]*[^\W_]+[)\]\"'”.,;:!?]*")
+_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+LONGEST_WORD = 28
+"""Characters of a word or an id beyond which its middle is hidden."""
+
+_HEAD, _TAIL = 16, 10
+_LONG_CELL = 40
+
+STYLE = """
+.assay-table :is(th, td) { overflow-wrap: normal; word-break: normal; hyphens: manual; }
+.assay-table .n { text-align: right; white-space: nowrap; }
+.assay-table .t { white-space: normal; min-width: 15ch; }
+.assay-table td.tt { white-space: normal; min-width: 24ch; }
+.assay-w, .assay-id { white-space: nowrap; }
+.assay-id { user-select: all; }
+.assay-id > span { font-size: 0; }
+.assay-id > span::before { content: "…"; font-size: 0.94rem; }
+"""
+"""How the cells of `as_html` wrap: at spaces only, figures never, ids with their middle hidden (but copied)."""
 
 
 @dataclass(frozen=True)
@@ -108,20 +133,86 @@ def as_latex(table: TextTable) -> str:
     )
 
 
-def as_html(table: TextTable) -> str:
-    """The table as a page draws it: titles, rules and aligned figures, everything escaped."""
-    right = [table.numeric(column) for column in range(len(table.columns))]
+def as_html(table: TextTable, drawn: Sequence[Sequence[str | None]] | None = None) -> str:
+    """The table as a page draws it: titles, rules and aligned figures, everything escaped.
 
-    def cells(tag: str, row: Sequence[str]) -> str:
-        scope = ' scope="col"' if tag == "th" else ""
+    `drawn` has the HTML of cells that are more than their text (links, bars), by row and column; None is the text.
+    """
+    columns = range(len(table.columns))
+    blocks = {place for row in drawn or () for place in columns if (row[place] or "").startswith("<div")}
+    right = [table.numeric(column) and column not in blocks for column in columns]
+
+    def kind(text: str, *, number: bool) -> str:
+        whole = number and len(text) <= _LONG_CELL
+        names = ["n"] if number else []
+        if not whole and len(text) > _LONG_CELL:
+            names.append("tt" if len(text) > 2 * _LONG_CELL else "t")
+        return f' class="{" ".join(names)}"' if len(names) > 1 else f" class={names[0]}" if names else ""
+
+    def cells(row: Sequence[str], html: Sequence[str | None]) -> str:
         return "".join(
-            f"<{tag}{scope}{' class=n' if number else ''}>{escape(cell)}</{tag}>"
-            for cell, number in zip(row, right, strict=True)
+            f"<td{kind(text, number=number)}>{cell_html(text) if own is None else own}</td>"
+            for text, own, number in zip(row, html, right, strict=True)
         )
 
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in table.rows)
-    head = f"<caption>{escape(table.caption)}</caption><thead><tr>{cells('th', table.columns)}</tr></thead>"
+    titles = "".join(
+        f'<th scope="col"{" class=n" if number else ""}>{cell_html(title)}</th>'
+        for title, number in zip(table.columns, right, strict=True)
+    )
+    nothing = [None] * len(table.columns)
+    rows = (cells(row, drawn[place] if drawn else nothing) for place, row in enumerate(table.rows))
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    head = f"<caption>{escape(table.caption)}</caption><thead><tr>{titles}</tr></thead>"
     return f'<table class="assay-table">{head}<tbody>{body}</tbody></table>'
+
+
+def cell_html(text: str) -> str:
+    """A cell's text as HTML that wraps at spaces only: a figure stays with its unit and interval, a long id is short.
+
+    Text of a script that has no spaces wraps as that script does; text from right to left gets a line of its own.
+    """
+    parts, last = [], 0
+    for found in _FIGURE.finditer(text):
+        parts += [
+            _words_html(text[last : found.start()]),
+            _whole(found[0]) if " " in found[0] else _words_html(found[0]),
+        ]
+        last = found.end()
+    html = "".join([*parts, _words_html(text[last:])])
+    if any(bidirectional(letter) in ("R", "AL") for letter in text):
+        return f'<span dir="auto" style="display:block">{html}</span>'
+    return html
+
+
+def identifier_html(text: str) -> str:
+    """A name or an id on one line: one that is long has its middle hidden, which stays in what is copied and read."""
+    if len(text) <= LONGEST_WORD:
+        return _whole(text) if _breaks(text) or " " in text else escape(text)
+    head, middle, tail = text[:_HEAD], text[_HEAD:-_TAIL], text[-_TAIL:]
+    shown = f"{escape(head)}<span>{escape(middle)}</span>{escape(tail)}"
+    return f'<span class="assay-id" title="{escape(text)}">{shown}</span>'
+
+
+def _words_html(text: str) -> str:
+    """The words of a text, those that a browser would break kept whole."""
+    return "".join(word if not word or word.isspace() else _word_html(word) for word in re.split(r"([ \t\n]+)", text))
+
+
+def _word_html(word: str) -> str:
+    if _WITHOUT_SPACES.search(word) or any(east_asian_width(letter) in "WF" for letter in word):
+        return escape(word)
+    if len(word) > LONGEST_WORD and (len(word) > 2 * LONGEST_WORD or not word.isalpha()):
+        return identifier_html(word)
+    return _whole(word) if _breaks(word) else escape(word)
+
+
+def _breaks(word: str) -> bool:
+    """Whether a browser may begin a new line within the word."""
+    return not _PLAIN_WORD.fullmatch(word) and len(word) > 1
+
+
+def _whole(text: str) -> str:
+    return f'<span class="assay-w">{escape(text)}</span>'
 
 
 def as_text(table: TextTable) -> str:

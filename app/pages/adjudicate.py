@@ -1,17 +1,25 @@
-"""Adjudicate: the disputes of one study over the whole window, or which study has some."""
+"""Adjudicate: the disputes of one study over the whole window, or how they stand in every study."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from annotators.errors import NotFound
 from app import ui, wording
+from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
+from db.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
 from db.permissions import Actor
 from db.preferences import my_preferences
+from db.projects import ProjectRow
 from db.studies import StudyRow, my_studies
+
+LATELY = 8
+"""Decisions that are shown."""
 
 
 def page() -> None:
-    """Mount the component for `?study=ID`, or for the only study of the project that has disputes; else offer them."""
+    """Mount the component for `?study=ID`; without it, list the studies and what was decided in them lately."""
     actor = ui.actor()
     studies = [row for row in my_studies(ui.db(), actor) if row.may_adjudicate]
     wanted = ui.integer_parameter("study")
@@ -21,18 +29,18 @@ def page() -> None:
             raise NotFound(f"There is no study with id {wanted} that {actor.name!r} can adjudicate.")
         _mount(found, actor)
         return
-    disputed = [row for row in studies if row.disputed]
-    here = ui.project().project_id
-    own = [row for row in disputed if row.project_id == here]
-    if len(own) == 1:
-        _mount(own[0], actor)
+    blocks.style()
+    project = ui.project()
+    here = [row for row in studies if row.project_id == project.project_id]
+    elsewhere = [row for row in studies if row.project_id != project.project_id and row.disputed]
+    ui.heading("Adjudicate", _about(project, here, elsewhere))
+    if not any(row.disputed for row in (*here, *elsewhere)):
+        _nothing(here)
+    shown = sorted(here, key=lambda row: -row.disputed) + elsewhere
+    if not shown:
         return
-    ui.heading("Adjudicate")
-    if not disputed:
-        _nothing(studies)
-    for row in own or disputed:
-        label = f"{row.name} ({row.project}): {wording.count(row.disputed, 'disputed item')}"
-        ui.link(label, "adjudicate", key="choose", study=row.study_id, project=row.project_id)
+    _studies(shown, actor, several=bool(elsewhere))
+    _lately(here, actor)
 
 
 def _mount(row: StudyRow, actor: Actor) -> None:
@@ -41,10 +49,76 @@ def _mount(row: StudyRow, actor: Actor) -> None:
     adjudicate(row.study_id, str(actor.person_id), row.project, preferences=own, sign_in=back)
 
 
-def _nothing(studies: list[StudyRow]) -> None:
+def _about(project: ProjectRow, here: Sequence[StudyRow], elsewhere: Sequence[StudyRow]) -> str:
+    waiting = wording.count(sum(row.disputed for row in here), "disputed item")
+    others = sum(row.disputed for row in elsewhere)
+    more = f"; {others:,} in other projects" if others else ""
+    return f"{waiting[0].upper()}{waiting[1:]} in {project.name}{more}"
+
+
+def _nothing(studies: Sequence[StudyRow]) -> None:
     if not studies:
         ui.empty("There is no study to adjudicate yet.", "A researcher makes one on the page Studies.")
         return
     left = sum(max(0, row.slots - row.submitted) for row in studies)
     more = "Items on which annotators disagree appear here once they have all their annotations"
     ui.empty("Nothing is disputed.", f"{more}; {wording.count(left, 'annotation')} to come." if left else f"{more}.")
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def _studies(rows: Sequence[StudyRow], actor: Actor, *, several: bool) -> None:
+    """A row a study: each leads to its desk."""
+    columns = ["Study", *(["Project"] if several else []), "Protocol", "Disputed", "Oldest", "Decided", "Last", ""]
+    cells = []
+    for row in rows:
+        found = study_disputes(ui.db(), actor, row.study_id)
+        about = {"study": row.study_id, "project": row.project_id}
+        cells.append(
+            [
+                blocks.to(row.name, "adjudicate", **about) if row.disputed else row.name,
+                *([row.project] if several else []),
+                row.protocol,
+                f"{row.disputed:,}",
+                wording.ago(found.oldest),
+                f"{found.decided:,}",
+                _last(found),
+                blocks.button("Adjudicate", "adjudicate", **about) if row.disputed else "",
+            ]
+        )
+    blocks.table("Studies by how many items are disputed", columns, cells)
+
+
+def _last(found: StudyDisputes) -> str:
+    return f"{wording.ago(found.last_at)}, by {found.last_by}" if found.last_at else ""
+
+
+def _lately(studies: Sequence[StudyRow], actor: Actor) -> None:
+    """What was decided last in this project's studies."""
+    names = {row.study_id: row.name for row in studies}
+    decided = [one for study_id in names for one in latest_decisions(ui.db(), actor, study_id, limit=LATELY)]
+    rows = sorted(decided, key=lambda one: one.at, reverse=True)[:LATELY]
+    if not rows:
+        return
+    blocks.section("Decided lately")
+    blocks.table(
+        "Decided lately",
+        ("Item", "Study", "Decision", "By", "When", "Reason"),
+        [
+            (blocks.identifier(one.item), names[one.study_id], _decision(one), one.by, ui.when(one.at), one.reason)
+            for one in rows
+        ],
+    )
+
+
+def _decision(one: Decision) -> str:
+    said = [
+        f"{title}{'' if target == 'item' else f' ({target})'}: {_word(value)}" for title, target, value in one.units
+    ]
+    overruled = f"; {one.overruled:,} against a majority" if one.overruled else ""
+    return blocks.clip("; ".join(said), 140) + overruled
+
+
+def _word(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

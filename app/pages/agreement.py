@@ -25,7 +25,7 @@ from app.widgets.agreement_shared import View
 from db.engine import Database
 from db.permissions import Actor, Role
 from db.ratings import ratings_stamp
-from db.studies import StudyRow, list_studies
+from db.studies import StudyRow, list_studies, studies_to_compare
 from exports.agreement import AgreementReport, CriterionReport, agreement_report
 from exports.own_weights import EVERY, read_weights
 
@@ -54,7 +54,8 @@ def page() -> None:
         return
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-choice"):
-        study = choices.study_with_labels(studies, "agreement")
+        comparable = studies_to_compare(ui.db(), ui.actor(), project.project_id)
+        study = choices.study_with_labels(studies, "agreement", best=comparable)
         choice = st.container()
         asked = _how()
     # An adjudicator decides on labels without knowing whose they are.

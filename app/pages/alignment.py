@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from annotators.alignment import Resampling
-from app import navigation, ui, wording
+from app import downloads, navigation, ui, wording
 from app.widgets import alignment_views as views
 from app.widgets import blocks, choices
 from app.widgets.study_form import ITEMS
@@ -138,9 +138,7 @@ def _about(study: StudyRow, report: AlignmentReport) -> str:
 
 def _plots(report: AlignmentReport, human: Human, metrics: list[Metric]) -> None:
     if human.about_score is not None:
-        ui.empty(
-            "This criterion asks how far people agree with a score.", "Its mean by group is the figure to look at."
-        )
+        views.draw_grades(report, human)
         return
     if (metric := _metric(metrics, "plots")) is not None:
         views.draw_plots(report, human, metric, metrics)
@@ -171,13 +169,8 @@ def _files(report: AlignmentReport) -> None:
         "in a ZIP.</p>"
     )
     made = Report.of_study(report)
-    with st.container(horizontal=True, gap="small", key="alignment-files"):
-        st.download_button(
-            "HTML", data=lambda: report_html(made).encode(), file_name="alignment.html", mime="text/html",
-            on_click="ignore", key="alignment-html",
-        )  # fmt: skip
-        for label, ending in (("Markdown", ".md"), ("LaTeX", ".tex")):
-            st.download_button(
-                label, data=partial(packed, made, f"alignment{ending}"), file_name=f"alignment-{label.lower()}.zip",
-                mime="application/zip", on_click="ignore", key=f"alignment-{label.lower()}",
-            )  # fmt: skip
+    files = [downloads.File("HTML", "alignment.html", "text/html", lambda: report_html(made).encode())]
+    for label, ending in (("Markdown", ".md"), ("LaTeX", ".tex")):
+        pack = partial(packed, made, f"alignment{ending}")
+        files.append(downloads.File(label, f"alignment-{label.lower()}.zip", "application/zip", pack))
+    downloads.menu("alignment-report", files, made.title, label="Download the report")

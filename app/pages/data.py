@@ -65,7 +65,7 @@ def _items(project: ProjectRow, counts: ItemCounts) -> None:
             ("Item", "Question", "System", "Category", "Version"),
             [
                 (
-                    blocks.short(blocks.to(one.external_id, "item", item=one.item_id, project=project.project_id)),
+                    blocks.item(one.external_id, one.item_id, project.project_id),
                     blocks.clip(one.question),
                     blocks.short(one.system),
                     blocks.short(one.category),

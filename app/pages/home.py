@@ -207,8 +207,7 @@ def _for_me(project: ProjectRow, studies: Sequence[StudyRow]) -> None:
 def _wait(n: int, what: str, label: str, name: str, row: StudyRow, *, primary: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"wait-{name}-{row.study_id}"):
         st.html(f'<div class="assay-wait"><b>{n:,}</b><span>{escape(what)}</span></div>')
-        kind = "primary" if primary else "secondary"
-        if st.button(label, type=kind, key=f"waits-{name}-{row.study_id}", width=112):
+        if st.button(label, type="primary" if primary else "secondary", key=f"waits-{name}-{row.study_id}", width=112):
             ui.go(name, project=row.project_id, study=row.study_id)
 
 

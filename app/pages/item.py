@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
 
 import streamlit as st
 
@@ -153,6 +152,6 @@ def _history(found: ItemDetails) -> None:
         [
             ("From", found.source),
             ("Import", f"batch {found.batch_id}" if found.batch_id else ""),
-            ("Content SHA-256", blocks.Html(f'<span class="assay-hash">{escape(found.parts.content_hash)}</span>')),
+            ("Content SHA-256", blocks.identifier(found.parts.content_hash)),
         ]
     )

@@ -15,6 +15,7 @@ from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.score_items import score_distribution
 from db.scores import ScoreSummary, list_scorers_in, score_summary
+from exports.charts import COLOURS
 
 BESIDE = 4
 """Values that are set beside each other to begin with."""
@@ -138,7 +139,7 @@ def _systems(summary: ScoreSummary, column: Column) -> list[str]:
     systems = sorted({cell.system for cell in summary.cells})
     if len(systems) < 2:
         return systems
-    most = len(score_plots.SERIES)
+    most = len(COLOURS)
     return st.multiselect(
         "Systems", systems, default=systems[:most], max_selections=most, key=f"radar-systems-{column.name}"
     )
@@ -146,11 +147,13 @@ def _systems(summary: ScoreSummary, column: Column) -> list[str]:
 
 def _distribution(project: ProjectRow, column: Column) -> None:
     found = score_distribution(ui.db(), ui.actor(), project.project_id, of=column.of)
-    title = value_kind(column.used.scorer, column.value).title
+    kind = value_kind(column.used.scorer, column.value)
     drawn = score_plots.draw(
-        lambda _ink: score_plots.histogram(found, title),
+        lambda _ink: score_plots.distribution(found, kind),
         f"distribution-{column.used.scorer}-{column.value}",
-        "How many items have which score, a row for each system with a scale of its own.",
+        f"{kind.title}: how many items of each system it says yes of."
+        if kind.kind == "flag"
+        else f"{kind.title}: how many items have which score, a row for each system with a scale of its own.",
         stretch=False,
     )
     if not drawn:

@@ -205,7 +205,7 @@ def _listed(title: str, name: str, study: Study, remarks: list[Remark], total: i
     columns = ["Item", *(["About"] if about else []), title.rstrip("s"), *(["By"] if named else []), "When"]
     rows = [
         [
-            blocks.short(blocks.to(one.item, "item", item=one.item_id, project=study.project_id)),
+            blocks.item(one.item, one.item_id, study.project_id),
             *([one.about] if about else []),
             one.text or wording.NO_REASON,
             *([blocks.short(one.who)] if named else []),

@@ -86,6 +86,7 @@ def _bias(view: View, one: CriterionReport, found: tuple[AnnotatorAgreement, ...
         f"bias-{view.slug}",
         f"{one.title}: how much more often each annotator gives a label than the others do on the same units. "
         "Of many intervals one in twenty misses 0 by chance.",
+        otherwise="There is no plot of biases: nobody labelled a unit that somebody else labelled, too.",
     )
 
 
@@ -99,7 +100,7 @@ def _labels(view: View, one: CriterionReport) -> None:
     table(shown, f"shares-{view.slug}")
     labels = [word(label) for label in one.ratings.labels]
     plot(
-        agreement_plots.shares(shares_by_rater(one.ratings), labels),
+        agreement_plots.shares(shares_by_rater(one.ratings), labels, ordered=one.ratings.scale == "ordinal"),
         f"shares-{view.slug}",
         f"{one.title}: the share of each label by annotator. They need not have labelled the same units.",
     )
@@ -125,10 +126,8 @@ def _alike(view: View, one: CriterionReport) -> None:
         ]
         table(shown, f"similarity-{view.slug}", rows)
     caption = f"{one.title}: {called} of each pair of annotators; those who label alike stand together."
-    chart = agreement_plots.similarity(found)
-    if chart is None:
-        note(f"{called} is not defined for any pair of annotators here.")
-    plot(chart, f"similarity-{view.slug}", caption)
+    why = f"There is no plot of pairs: {called} is not defined for any pair of annotators here."
+    plot(agreement_plots.similarity(found), f"similarity-{view.slug}", caption, otherwise=why)
 
 
 def _pair(view: View, one: CriterionReport, first: str, second: str, cell: str) -> object:
@@ -149,11 +148,22 @@ def _pace(view: View, one: CriterionReport) -> None:
         "items. Last over first: 0.5 is twice as fast at the end."
     )
     chart = drift_plot(changes, speed=True)
-    plot(chart, f"speed-{view.study.study_id}", "Median seconds an item, in stretches of each annotator's work.")
+    plot(
+        chart,
+        f"speed-{view.study.study_id}",
+        "Median seconds an item, in stretches of each annotator's work.",
+        otherwise="There is no plot of the time an item: it takes an annotator with two stretches of timed items; "
+        "labels that were imported have no times.",
+    )
     ratings, times = one.ratings, one.times
     found = kept(view, "drift", None, lambda: drifts(ratings, times))
     table(drift_table(one.title, found), f"drift-{view.slug}")
-    plot(drift_plot(found), f"drift-{view.slug}", f"{one.title}: agreement with the others, first label to last.")
+    plot(
+        drift_plot(found),
+        f"drift-{view.slug}",
+        f"{one.title}: agreement with the others, first label to last.",
+        otherwise="There is no plot of drift: it takes two stretches of units that others labelled, too.",
+    )
     note("Harder items later look like drift, too: compare annotators who saw the same items.")
 
 

@@ -11,8 +11,8 @@ from app.widgets.agreement_shared import View, caution, nobody, note, table, uni
 from app.widgets.plots import plot
 from exports import agreement_plots
 from exports.agreement import CriterionReport
-from exports.agreement_counts import shares_by_rater, word
-from exports.agreement_report import MOST_LABELS, Report, statistics_table, summary
+from exports.agreement_counts import confusions, shares_by_rater, titled, word
+from exports.agreement_report import MOST_LABELS, Report, statistics_table, summary, undefined_words
 from exports.forest import forest
 from exports.tables import TextTable
 
@@ -26,13 +26,24 @@ def all_criteria(view: View) -> None:
         [units_link(view, row[0], name), *row[1:]] for name, row in zip(names, shown.rows, strict=True)
     ]
     table(shown, f"agreement-{view.study.study_id}", rows)
+    for words in undefined_words(document.measured):
+        note(words)
+    cautions: dict[str, list[str]] = {}
     for one in view.report.criteria:
         if one.warnings:
-            caution(one.title, " ".join(one.warnings))
+            cautions.setdefault(" ".join(one.warnings), []).append(one.title)
+    for words, titles in cautions.items():
+        everywhere = len(titles) > 1 and len(titles) == len(view.report.criteria)
+        caution("All criteria" if everywhere else ", ".join(titles), words)
     _to_paste(view)
     headlines = [(one.title, one.headline) for one in view.report.criteria]
     chart = forest([(name, stat) for name, stat in headlines if stat], "Coefficient, 95 % interval")
-    plot(chart, "agreement-forest", "The coefficient of every criterion with its 95 % interval.")
+    plot(
+        chart,
+        "agreement-forest",
+        "The coefficient of every criterion with its 95 % interval.",
+        otherwise="There is no plot of coefficients, because none is defined: it takes items that two people labelled.",
+    )
     unjudged = [[one.title, f"{one.column.cannot_judge:,}"] for one in view.report.criteria if one.column.cannot_judge]
     if unjudged:
         table(
@@ -92,8 +103,34 @@ def _labels(view: View, one: CriterionReport) -> None:
     table(TextTable.of(caption, ("Label", "Labels", "Share"), rows), f"labels-{view.slug}", rows)
     if one.ratings.scale not in ("set", "text") and len(one.ratings.labels) <= MOST_LABELS:
         labels = [word(label) for label in one.ratings.labels]
-        chart = agreement_plots.shares(shares_by_rater(one.ratings), labels)
+        chart = agreement_plots.shares(shares_by_rater(one.ratings), labels, ordered=one.ratings.scale == "ordinal")
         plot(chart, f"labels-{view.slug}", f"{one.title}: the share of each label by annotator.")
+        _confusion(view, one, labels)
+
+
+def _confusion(view: View, one: CriterionReport, labels: list[str]) -> None:
+    """How often two annotators gave which labels: the pair that shares most units, unless another is chosen."""
+    if view.hidden:
+        note("What two annotators gave is shown when you have judged everything in this study.")
+        return
+    assert one.ratings is not None
+    pairs = dict(confusions(one.ratings))
+    if not pairs:
+        note("There is no confusion of two annotators: no two of them have labelled the same unit.")
+        return
+    most = max(pairs, key=lambda pair: sum(pairs[pair].values()))
+    first, second = picked = st.selectbox(
+        "Confusion of",
+        list(pairs),
+        index=list(pairs).index(most),
+        format_func=lambda pair: f"{pair[0]} and {pair[1]} ({wording.count(sum(pairs[pair].values()), 'unit')})",
+        key=f"agreement-confusion-{one.criterion.name}",
+    )
+    words = [titled(one, label) for label in labels]
+    counts = {(titled(one, a), titled(one, b)): n for (a, b), n in pairs[picked].items()}
+    chart = agreement_plots.confusion(counts, picked, words)
+    caption = f"{one.title}: how often {first} (rows) and {second} (columns) gave which labels."
+    plot(chart, f"confusion-of-pair-{view.slug}", caption, stretch=False)
 
 
 def _to_paste(view: View) -> None:

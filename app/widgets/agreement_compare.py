@@ -69,7 +69,12 @@ def _shown(view: View, found: Comparison, slot: str) -> None:
     st.code(found.sentence, language=None, wrap_lines=True)
     for line in found.notes:
         note(line)
-    plot(difference_plot(found), f"compare-{slot}-{view.slug}", f"{shown.caption}: both values and their difference.")
+    plot(
+        difference_plot(found),
+        f"compare-{slot}-{view.slug}",
+        f"{shown.caption}: both values and their difference.",
+        otherwise="There is no plot of the difference, because it is not defined, as the table says why.",
+    )
 
 
 # Two studies, two groups, two parts -----------------------------------------------------------------------------------
@@ -191,7 +196,12 @@ def _criteria(view: View) -> None:
                 lambda: criteria_at_once([there[name] for name in chosen], by_question=view.report.clustered, **asked),
             )
             table(members_table(found, titles), f"at-once-{view.study.study_id}")
-            plot(members_plot(found, titles), f"at-once-{view.study.study_id}", f"{found.method}.")
+            plot(
+                members_plot(found, titles),
+                f"at-once-{view.study.study_id}",
+                f"{found.method}.",
+                otherwise="There is no plot of the criteria: the coefficient is defined for none of them.",
+            )
             if found.contrasts:
                 table(contrasts_table(found, titles), f"contrasts-{view.study.study_id}")
     note(

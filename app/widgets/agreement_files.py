@@ -1,4 +1,4 @@
-"""The buttons that take the agreement report away: HTML with its plots, Markdown and LaTeX in a zip with theirs."""
+"""The menu that takes the agreement report away: HTML with its plots, Markdown and LaTeX in a zip with theirs."""
 
 from __future__ import annotations
 
@@ -6,30 +6,20 @@ import io
 import zipfile
 from functools import partial
 
-import streamlit as st
-
+from app import downloads
 from exports.agreement_report import Report
 from exports.report_files import report_html, report_latex, report_markdown, slug
 
 
 def offer(report: Report) -> None:
-    """The three buttons; each report is made when its button is pressed."""
+    """The menu; each report is made when it is asked for."""
     name = slug(report.title)
-    made = (
-        ("Report (HTML)", partial(_html, report), f"{name}.html", "text/html"),
-        ("Markdown", partial(_zipped, report, name, ".md"), f"{name}-markdown.zip", "application/zip"),
-        ("LaTeX", partial(_zipped, report, name, ".tex"), f"{name}-latex.zip", "application/zip"),
-    )
-    with st.container(horizontal=True, gap="small", key="downloads-agreement-report"):
-        for label, data, file_name, media_type in made:
-            st.download_button(
-                label,
-                data=data,
-                file_name=file_name,
-                mime=media_type,
-                on_click="ignore",
-                key=f"download-{file_name}",
-            )
+    files = [
+        downloads.File("HTML", f"{name}.html", "text/html", partial(_html, report)),
+        downloads.File("Markdown", f"{name}-markdown.zip", "application/zip", partial(_zipped, report, name, ".md")),
+        downloads.File("LaTeX", f"{name}-latex.zip", "application/zip", partial(_zipped, report, name, ".tex")),
+    ]
+    downloads.menu("agreement-report", files, report.title, label="Download the report")
 
 
 def _html(report: Report) -> bytes:

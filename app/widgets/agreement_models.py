@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import ui
+from app import downloads, ui
 from app.widgets.agreement_shared import View, ask, item_link, kept, note, table
 from app.widgets.plots import plot
 from exports.agreement import CriterionReport
@@ -78,7 +78,12 @@ def _fitted(view: View, one: CriterionReport, found: RaterModels) -> None:
     )  # fmt: skip
     shown = confusion_table(found, picked)
     table(shown, f"model-confusion-{view.slug}-{picked}")
-    plot(confusion_plot(found, picked), f"model-confusion-{view.slug}-{picked}", shown.caption)
+    plot(
+        confusion_plot(found, picked),
+        f"model-confusion-{view.slug}-{picked}",
+        f"{shown.caption}, as shares of each row.",
+        otherwise=f"There is no plot of {raters[picked]}: the model expects nothing that this annotator has seen.",
+    )
     if view.hidden:
         note("The units appear when you have judged everything in this study.")
     else:
@@ -111,11 +116,6 @@ def _units(view: View, one: CriterionReport, found: RaterModels) -> None:
         (items.external_id[item], one.column.targets[target])
         for item, target in zip(one.column.item.tolist(), one.column.target.tolist(), strict=True)
     ]
-    st.download_button(
-        "Posterior of every unit (CSV)",
-        data=lambda: as_csv(posterior_table(found, names)),
-        file_name=f"posterior-{view.slug}.csv",
-        mime="text/csv",
-        on_click="ignore",
-        key=f"download-posterior-{view.slug}",
-    )
+    name = f"posterior-{view.slug}"
+    file = downloads.File("CSV", f"{name}.csv", "text/csv", lambda: as_csv(posterior_table(found, names)))
+    downloads.menu(name, [file], "the posterior of every unit", label="Download the posterior of every unit")

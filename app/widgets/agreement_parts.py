@@ -7,8 +7,11 @@ from datetime import UTC, datetime
 from app import ui
 from app.widgets.agreement_shared import View, kept, nobody, note, table, units_link
 from app.widgets.plots import plot
+from exports import agreement_plots
 from exports.agreement import CriterionReport, Grouping
+from exports.agreement_counts import labels_by_part, titled, word
 from exports.agreement_parts import FEWEST, by_part, called, over_time, parts_plot, parts_table, time_plot, time_table
+from exports.agreement_report import MOST_LABELS
 from exports.tables import TextTable
 
 
@@ -36,7 +39,26 @@ def _by(view: View, one: CriterionReport, by: Grouping) -> None:
         for group, row in zip(found, shown.rows, strict=True)
     ]
     table(shown, f"by-{by}-{view.slug}", rows)
-    plot(parts_plot(by, found), f"by-{by}-{view.slug}", f"{shown.caption}: {shown.columns[-1]}.")
+    plot(
+        parts_plot(by, found),
+        f"by-{by}-{view.slug}",
+        f"{shown.caption}: {shown.columns[-1]}.",
+        otherwise=f"There is no plot by {by}: the coefficient is defined for none of the parts, as the table says why.",
+    )
+    _grades(view, one, by)
+
+
+def _grades(view: View, one: CriterionReport, by: Grouping) -> None:
+    """How the grades of an ordered criterion fall in each part."""
+    if one.ratings is None or one.ratings.scale != "ordinal" or len(one.ratings.labels) > MOST_LABELS:
+        return
+    labels = [word(label) for label in one.ratings.labels]
+    counts = labels_by_part(one, by)
+    plot(
+        agreement_plots.likert(counts, [titled(one, label) for label in labels]),
+        f"grades-by-{by}-{view.slug}",
+        f"{one.title}: grades by {by}, those below the middle to the left; n is the number of labels.",
+    )
 
 
 def _over_time(view: View, one: CriterionReport) -> None:
@@ -51,7 +73,12 @@ def _over_time(view: View, one: CriterionReport) -> None:
     ]
     table(TextTable.of(shown.caption, shown.columns, rows), f"over-time-{view.slug}")
     caption = f"{one.title}: {shown.columns[-1]} in stretches of units, in the order of their last label."
-    plot(time_plot(found), f"over-time-{view.slug}", caption)
+    plot(
+        time_plot(found),
+        f"over-time-{view.slug}",
+        caption,
+        otherwise="There is no plot over time: it takes two stretches in which the coefficient is defined.",
+    )
     note("Items that come in another mixture later look like a change of the annotators, too.")
 
 

@@ -66,7 +66,12 @@ def draw(view: View) -> None:
         for line in plan_words(found, width):
             note(line)
         caption = f"{one.title}: expected width by number of items; the bands hold 8 of 10 simulated studies."
-        plot(plan_plot(found, width), f"plan-{view.slug}", caption)
+        plot(
+            plan_plot(found, width),
+            f"plan-{view.slug}",
+            caption,
+            otherwise="There is no plot of the plan: no simulated study had an interval. Simulate more items.",
+        )
 
 
 def _numbers(text: str) -> list[int]:

@@ -94,7 +94,7 @@ def units_link(view: View, words: str, criterion: str, /, **wanted: str | None) 
 
 def item_link(view: View, item_id: int, name: str) -> blocks.Html:
     """A link to an item."""
-    return blocks.to(name, "item", item=item_id, project=view.study.project_id)
+    return blocks.item(name, item_id, view.study.project_id)
 
 
 def nobody(view: View) -> None:

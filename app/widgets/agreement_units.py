@@ -151,8 +151,7 @@ def _confusion(view: View, one: CriterionReport, between: tuple[str, str], count
     caption = f"{one.title}: {first} (rows) and {second} (columns)"
     shown = TextTable.of(caption, [f"{first} / {second}", *labels], cells)
     table(shown, f"confusion-{view.slug}", cells)
-    with st.expander("As a heat map"):
-        plot(agreement_plots.confusion(counts, between, labels), f"confusion-{view.slug}", caption)
+    plot(agreement_plots.confusion(counts, between, labels), f"confusion-{view.slug}", caption, stretch=False)
 
 
 def _units(view: View, one: CriterionReport, wanted: Wanted) -> None:

@@ -21,9 +21,10 @@ from app import ui, wording
 from app.widgets import blocks
 from app.widgets.plots import plot
 from db.engine import Database
+from exports import agreement_plots
 from exports import alignment_plots as plots
 from exports.alignment import AlignmentReport, comparable, pairs_of
-from exports.alignment_data import Human
+from exports.alignment_data import Human, grade_titles, grades_by_group
 from exports.alignment_scores import Metric, metrics_about, project_items
 from exports.alignment_sections import (
     HEADLINES,
@@ -95,6 +96,18 @@ def coefficients(report: AlignmentReport, human: Human | None) -> None:
 # Plots ----------------------------------------------------------------------------------------------------------------
 
 
+def draw_grades(report: AlignmentReport, human: Human) -> None:
+    """How people graded a score: Likert bars by system and by category, each with its n."""
+    drawn = False
+    for by, counts in grades_by_group(report.data, human).items():
+        caption = f"{human.criterion.title}: grades by {by}, disagreement to the left; n is the number of grades."
+        drawn |= plot(
+            agreement_plots.likert(counts, grade_titles(human)), f"grades-by-{by}-{human.criterion.name}", caption
+        )
+    if not drawn:
+        ui.empty("Nobody has graded this score yet.", "The bars appear with the first labels.")
+
+
 def draw_plots(report: AlignmentReport, human: Human, metric: Metric, metrics: Sequence[Metric]) -> None:
     """Forest and ROC of all metrics, scatter and calibration of one, and its decisions."""
     name, slug = human.criterion.name, f"{human.criterion.name}-{metrics.index(metric)}"
@@ -104,20 +117,44 @@ def draw_plots(report: AlignmentReport, human: Human, metric: Metric, metrics: S
     with left:
         rows = [(one.metric or "", one) for one in found if one.metric]
         title = f"{TITLES['spearman']}, {100 * report.asked.level:g} % interval"
-        plot(forest(rows, title), f"alignment-forest-{name}", "Spearman's ρ of every metric with its interval.")
-        if pairs.why_not() is None:
-            names = [report.data.units[str(unit)].item for unit in pairs.units]
-            chart = plots.scatter(pairs, name, metric.name, names)
-            plot(chart, f"alignment-scatter-{slug}", f"{name} against {metric.name}, with a straight fit and its band.")
-        if len(pairs.groups) > 1:
-            chart = plots.systems(system_means(pairs), name, metric.name)
-            plot(chart, f"alignment-systems-{slug}", "Means of each system, by people and by the metric.")
+        why = "There is no plot of coefficients: ρ is not defined for any metric, as the first tab says why."
+        plot(
+            forest(rows, title),
+            f"alignment-forest-{name}",
+            "Spearman's ρ of every metric with its interval.",
+            otherwise=why,
+        )
+        reason = pairs.why_not()
+        names = [report.data.units[str(unit)].item for unit in pairs.units]
+        plot(
+            plots.scatter(pairs, name, metric.name, names) if reason is None else None,
+            f"alignment-scatter-{slug}",
+            plots.scatter_caption(pairs, name, metric.name),
+            otherwise=f"There is no plot of {name} against {metric.name}: {reason}.",
+        )
+        plot(
+            plots.systems(system_means(pairs), name, metric.name) if len(pairs.groups) > 1 else None,
+            f"alignment-systems-{slug}",
+            "Means of each system, by people and by the metric.",
+            otherwise="There is no plot of systems: it takes labels and scores of two systems.",
+        )
     with right:
         curves = plots.roc([(one.name, pairs_of(report.data, human, one, report.labels)) for one in metrics])
-        plot(curves, f"alignment-roc-{name}", "ROC curves: each point is a threshold.")
-        if human.scale is not None:
-            chart_ = plots.calibration_of(pairs, human.scale, name, metric.name)
-            plot(chart_, f"alignment-calibration-{slug}", f"Calibration of {metric.name}; dashed: a perfect metric.")
+        plot(
+            curves,
+            f"alignment-roc-{name}",
+            "ROC curves: each point is a threshold.",
+            otherwise=f"There is no ROC curve: it takes a criterion of two labels, both given; {name} has none."
+            if not pairs.binary
+            else "There is no ROC curve: everybody gave the same label, and it takes both.",
+        )
+        plot(
+            plots.calibration_of(pairs, human.scale, name, metric.name) if human.scale is not None else None,
+            f"alignment-calibration-{slug}",
+            f"Calibration of {metric.name}; dashed: a perfect metric.",
+            otherwise=f"There is no calibration of {metric.name}: it takes labels on a scale with two ends, and "
+            "scores of the labelled units.",
+        )
         if pairs.binary and pairs.why_not() is None:
             _decisions(pairs, name, metric, slug)
 
@@ -163,10 +200,10 @@ def draw_differences(report: AlignmentReport, human: Human, metric: Metric) -> l
     rows = []
     for one in found[:SHOWN]:
         facts = report.data.units[str(one.unit)]
-        link = blocks.to(facts.item, "item", item=facts.item_id)
         rows.append(
             [
-                blocks.short(link), facts.target, facts.groups["system"], wording.number(one.human, 2),
+                blocks.item(facts.item, facts.item_id), facts.target, facts.groups["system"],
+                wording.number(one.human, 2),
                 wording.number(one.metric, 3), wording.number(one.difference, 2),
             ]
         )  # fmt: skip
@@ -207,10 +244,9 @@ def draw_next(db: Database, report: AlignmentReport, human: Human, metric: Metri
     rows = []
     for candidate in found:
         item = by_name[str(candidate.unit)]
-        link = blocks.to(item.item, "item", item=item.item_id)
         rows.append(
             [
-                blocks.short(link), item.system, wording.number(item.scores.get(metric.name), 3),
+                blocks.item(item.item, item.item_id), item.system, wording.number(item.scores.get(metric.name), 3),
                 wording.number(candidate.disagreement, 2), wording.number(candidate.uncertainty, 2),
                 wording.number(candidate.worth, 2),
             ]

@@ -6,35 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
-from unicodedata import bidirectional
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from app import ui
-from exports.tables import TextTable
+from exports.tables import cell_html, identifier_html
 
 _STYLE = """
 .assay-table a, .assay-facts a, .assay-links a { color: var(--assay-accent); text-decoration: none; }
 .assay-table a:hover, .assay-facts a:hover, .assay-links a:hover { text-decoration: underline; }
 .assay-table a:focus-visible, .assay-links a:focus-visible { outline: 2px solid var(--assay-accent);
   outline-offset: 2px; }
-.assay-scroll { overflow-x: auto; }
 .assay-facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 5px 22px; margin: 2px 0;
   padding: 0 !important; }
 .assay-facts dt { color: var(--assay-soft); font-weight: 400; }
-.assay-facts dd { margin: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.assay-facts dd { margin: 0; font-variant-numeric: tabular-nums; }
 .assay-hash { font-family: monospace; font-size: 0.84rem; }
 .assay-links { display: flex; gap: 18px; align-items: center; margin: 2px 0; }
 .assay-share { display: grid; grid-template-columns: minmax(70px, 1fr) minmax(8.5ch, max-content); gap: 12px;
   align-items: center; }
 .assay-share span { color: var(--assay-soft); font-size: 0.87rem; white-space: nowrap; }
-.assay-short { white-space: nowrap; }
 .assay-figures { display: flex; flex-wrap: wrap; gap: 10px 34px; margin: 2px 0 4px; }
 .assay-figures div { display: grid; }
 .assay-figures b { font-size: 1.3rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums; }
 .assay-figures span { color: var(--assay-soft); font-size: 0.84rem; }
-.assay-text { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.55; max-width: 78ch; margin: 0; }
+.assay-text { white-space: pre-wrap; overflow-wrap: break-word; line-height: 1.55; max-width: 78ch; margin: 0; }
 .assay-panel { background: var(--assay-panel); border: 1px solid var(--assay-line); border-radius: 9px;
   padding: 14px 16px; }
 .assay-panel + .assay-panel { margin-top: 10px; }
@@ -88,13 +85,30 @@ def address(page: str, /, **parameters: Any) -> str:
 
 def to(label: str, page: str, /, **parameters: Any) -> Html:
     """A link to a page of ours as a cell."""
-    return Html(f'<a href="{escape(address(page, **parameters))}" target="_self">{escape(label)}</a>', label)
+    return Html(f'<a href="{escape(address(page, **parameters))}" target="_self">{cell_html(label)}</a>', label)
 
 
 def short(cell: object, most: int = 36) -> Html:
     """A cell that is kept on one line unless it is longer than `most` characters."""
     text = str(cell if cell is not None else "")
-    return Html(f'<span class="assay-short">{_cell(cell)}</span>' if len(text) <= most else _cell(cell), text)
+    return Html(f'<span class="assay-w">{_cell(cell)}</span>' if len(text) <= most else _cell(cell), text)
+
+
+def identifier(text: str) -> Html:
+    """A name or an id on one line, the middle of a long one hidden (its tooltip and what is copied have it all)."""
+    return Html(identifier_html(text), text)
+
+
+def item(external_id: str, item_id: int, project_id: int | None = None) -> Html:
+    """A link to an item by its id."""
+    href = address("item", item=item_id, project=project_id)
+    return Html(f'<a href="{escape(href)}" target="_self">{identifier_html(external_id)}</a>', external_id)
+
+
+def button(label: str, page: str, /, **parameters: Any) -> Html:
+    """A link to a page of ours that looks like a quiet button, as a cell; it is not taken away in files."""
+    href = escape(address(page, **parameters))
+    return Html(f'<a class="assay-quiet-button" href="{href}" target="_self">{escape(label)}</a>')
 
 
 def tag(text: str, *, quiet: bool = False) -> Html:
@@ -114,7 +128,7 @@ def bar(share: float, words: str) -> Html:
 
 def odd(text: str) -> Html:
     """A label that stands against the others."""
-    return Html(f'<span class="assay-odd">{escape(text)}</span>', text)
+    return Html(f'<span class="assay-odd">{cell_html(text)}</span>', text)
 
 
 def key(text: str) -> Html:
@@ -131,41 +145,16 @@ def clip(text: str, most: int = 160) -> str:
 # Blocks ---------------------------------------------------------------------------------------------------------------
 
 
-def table(
-    caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, name: str | None = None
-) -> TextTable:
-    """`ui.table` for cells that may be links, tags and bars (`Html`); with `name` the texts can be taken away."""
-    plain = TextTable.of(caption, columns, rows)
-    right = [
-        plain.numeric(place) and not any(_is_block(row[place]) for row in rows) for place in range(len(plain.columns))
-    ]
-
-    def cells(kind: str, row: Sequence[object]) -> str:
-        scope = ' scope="col"' if kind == "th" else ""
-        return "".join(
-            f"<{kind}{scope}{' class=n' if number else ''}>{_cell(cell)}</{kind}>"
-            for cell, number in zip(row, right, strict=True)
-        )
-
-    head = f"<caption>{escape(caption)}</caption><thead><tr>{cells('th', columns)}</tr></thead>"
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    st.html(f'<div class="assay-scroll"><table class="assay-table">{head}<tbody>{body}</tbody></table></div>')
-    if name and plain.rows:
-        ui.downloads(plain, name)
-    return plain
+table = ui.table
 
 
-def _is_block(cell: object) -> bool:
-    return isinstance(cell, Html) and cell.html.startswith("<div")
+def section(title: str) -> None:
+    """The title of a part of the page."""
+    st.html(f'<h2 class="assay-section">{escape(title)}</h2>')
 
 
 def _cell(cell: object) -> str:
-    if isinstance(cell, Html):
-        return cell.html
-    text = "" if cell is None else str(cell)
-    if any(bidirectional(letter) in ("R", "AL") for letter in text):
-        return f'<span dir="auto" style="display:block">{escape(text)}</span>'
-    return escape(text)
+    return cell.html if isinstance(cell, Html) else cell_html("" if cell is None else str(cell))
 
 
 def facts(rows: Sequence[tuple[str, object]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,11 +13,12 @@ from db.studies import StudyRow
 NO_CATEGORY = "(none)"
 
 
-def study_with_labels(studies: Sequence[StudyRow], page: str) -> StudyRow:
-    """The study of the address (`?study=ID`), else the one picked, else the newest with labels."""
+def study_with_labels(studies: Sequence[StudyRow], page: str, *, best: Collection[int] = ()) -> StudyRow:
+    """The study of the address (`?study=ID`), else the one picked, else the newest of the `best`, or with labels."""
     by_id = {row.study_id: row for row in studies}
     wanted = ui.integer_parameter("study")
-    newest = next((row.study_id for row in reversed(studies) if row.submitted), studies[-1].study_id)
+    labelled = [row.study_id for row in studies if row.submitted]
+    newest = next((one for one in reversed(list(by_id)) if one in best), [*by_id, *labelled][-1])
     ids = list(by_id)
     picked = st.selectbox(
         "Study",

@@ -1,13 +1,15 @@
-"""Drawing a plot on a page, with the buttons that take it away as PNG and SVG."""
+"""Drawing a plot on a page, with its words for those who cannot see it, and the menu that takes it away."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import Any, Literal
 
 import streamlit as st
 
+from app import downloads
 from exports.charts import drawn
 
 _WIDTH = 420
@@ -18,29 +20,36 @@ _KINDS: tuple[tuple[str, Literal["png", "svg"], str], ...] = (
 
 
 def plot(
-    chart: Any, name: str, caption: str, *, printed: Callable[[], Any] | None = None, stretch: bool = True
-) -> None:
-    """Draw a plot with its caption and its files; nothing where there is none.
+    chart: Any,
+    name: str,
+    caption: str,
+    *,
+    printed: Callable[[], Any] | None = None,
+    stretch: bool = True,
+    otherwise: str | None = None,
+) -> bool:
+    """Draw a plot with its caption and the menu of its files; without one say `otherwise`, why not, and give False.
 
-    `printed` gives the plot of the files, in its own size, where it is another than that of the page (which has the
-    page's ink). Without `stretch` the plot keeps its own width, and so its shape.
+    The caption is also the plot's text alternative. `printed` gives the plot of the files, in its own size, where it is
+    another than that of the page (which has the page's ink). Without `stretch` the plot keeps its own width, and so its
+    shape.
     """
     if chart is None:
-        return
-    st.altair_chart(chart, width="stretch" if stretch else "content", key=f"plot-{name}")
-    st.html(f'<p class="assay-soft">{escape(caption)}</p>')
-    with st.container(horizontal=True, gap="small", key=f"downloads-plot-{name}"):
-        for label, ending, media_type in _KINDS:
+        if otherwise:
+            st.html(f'<p class="assay-no-plot">{escape(otherwise)}</p>')
+        return False
+    st.altair_chart(chart, width="stretch" if stretch else "content", key=f"plot-{name}", alt=caption)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"about-plot-{name}"):
+        st.html(f'<p class="assay-soft">{escape(caption)}</p>', width="content")
+        downloads.menu(f"plot-{name}", _files(chart, name, printed), caption)
+    return True
 
-            def file(ending: Literal["png", "svg"] = ending) -> bytes:
-                return drawn(chart, ending, _WIDTH) if printed is None else drawn(printed(), ending, None)
 
-            st.download_button(
-                label,
-                data=file,
-                file_name=f"{name}.{ending}",
-                mime=media_type,
-                on_click="ignore",
-                key=f"download-plot-{name}-{ending}",
-                help=f"{caption} as {label}",
-            )
+def _files(chart: Any, name: str, printed: Callable[[], Any] | None) -> list[downloads.File]:
+    def made(ending: Literal["png", "svg"]) -> bytes:
+        return drawn(chart, ending, _WIDTH) if printed is None else drawn(printed(), ending, None)
+
+    return [
+        downloads.File(label, f"{name}.{ending}", media_type, partial(made, ending))
+        for label, ending, media_type in _KINDS
+    ]

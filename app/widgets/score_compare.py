@@ -32,10 +32,13 @@ def draw(project: ProjectRow, columns: dict[str, Column]) -> None:
         ui.empty("No item has a score of both.", "Run the scorer that lacks scores.")
         return
     _figures(first, second, found)
+    flags = all(value_kind(one.used.scorer, one.value).kind == "flag" for one in (first, second))
     score_plots.draw(
-        lambda _ink: score_plots.joint(found, first.name, second.name),
+        lambda _ink: score_plots.joint(found, first.name, second.name, flags=flags),
         "two-scorers",
-        "How many items have which pair of scores; on the dashed line both are the same.",
+        f"How many items have which pair of scores: rows {second.name}, columns {first.name}."
+        if flags
+        else "How many items have which pair of scores; on the dashed line both are the same.",
     )
     _items(project, first, second)
 
@@ -81,7 +84,7 @@ def _items(project: ProjectRow, first: Column, second: Column) -> None:
         ("Item", "System", "Category", first.name, second.name, "Question", "Answer"),
         [
             (
-                blocks.short(blocks.to(one.external_id, "item", item=one.item_id, project=project.project_id)),
+                blocks.item(one.external_id, one.item_id, project.project_id),
                 one.system,
                 one.category,
                 shown(first, one.first),

@@ -10,14 +10,13 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
+from annotators.scoring import ValueKind
 from app.palette import colours
 from app.widgets import plots
 from db.score_items import BINS, Comparison, Distribution
+from exports import agreement_plots, charts
 
 Plot = alt.Chart | alt.LayerChart
-
-SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#a98600", "#56b4e9", "#7a5195", "#8c564b")
-"""Colours that people with any colour vision tell apart (Okabe and Ito, the yellow darkened), read on both themes."""
 
 PRINTED = "#31333f"
 """The ink of plots that are taken away, which are on white."""
@@ -83,7 +82,7 @@ def radar(
         "name:N",
         sort=names,
         title=None,
-        scale=alt.Scale(domain=names, range=list(SERIES)[: max(1, min(len(names), len(SERIES)))]),
+        scale=alt.Scale(domain=names, range=list(charts.COLOURS)[: max(1, min(len(names), len(charts.COLOURS)))]),
         legend=alt.Legend(orient="right", labelLimit=320, symbolStrokeWidth=3),
     )
     base = alt.Chart(pd.DataFrame(corners))
@@ -129,6 +128,31 @@ def _by_side(categories: Sequence[str], angles: Mapping[str, float]) -> list[tup
     return list(sides.items())
 
 
+def distribution(found: Distribution, kind: ValueKind) -> Plot | None:
+    """How a value is distributed in each system: the share of yes of a flag, a histogram of a number."""
+    return yes_bars(found, kind.title) if kind.kind == "flag" else histogram(found, kind.title)
+
+
+def yes_bars(found: Distribution, title: str) -> alt.LayerChart | None:
+    """The share of items of each system of which a flag says yes, a bar a system, with the counts; None without one."""
+    rows = [
+        {"system": system, "yes": counts[-1], "n": sum(counts), "share": counts[-1] / sum(counts)}
+        for system, counts in found.counts.items()
+        if sum(counts)
+    ]
+    if not rows:
+        return None
+    frame = pd.DataFrame([{**row, "said": f"{row['yes']:,} of {row['n']:,}"} for row in rows])
+    base = alt.Chart(frame).encode(
+        x=alt.X("share:Q", **charts.shares(f"{title}: yes")),
+        y=alt.Y("system:N", sort=list(frame["system"]), title=None, axis=alt.Axis(labelLimit=320)),
+        tooltip=["system:N", alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("said:N", title="items")],
+    )
+    words = base.mark_text(align="left", dx=5, fontSize=11, color=charts.QUIET).encode(text="said:N")
+    layered: alt.LayerChart = (base.mark_bar(color=charts.ACCENT) + words).properties(width=620, height=alt.Step(26))
+    return layered
+
+
 def histogram(found: Distribution, title: str) -> alt.Chart | None:
     """How many items of each system have a value in each bin, a row a system; None without a value."""
     rows = [
@@ -140,14 +164,15 @@ def histogram(found: Distribution, title: str) -> alt.Chart | None:
         return None
     low, high = found.low, found.low + BINS * found.width
     names = list(found.counts)
-    scale = alt.Scale(domain=names, range=_colours(len(names)))
+    scale = alt.Scale(domain=names, range=charts.palette(len(names)))
+    ends = alt.Axis(tickCount=charts.TICKS, format="~g")
     chart: alt.Chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_bar(binSpacing=1)
         .encode(
-            x=alt.X("low:Q", title=title, bin="binned", scale=alt.Scale(domain=[low, high], nice=False)),
+            x=alt.X("low:Q", title=title, bin="binned", scale=alt.Scale(domain=[low, high], nice=False), axis=ends),
             x2="high:Q",
-            y=alt.Y("n:Q", title="items", axis=alt.Axis(tickCount=3)),
+            y=alt.Y("n:Q", title="items", axis=charts.whole()),
             color=alt.Color("system:N", sort=names, legend=None, scale=scale),
             row=alt.Row("system:N", sort=names, title=None, header=alt.Header(labelAngle=0, labelAlign="left")),
             tooltip=["system:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("high:Q", format=".2f"), "n:Q"],
@@ -158,25 +183,30 @@ def histogram(found: Distribution, title: str) -> alt.Chart | None:
     return chart
 
 
-def joint(found: Comparison, first: str, second: str) -> alt.LayerChart | None:
-    """How many items have which pair of values: a tile for each pair of bins; None without a pair."""
+def joint(found: Comparison, first: str, second: str, *, flags: bool = False) -> alt.LayerChart | None:
+    """How many items have which pair of values: a tile for each pair of bins, or of yes and no; None without a pair."""
     if not found.joint:
         return None
+    if flags:
+        said = {0: "no", BINS - 1: "yes"}
+        pairs = {(said[b], said[a]): n for (a, b), n in found.joint.items() if a in said and b in said}
+        return agreement_plots.confusion(pairs, (second, first), ["no", "yes"])
     rows = []
     for (a, b), n in found.joint.items():
         (x0, x1), (y0, y1) = found.first.edges(a), found.second.edges(b)
         rows.append({"x0": x0, "x1": x1, "y0": y0, "y1": y1, "n": n})
     frame = pd.DataFrame(rows)
     (x_low, x_high), (y_low, y_high) = ((one.low, one.low + BINS * one.width) for one in (found.first, found.second))
+    whole = alt.Legend(tickCount=charts.TICKS, format=",d")
     tiles = (
         alt.Chart(frame)
         .mark_rect()
         .encode(
-            x=alt.X("x0:Q", title=first, scale=alt.Scale(domain=[x_low, x_high], nice=False)),
+            x=alt.X("x0:Q", **charts.values(first, x_low, x_high)),
             x2="x1:Q",
-            y=alt.Y("y0:Q", title=second, scale=alt.Scale(domain=[y_low, y_high], nice=False)),
+            y=alt.Y("y0:Q", **charts.values(second, y_low, y_high)),
             y2="y1:Q",
-            color=alt.Color("n:Q", title="items", scale=alt.Scale(type="log", scheme="blues")),
+            color=alt.Color("n:Q", title="items", scale=alt.Scale(type="log", scheme="blues"), legend=whole),
             tooltip=[
                 alt.Tooltip("x0:Q", title=first, format=".2f"),
                 alt.Tooltip("y0:Q", title=second, format=".2f"),
@@ -191,7 +221,3 @@ def joint(found: Comparison, first: str, second: str) -> alt.LayerChart | None:
     )
     chart: alt.LayerChart = (tiles + same).properties(width=420, height=380)
     return chart
-
-
-def _colours(n: int) -> list[str]:
-    return [SERIES[place % len(SERIES)] for place in range(max(1, n))]

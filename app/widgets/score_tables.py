@@ -168,7 +168,7 @@ def items(project: ProjectRow, column: Column, summary: ScoreSummary) -> None:
             ("Item", "System", "Category", "Score", "Question", "Answer", "Why"),
             [
                 (
-                    blocks.short(blocks.to(one.external_id, "item", item=one.item_id, project=project.project_id)),
+                    blocks.item(one.external_id, one.item_id, project.project_id),
                     one.system,
                     blocks.short(one.category, 24),
                     blocks.short(value_kind(summary.scorer, summary.value).in_words(one.value)),

@@ -93,7 +93,8 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         settings=more.settings,
         items=chosen,
     )
-    n_items, notes = len(chosen) if chosen else sample_size(counts, sample.n, sample.per), ()
+    n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
+    notes: tuple[str, ...] = ()
     if protocol.about_scores or protocol.not_yet():
         n_items, notes = _what_can_be_drawn(project, protocol, design)
     _size(n_items, design)

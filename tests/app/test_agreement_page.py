@@ -354,4 +354,4 @@ def test_hostile_names_are_shown_as_text_on_every_tab(pages: Pages) -> None:
 def test_every_table_and_plot_can_be_taken_away(pages: Pages, study: Labelled) -> None:
     page = opened(pages, study)
     offered = [one.label for one in page.get("download_button")]
-    assert {"CSV", "Markdown", "LaTeX", "PNG", "SVG", "Report (HTML)"} <= set(offered)
+    assert {"CSV", "Markdown", "LaTeX", "PNG", "SVG", "HTML"} <= set(offered)

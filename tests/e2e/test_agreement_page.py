@@ -119,10 +119,9 @@ def test_from_a_number_to_its_units_to_an_item(
     settled(page)
     units = page.get_by_role("table", name=f"Right: {n} unit")
     expect(units.get_by_role("row")).to_have_count(n + 1)
+    page.locator("[class*='st-key-downloads-units-right']").get_by_role("button").click()
     with page.expect_download() as got:
-        page.locator(".st-key-downloads-units-right-1, [class*='downloads-units-right']").get_by_role(
-            "button", name="CSV"
-        ).click()
+        page.get_by_role("button", name="CSV").click()
     got.value.save_as(tmp_path / "units.csv")
     lines = (tmp_path / "units.csv").read_text().splitlines()
     assert lines[0].startswith("Item,Target,ada,dan")
@@ -141,13 +140,16 @@ def test_plots_and_the_report_are_taken_away(
     page.goto(address(server, study))
     settled(page)
     plot = page.locator(".st-key-downloads-plot-agreement-forest")
+    plot.get_by_role("button").click()
     for label, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with page.expect_download() as got:
-            plot.get_by_role("button", name=label).click()
+            page.get_by_role("button", name=label).click()
         got.value.save_as(tmp_path / label)
         assert (tmp_path / label).read_bytes().startswith(begins)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Download the report").click()
     with page.expect_download(timeout=60_000) as got:
-        page.get_by_role("button", name="Report (HTML)").click()
+        page.get_by_role("button", name="HTML").click()
     got.value.save_as(tmp_path / "report.html")
     page.goto((tmp_path / "report.html").as_uri())
     expect(page.get_by_role("heading", name="Agreement in study ratings")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The top bar at every width: the project, the links and the person's menu never lie over each other."""
+"""The top bar at every width: the project, the groups and the person's menu never lie over each other; keyboard."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from db.projects import create_project
 from tests.e2e.conftest import NewPage, sign_in
+from tests.makers import StudyInUse
 from tests.servers import RunningServer, running_server
 
 pytestmark = pytest.mark.e2e
@@ -22,7 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield running
 
 
-@pytest.mark.parametrize("width", [600, 767, 768, 769, 1024, 1440])
+@pytest.mark.parametrize("width", [390, 600, 767, 768, 820, 1024, 1366])
 def test_project_links_and_person_do_not_overlap(server: RunningServer, new_page: NewPage, width: int) -> None:
     page = new_page(width=width)
     sign_in(page, server, "admin")
@@ -30,16 +31,71 @@ def test_project_links_and_person_do_not_overlap(server: RunningServer, new_page
     page.wait_for_timeout(500)
     places = page.evaluate(
         """() => {
-          const chosen = '.st-key-assay-project, .st-key-assay-person, [data-testid=stTopNavLink]';
-          // Streamlit keeps an unseen copy of the links to measure what fits.
-          const seen = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true });
-          return [...document.querySelectorAll(chosen)].filter(seen).map((one) => {
-            const { left, right } = one.getBoundingClientRect();
-            return [left, right];
+          const chosen = '.st-key-assay-project, .st-key-assay-person, .assay-groups a, .assay-aside a, .assay-pages a';
+          return [...document.querySelectorAll(chosen)].map((one) => {
+            const { left, right, top, bottom } = one.getBoundingClientRect();
+            return [left, right, top, bottom];
           }).filter(([left, right]) => right > left);
         }"""
     )
-    assert len(places) >= 2
-    assert (len(places) > 2) == (width >= 768)  # narrower, the links are in a menu
-    for before, after in zip(sorted(places), sorted(places)[1:], strict=False):
-        assert before[1] <= after[0] + 1, (width, before, after)
+    assert len(places) == 2 + 4 + 1 + 4  # the project, the person; four groups; Help; the pages of Work
+    for one, before in enumerate(places):
+        assert before[1] <= width + 1, (width, before)
+        for after in places[one + 1 :]:
+            apart = before[1] <= after[0] + 1 or after[1] <= before[0] + 1
+            assert apart or before[3] <= after[2] + 1 or after[3] <= before[2] + 1, (width, before, after)
+
+
+def test_the_groups_lead_to_their_pages_within_the_session(server: RunningServer, new_page: NewPage) -> None:
+    page = new_page(width=1024)
+    sign_in(page, server, "admin")
+    groups, pages = (page.get_by_role("navigation", name=name) for name in ("Groups of pages", "Pages"))
+    expect(groups.get_by_role("link")).to_have_text(["Work", "Data", "Results", "Administration"])
+    expect(pages.get_by_role("link")).to_have_text(["Home", "My work", "Studies", "Adjudicate"])
+    expect(pages.get_by_role("link", name="Home")).to_have_attribute("aria-current", "page")
+    page.evaluate("window.kept = 'this window'")
+    groups.get_by_role("link", name="Administration").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="People", level=1)).to_be_visible()
+    expect(groups.get_by_role("link", name="Administration")).to_have_attribute("aria-current", "true")
+    expect(groups.get_by_role("link", name="Administration")).to_be_focused()
+    page.keyboard.press("Tab")  # Help
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    expect(pages.get_by_role("link", name="Audit")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Audit")).to_be_visible()
+    assert "/audit" in page.url
+    assert page.evaluate("window.kept") == "this window"
+    page.go_back()
+    expect(page.get_by_role("heading", name="People", level=1)).to_be_visible()
+    page.go_forward()
+    page.reload()
+    expect(pages.get_by_role("link", name="Audit")).to_have_attribute("aria-current", "page")
+    with page.context.expect_page() as opened:
+        pages.get_by_role("link", name="Jobs").click(modifiers=["Control"])
+    assert "/jobs" in opened.value.url
+
+
+def test_what_waits_stands_beside_its_page(server: RunningServer, new_page: NewPage) -> None:
+    study = StudyInUse(server.db, items=3, annotators=2, overlap=2)
+    for who, value in ((0, "yes"), (1, "no")):
+        study.label_all(who, value)
+    page = new_page()
+    sign_in(page, server, "admin")
+    page.goto(f"{server.url}/studies?project={study.project_id}")
+    waiting = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Adjudicate")
+    expect(waiting).to_contain_text("3")
+    waiting.click()
+    row = page.get_by_role("table", name="Studies by how many items are disputed").get_by_role("row").nth(1)
+    expect(row).to_contain_text("just now")
+    row.get_by_role("link", name="Adjudicate").click()
+    page.get_by_test_id("dispute").wait_for()
+
+
+def test_a_group_without_a_page_for_this_person_is_not_shown(server: RunningServer, new_page: NewPage) -> None:
+    server.person("zoe", default_role="annotator")
+    page = new_page()
+    sign_in(page, server, "zoe")
+    groups = page.get_by_role("navigation", name="Groups of pages")
+    expect(groups.get_by_role("link")).to_have_text(["Work"])

@@ -43,11 +43,13 @@ def test_the_pages_ask_nothing_of_other_servers(server: RunningServer, new_page:
     assert "/sign-in" in page.url
     screenshot(page, f"sign-in-{'dark' if dark else 'light'}")
     sign_in(page, server, "admin")
-    for name, text in (
-        ("Home", "four steps to"),
-        ("People", "Add people"),
-        ("Audit", "session opened"),
-    ):
+    places = (
+        ("Home", "Work", "four steps to"),
+        ("People", "Administration", "Add people"),
+        ("Audit", "Administration", "session opened"),
+    )
+    for name, group, text in places:
+        page.get_by_role("link", name=group, exact=True).click()
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_text(text).first).to_be_visible()
         page.wait_for_timeout(500)

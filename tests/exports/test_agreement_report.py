@@ -13,7 +13,7 @@ import pytest
 from annotators.agreement import agreement_report as report_of
 from db.engine import Database
 from exports.agreement import AgreementReport, agreement_report
-from exports.agreement_report import Report, summary
+from exports.agreement_report import Report, summary, undefined_words
 from exports.rating_tables import Named, read_ratings
 from exports.report_files import report_html, report_latex, report_markdown, write_report
 from exports.tables import TextTable, as_csv
@@ -92,7 +92,9 @@ def test_the_first_table_is_the_statistics_rounded(measured: AgreementReport) ->
     assert rows["Right"][5] == f"{100 * raw.value:.1f} %"
     assert rows["Right"][6] == f"α {alpha.value:.2f} [{alpha.low:.2f}, {alpha.high:.2f}]"
     assert rows["Right"][8].count("/") == 1
-    assert rows["Ranking"][6].startswith("no coefficient")
+    assert rows["Ranking"][6] == "not defined"
+    [why] = [words for words in undefined_words(Report.of_study(measured).measured) if "Ranking" in words]
+    assert why.startswith("Not defined: of Ranking, because no coefficient is measured for a ranking")
 
 
 @pytest.mark.slow
