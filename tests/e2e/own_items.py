@@ -9,6 +9,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from annotators.protocols import PROTOCOLS
+from annotators.protocols.base import Protocol
 from db.projects import create_project
 from db.studies import StudyDesign, create_study
 from exports.importing import import_paths
@@ -51,7 +52,7 @@ def make_own_scene(
     folder: Path,
     rows: list[dict[str, Any]],
     *,
-    protocol: str = "qa_verification",
+    protocol: str | Protocol = "qa_verification",
     overlap: int = 3,
     name: str = "Own",
 ) -> Scene:
@@ -74,7 +75,8 @@ def make_own_scene(
     assert report["rejected"] == []
     assert report["added"] == len(rows)
     design = StudyDesign(name, ANNOTATORS, overlap, order="given")
-    made = create_study(server.db, server.admin, project_id, protocol=PROTOCOLS.get(protocol), design=design)
+    chosen = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
+    made = create_study(server.db, server.admin, project_id, protocol=chosen, design=design)
     return Scene(server, project_id, made.study_id)
 
 

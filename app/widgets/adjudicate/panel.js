@@ -25,7 +25,7 @@ export class Panel extends Side {
    * @param {(action: string) => void} on.action a button of the footer
    */
   constructor(keys, on) {
-    super({ name: WORDS.decisions, testid: 'dispute', shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
+    super({ name: WORDS.decisions, testid: 'dispute', keys, act: on.action, shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
     this.keys = keys;
     this.on = on;
     /** @type {Decisions | null} */
@@ -102,11 +102,11 @@ export class Panel extends Side {
   key(key) {
     const row = this.row;
     if (!row || !this.decisions || this.decisions.dispute.allowed) return false;
-    if (key === ' ' && row.input?.enter) {
+    if (key === 'Space' && row.input?.enter) {
       row.input.enter();
       return true;
     }
-    if (key === ' ' && row.otherwise) {
+    if (key === 'Space' && row.otherwise) {
       this.#open(row.unit);
       return true;
     }
@@ -139,7 +139,7 @@ export class Panel extends Side {
       next_label: () => this.move('right'),
     });
     actions[action]?.();
-    return action in actions;
+    return action in actions || this.read(action);
   }
 
   /** Takes the current decision back. */

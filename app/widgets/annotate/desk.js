@@ -1,8 +1,9 @@
 /** What is on the screen while an item is: viewer, judgement, guidelines and the sheet of keys, working together. */
 
 import { Guidelines } from './guidelines.js';
-import { Judgement } from './judgement.js';
+import { isFacing, Judgement } from './judgement.js';
 import { KeySheet } from './key_sheet.js';
+import { PaneDivider, Panes } from './panes.js';
 import { MOST, placeWords } from './rationale.js';
 import { cellTitle, targetKeys } from './rows.js';
 import { hasEvidence, Viewer } from './viewer.js';
@@ -36,7 +37,9 @@ export class Desk {
       done: () => this.judgement.focus(),
       study: on.study,
     });
-    this.judgement = new Judgement(keys, {
+    const panes = new Panes(keys.preferences);
+    this.divider = new PaneDivider(shell.stage, panes);
+    this.judgement = new Judgement(keys, panes, {
       change: () => {
         if (this.judgement.groups.length) this.viewer.strip.remark();
         this.#drawSupports();
@@ -47,6 +50,7 @@ export class Desk {
         this.#drawSupports();
       },
       action: on.act,
+      say: (words) => shell.announce(words),
     });
     this.judgement.element.addEventListener('enlarge', (event) => {
       const { document, page, box } = /** @type {CustomEvent} */ (event).detail;
@@ -59,6 +63,12 @@ export class Desk {
       else this.judgement.focus();
     }, undefined, settings);
     shell.root.append(this.keySheet.element);
+    // The page may be scrolled as a whole, and what a hidden tab shows nobody sees.
+    this.listening = new AbortController();
+    const look = () => this.sheet && this.judgement.areas.forEach((area) => area.look());
+    const { signal } = this.listening;
+    shell.root.addEventListener('scroll', look, { signal, passive: true });
+    document.addEventListener('visibilitychange', look, { signal });
   }
 
   /** Puts a sheet and its item on the screen. @param {Sheet} sheet @param {boolean} correcting it was submitted before */
@@ -68,8 +78,10 @@ export class Desk {
     const evidence = hasEvidence(item);
     this.sheet = null;
     judgement.setBusy(false);
-    shell.fill(...(evidence ? [viewer.element] : []), judgement.element, guidelines.element);
-    shell.stage.classList.toggle('alone', !evidence);
+    const left = evidence ? viewer.element : isFacing(item) && judgement.beside;
+    shell.fill(...(left ? [left, this.divider.element] : []), judgement.element, guidelines.element);
+    shell.stage.classList.toggle('alone', !left);
+    shell.stage.classList.toggle('divided', !!left);
     judgement.show(sheet, this.protocol, correcting);
     viewer.setLabelMarks((document, page) => judgement.pageMarks(document, page));
     this.sheet = sheet;
@@ -99,6 +111,7 @@ export class Desk {
   dispose() {
     this.viewer.dispose();
     this.judgement.dispose();
+    this.listening.abort();
     this.keySheet.element.remove();
   }
 
