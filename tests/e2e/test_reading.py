@@ -82,6 +82,12 @@ def short(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Sc
 
 
 @pytest.fixture(scope="module")
+def lone(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    rows = [item(1, answer=text(WORDS), evidence=0, documents=[])]
+    return make_own_scene(server, tmp_path_factory.mktemp("lone"), rows, protocol=GRADING, name="Lone")
+
+
+@pytest.fixture(scope="module")
 def asked(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Scene:
     """A long question, and in the next step a long answer as well."""
     rows = [item(1, question=text(900), answer=text(WORDS))]
@@ -234,6 +240,16 @@ def test_a_text_that_fits_has_neither_fade_nor_rail(short: Scene, new_page: NewP
     page.keyboard.press("2")
     page.wait_for_timeout(300)
     expect(not_seen(page)).to_be_hidden()
+
+
+def test_an_answer_without_references_leaves_the_other_side_to_the_criteria(lone: Scene, new_page: NewPage) -> None:
+    page = open_as(new_page, lone, "chloe", **LAPTOP)
+    expect(area(page).get_by_test_id("fade")).to_be_visible()
+    expect(divider(page, "criteria")).to_be_hidden()
+    expect(divider(page, "panes")).to_have_attribute("aria-valuenow", re.compile(r"^5\d$"))
+    assert whole_in_view(page, page.get_by_test_id("criterion").first)
+    page.keyboard.press("2")
+    expect(not_seen(page)).to_contain_text("of the answer has not been on your screen yet.")
 
 
 def test_keys_scroll_the_answer_and_give_no_label(graded: Scene, new_page: NewPage) -> None:
@@ -515,6 +531,7 @@ def test_narrow_screens_know_what_was_seen_as_well(graded: Scene, new_page: NewP
     page.wait_for_timeout(500)
     page.keyboard.press("2")
     expect(not_seen(page)).to_contain_text("of the answer")
+    expect(not_seen(page)).to_be_in_viewport()
     screenshot(page, "reading-390")
 
 

@@ -30,9 +30,9 @@ export class Divider {
       'aria-label': name, title: TEXT.dividerTitle, 'data-testid': testid, onmousedown: keepFocus,
       ondblclick: () => this.#set(null),
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
-      onfocus: () => this.tell(),
     });
     this.element.addEventListener('pointerdown', (event) => this.#press(event));
+    new ResizeObserver(() => this.tell()).observe(this.element); // it came to the screen, or the screen is another
   }
 
   /** Says to a screen reader where it stands. */

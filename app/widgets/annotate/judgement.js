@@ -50,7 +50,6 @@ export class Judgement extends Side {
       };
     }
     this.notSeen = h('p', { class: 'not-seen', hidden: true, 'data-testid': 'not-seen' }, h('span', {}));
-    this.notice.before(this.notSeen);
     this.divider = new Divider({
       name: TEXT.criteriaDivider, testid: 'criteria-divider', upright: false,
       whole: () => this.body.getBoundingClientRect(),
@@ -388,7 +387,7 @@ export class Judgement extends Side {
       { key: this.keys.of(name), testid: name, hint: this.keys.title(name) });
     this.flagButton = action('flag', TEXT.flag);
     this.submitButton = button(more ? TEXT.submitStep : TEXT.submit, () => this.on.action('submit'), { key: this.keys.of('submit'), class: 'btn pri', testid: 'submit' });
-    this.footer.replaceChildren(action('back', TEXT.back), action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
+    this.footer.replaceChildren(this.notSeen, action('back', TEXT.back), action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
       action('comment', TEXT.comment), this.flagButton, this.submitButton);
   }
 

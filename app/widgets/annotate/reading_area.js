@@ -10,6 +10,7 @@ import { TEXT } from './text.js';
 
 const FADE = 14; // pixels at the lower edge in which a line is no longer read well
 const OVERLAP = 44; // pixels of the screen before that are still seen after scrolling by one
+const STACKED = window.matchMedia('(max-width: 900px)'); // as in annotate.css: the page is scrolled as a whole
 const PINNED = 0.3; // the share of the area's height that a text which stays in view may take
 
 export class ReadingArea {
@@ -44,6 +45,8 @@ export class ReadingArea {
       h('div', { class: 'reading-place' }, this.scroller, h('div', { class: 'fade', 'data-testid': 'fade' }), this.rail.element), this.foot);
     /** @type {Read[]} */
     this.reads = [];
+    /** A short question that stays in view while its answer is read. @type {HTMLElement | null} */
+    this.pinned = null;
     this.stale = true;
     this.waiting = false;
     this.scroller.addEventListener('scroll', () => this.#scrolled(), { passive: true });
@@ -73,7 +76,7 @@ export class ReadingArea {
 
   /** Whether it is known where the words of its texts stand. */
   get measured() {
-    return !this.stale;
+    return !this.stale || !this.text.childElementCount;
   }
 
   /** What its texts are called. */
@@ -84,7 +87,7 @@ export class ReadingArea {
   /** Scrolls by so many screens. @param {number} screens */
   by(screens) {
     const { scroller } = this;
-    const page = scroller.clientHeight - this.#pinnedHeight() - OVERLAP;
+    const page = scroller.clientHeight - (this.pinned?.clientHeight ?? 0) - OVERLAP;
     scroller.scrollTop += screens * Math.max(40, page);
   }
 
@@ -121,12 +124,17 @@ export class ReadingArea {
 
   #resized() {
     this.stale = true;
-    this.#pin();
-    const overflows = getComputedStyle(this.scroller).overflowY !== 'visible' && this.needed - 2 > this.element.clientHeight;
+    // All is read before anything is changed, or the browser would lay the page out again in between.
+    const height = this.element.clientHeight;
+    const overflows = !STACKED.matches && this.needed - 2 > height;
+    const question = this.element.matches('.facing > *') ? this.text.querySelector(':scope > .part:has(.q)') : null;
+    const taken = question?.clientHeight ?? 0;
+    this.pinned = question instanceof HTMLElement && !STACKED.matches && taken <= PINNED * height ? question : null;
+    question?.classList.toggle('pinned', question === this.pinned);
     this.element.classList.toggle('overflows', overflows);
     this.foot.hidden = !overflows;
-    this.element.style.setProperty('--pinned', `${this.#pinnedHeight()}px`);
-    this.rail.draw();
+    this.element.style.setProperty('--pinned', `${this.pinned ? taken : 0}px`);
+    if (overflows) this.rail.draw();
     this.#edge();
     this.look();
   }
@@ -139,17 +147,6 @@ export class ReadingArea {
   #edge() {
     this.element.classList.toggle('at-end', this.atEnd);
     this.element.classList.toggle('at-start', this.atStart);
-  }
-
-  /** A short question stays in view where its answer is read on a side of its own. */
-  #pin() {
-    const first = this.text.querySelector(':scope > .part:has(> .q)');
-    first?.classList.toggle('pinned', first.clientHeight > 0 && first.clientHeight <= PINNED * this.element.clientHeight);
-  }
-
-  #pinnedHeight() {
-    const pinned = this.text.querySelector(':scope > .part.pinned');
-    return pinned && getComputedStyle(pinned).position === 'sticky' ? pinned.clientHeight : 0;
   }
 
   #measure() {
@@ -171,12 +168,11 @@ export class ReadingArea {
     if (textContent !== words) this.moreWords.textContent = words;
     const view = this.#view(box);
     if (view) {
-      const pinned = this.text.querySelector(':scope > .part.pinned');
-      const covered = this.#pinnedHeight() ? pinned?.getBoundingClientRect().bottom ?? 0 : 0;
+      const covered = this.pinned?.getBoundingClientRect().bottom ?? 0;
       for (const { name, words: placed, part } of this.reads) {
         // What the heading of a long text, or a question that stays in view, lies over is not seen.
         const heading = part.firstElementChild?.getBoundingClientRect().bottom ?? 0;
-        const spans = placed.between(Math.max(view.top, heading, part === pinned ? 0 : covered), view.bottom);
+        const spans = placed.between(Math.max(view.top, heading, part === this.pinned ? 0 : covered), view.bottom);
         if (spans.length) this.seen(name, spans, placed.count);
       }
     }
@@ -187,7 +183,7 @@ export class ReadingArea {
   #view(box) {
     if (document.hidden) return null;
     const root = this.element.getRootNode();
-    const footer = getComputedStyle(this.scroller).overflowY === 'visible' ? stuckAt(root) : Infinity;
+    const footer = STACKED.matches ? stuckAt(root) : Infinity;
     const top = Math.max(0, box.top);
     const bottom = Math.min(window.innerHeight, box.bottom - (this.overflows && !this.atEnd ? FADE : 0), footer);
     if (bottom <= top || !(root instanceof ShadowRoot)) return null;

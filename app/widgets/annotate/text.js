@@ -186,7 +186,7 @@ export const TEXT = {
   breakAfter: (/** @type {number} */ minutes) => minutes ? `after ${minutes} minutes` : 'never',
   settings: 'Breaks',
   space: 'Space',
-  spaceAction: 'Give the label in focus, or start typing',
+  spaceAction: 'Give the label you moved to, or start typing',
   pageKeys: 'PgUp PgDn',
   pageKeysAction: 'Scroll the page, or the answer where there are no pages',
 
