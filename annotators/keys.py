@@ -25,6 +25,10 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "next_criterion": ("ArrowDown", "Criterion below"),
     "previous_label": ("ArrowLeft", "Label to the left"),
     "next_label": ("ArrowRight", "Label to the right"),
+    "read_on": ("Space", "Read on: a screen further in the answer"),
+    "read_back": ("Shift+Space", "Read back: a screen up in the answer"),
+    "read_end": ("End", "End of the answer"),
+    "read_start": ("Home", "Start of the answer"),
     "previous_page": ("[", "Page before"),
     "next_page": ("]", "Page after"),
     "zoom_in": ("+", "Zoom in"),
@@ -43,7 +47,10 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "clear": ("Backspace", "Clear this label"),
     "close": ("Escape", "Close, or back to the labels"),
 }
-"""Action of the annotator's page → (key as `KeyboardEvent.key` gives it, its name for people)."""
+"""Action of the annotator's page → (key as `KeyboardEvent.key` gives it, its name for people).
+
+The space bar is `Space`, and `Shift+Space` with Shift: the names that `aria-keyshortcuts` has for it.
+"""
 
 _SHARED = (
     "raw_text",
@@ -53,6 +60,10 @@ _SHARED = (
     "next_criterion",
     "previous_label",
     "next_label",
+    "read_on",
+    "read_back",
+    "read_end",
+    "read_start",
     "previous_page",
     "next_page",
     "zoom_in",

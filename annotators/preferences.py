@@ -34,12 +34,27 @@ def check_text_view(value: object) -> str:
     return RAW_TEXT
 
 
+PANES = ("side", "reading", "references")
+"""The dividers of the annotator's page: between its two sides; above the criteria, beside evidence and without."""
+
+
+def check_panes(value: object) -> dict[str, float]:
+    """Where the dividers stand: name → percent of the whole before it, from 1 to 99."""
+    if not isinstance(value, dict) or not set(value) <= set(PANES):
+        raise InvalidInput(f"{value!r} does not say where dividers stand. Dividers: {', '.join(PANES)}.")
+    for name, share in value.items():
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 1 <= share <= 99:
+            raise InvalidInput(f"The divider {name!r} cannot stand at {share!r}: give 1 to 99 percent.")
+    return {name: float(share) for name, share in value.items()}
+
+
 PREFERENCES: dict[str, Callable[[object], object]] = {
     "keys": partial(check_action_keys, ACTIONS),
     "adjudication_keys": partial(check_action_keys, ADJUDICATION),
     "label_keys": check_label_keys,
     "break_after": check_break_after,
     "text_view": check_text_view,
+    "panes": check_panes,
 }
 """Name of a setting → what checks a value of it, gives it back as it is stored, or raises InvalidInput."""
 

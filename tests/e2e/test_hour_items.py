@@ -183,7 +183,7 @@ def test_very_long_texts_leave_the_criteria_in_reach(long: Scene, new_page: NewP
     screenshot(page, f"hour-long-folded-{'dark' if dark else 'light'}")
     page.get_by_test_id("fold-text").first.click()
     reading = page.locator(".reading")
-    share = reading.evaluate("(one) => one.clientHeight / one.parentElement.clientHeight")
+    share = reading.evaluate("(one) => one.closest('.reading-area').clientHeight / one.closest('.body').clientHeight")
     assert 0.3 < share < 0.7
     page.keyboard.press("1")
     page.keyboard.press("ArrowUp")

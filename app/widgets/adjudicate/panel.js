@@ -27,7 +27,7 @@ export class Panel extends Side {
    * @param {import('../annotate/texts/texts.js').Texts} texts
    */
   constructor(keys, on, texts) {
-    super({ name: WORDS.decisions, testid: 'dispute', shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
+    super({ name: WORDS.decisions, testid: 'dispute', keys, act: on.action, shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
     this.keys = keys;
     this.texts = texts;
     this.on = on;
@@ -106,11 +106,11 @@ export class Panel extends Side {
   key(key) {
     const row = this.row;
     if (!row || !this.decisions || this.decisions.dispute.allowed) return false;
-    if (key === ' ' && row.input?.enter) {
+    if (key === 'Space' && row.input?.enter) {
       row.input.enter();
       return true;
     }
-    if (key === ' ' && row.otherwise) {
+    if (key === 'Space' && row.otherwise) {
       this.#open(row.unit);
       return true;
     }
@@ -144,7 +144,7 @@ export class Panel extends Side {
       next_label: () => this.move('right'),
     });
     actions[action]?.();
-    return action in actions;
+    return action in actions || this.read(action);
   }
 
   /** Takes the current decision back. */

@@ -2,8 +2,9 @@
 
 import { attribute } from './dom.js';
 import { Guidelines } from './guidelines.js';
-import { Judgement } from './judgement.js';
+import { isFacing, Judgement } from './judgement.js';
 import { KeySheet } from './key_sheet.js';
+import { PaneDivider, Panes } from './panes.js';
 import { MOST, placeWords } from './rationale.js';
 import { cellTitle, targetKeys } from './rows.js';
 import { Texts } from './texts/texts.js';
@@ -41,7 +42,9 @@ export class Desk {
       done: () => this.judgement.focus(),
       study: on.study,
     }, this.texts);
-    this.judgement = new Judgement(keys, {
+    const panes = new Panes(keys.preferences);
+    this.divider = new PaneDivider(shell.stage, panes);
+    this.judgement = new Judgement(keys, panes, {
       change: () => {
         if (this.judgement.groups.length) this.viewer.strip.remark();
         this.#drawSupports();
@@ -52,8 +55,9 @@ export class Desk {
         this.#drawSupports();
       },
       action: on.act,
+      say: (words) => shell.announce(words),
     }, this.texts);
-    this.texts.roots = [this.judgement.text, this.viewer.element];
+    this.texts.roots = [this.judgement.facing.text, this.judgement.text, this.viewer.element];
     this.texts.onchange = () => this.judgement.markClaim();
     this.judgement.element.addEventListener('enlarge', (event) => {
       const { document, page, box } = /** @type {CustomEvent} */ (event).detail;
@@ -66,6 +70,12 @@ export class Desk {
       else this.judgement.focus();
     }, undefined, settings);
     shell.root.append(this.keySheet.element);
+    // The page may be scrolled as a whole, and what a hidden tab shows nobody sees.
+    this.listening = new AbortController();
+    const look = () => this.sheet && this.judgement.areas.forEach((area) => area.look());
+    const { signal } = this.listening;
+    shell.root.addEventListener('scroll', look, { signal, passive: true });
+    document.addEventListener('visibilitychange', look, { signal });
   }
 
   /** Puts a sheet and its item on the screen. @param {Sheet} sheet @param {boolean} correcting it was submitted before */
@@ -75,8 +85,10 @@ export class Desk {
     const evidence = hasEvidence(item);
     this.sheet = null;
     judgement.setBusy(false);
-    shell.fill(...(evidence ? [viewer.element] : []), judgement.element, guidelines.element);
-    shell.stage.classList.toggle('alone', !evidence);
+    const left = evidence ? viewer.element : isFacing(item) && judgement.beside;
+    shell.fill(...(left ? [left, this.divider.element] : []), judgement.element, guidelines.element);
+    shell.stage.classList.toggle('alone', !left);
+    shell.stage.classList.toggle('divided', !!left);
     this.#askToRead();
     judgement.show(sheet, this.protocol, correcting);
     viewer.setLabelMarks((document, page) => judgement.pageMarks(document, page));
@@ -97,7 +109,7 @@ export class Desk {
   #askToRead() {
     const { guidelines, viewer, judgement, on } = this;
     const unread = on.unread();
-    for (const side of [viewer.element, judgement.element]) attribute(side, 'inert', unread);
+    for (const side of [viewer.element, judgement.beside, judgement.element]) attribute(side, 'inert', unread);
     if (!unread) return;
     guidelines.ask(() => {
       on.read();
@@ -122,6 +134,7 @@ export class Desk {
   dispose() {
     this.viewer.dispose();
     this.judgement.dispose();
+    this.listening.abort();
     this.keySheet.element.remove();
   }
 

@@ -49,7 +49,7 @@ export function keycap(key) {
 }
 
 /** @type {Record<string, string>} */
-const KEY_NAMES = { ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Backspace: '⌫', Escape: 'Esc', ' ': 'Space' };
+const KEY_NAMES = { ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Backspace: '⌫', Escape: 'Esc', 'Shift+Space': '⇧Space' };
 
 /** What people call a key. @param {string} key */
 export const keyName = (key) => KEY_NAMES[key] ?? key;

@@ -2,30 +2,38 @@
 
 import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { attribute, button, h, keepFocus, shorten } from './dom.js';
+import { Divider } from './divider.js';
 import { foldLong } from './long_texts.js';
+import { ReadingArea } from './reading_area.js';
 import { committedLabels, markClaim, reading } from './reading.js';
 import { cellTitle, targetKeys } from './rows.js';
 import { scoreOf } from './score_value.js';
-import { Side } from './side.js';
+import { SEEN } from './seen.js';
+import { LEAST, Side } from './side.js';
 import { TEXT } from './text.js';
+import { hasEvidence } from './viewer.js';
 
 /** @typedef {import('./types.js').Cell} Cell */
 /** @typedef {import('./types.js').Value} Value */
 /** @typedef {import('./types.js').Protocol} Protocol */
 /** @typedef {import('./sheet.js').Sheet} Sheet */
+/** @typedef {import('./panes.js').Panes} Panes */
 
 export class Judgement extends Side {
   /**
    * @param {import('./keys.js').Keys} keys
+   * @param {Panes} panes where the person has put the dividers
    * @param {object} on
    * @param {() => void} on.change something was given
    * @param {(cell: Cell) => void} on.current another decision is the current one
    * @param {(action: string) => void} on.action a button of the footer
+   * @param {(words: string) => void} on.say something for a screen reader
    * @param {import('./texts/texts.js').Texts} texts
    */
-  constructor(keys, on, texts) {
-    super({ name: TEXT.judgement, testid: 'item' });
+  constructor(keys, panes, on, texts) {
+    super({ name: TEXT.judgement, testid: 'item', keys, act: on.action });
     this.keys = keys;
+    this.panes = panes;
     this.texts = texts;
     this.on = on;
     /** @type {Sheet | null} */
@@ -40,12 +48,46 @@ export class Judgement extends Side {
     this.rests = [];
     /** What was given at once and can be taken back. @type {import('./rest.js').Given | null} */
     this.atOnce = null;
+    /** What is judged, on the side that evidence would have. */
+    this.facing = new ReadingArea({ name: TEXT.judged, keys, act: on.action, looked: () => this.looked() });
+    this.beside = h('section', { class: 'facing', 'aria-label': TEXT.judged, 'data-testid': 'facing' }, this.facing.element);
+    for (const area of [this.facing, this.area]) {
+      area.seen = (name, words, count) => {
+        if (this.sheet) SEEN.add(String(this.sheet.item.assignment), name, words, count);
+      };
+    }
+    this.notSeen = h('p', { class: 'not-seen', hidden: true, 'data-testid': 'not-seen' }, h('span', {}));
+    this.divider = new Divider({
+      name: TEXT.criteriaDivider, testid: 'criteria-divider', upright: false,
+      whole: () => this.body.getBoundingClientRect(),
+      where: () => {
+        const all = Math.max(1, this.body.clientHeight);
+        return { value: (this.area.element.offsetHeight / all) * 100, least: (LEAST / all) * 100, most: ((all - LEAST) / all) * 100 };
+      },
+      move: (value) => {
+        this.chosen = value;
+        this.share();
+      },
+      keep: (value) => panes.set(this.paneName, value),
+    });
+    this.area.element.after(this.divider.element);
+    this.said = ''; // of what was not seen
+  }
+
+  /** @returns {ReadingArea[]} */
+  get areas() {
+    return this.beside.isConnected ? [this.facing, this.area] : [this.area];
+  }
+
+  /** Which of the divider’s places is meant: it has one beside evidence, and one where the answer stands opposite. @returns {import('./panes.js').Place} */
+  get paneName() {
+    return this.beside.isConnected ? 'references' : 'reading';
   }
 
   /** @param {Sheet} sheet @param {Protocol} protocol @param {boolean} correcting a submitted item is open again */
   show(sheet, protocol, correcting) {
     // Before anything is changed: afterwards the browser would lay the page out to scroll it.
-    this.reading.scrollTop = 0;
+    for (const area of [this.facing, this.area]) area.scroller.scrollTop = 0;
     this.place.scrollTop = 0;
     this.sheet = sheet;
     this.cell = null;
@@ -57,14 +99,22 @@ export class Judgement extends Side {
     const steps = protocol.steps.length;
     attribute(this.element, 'data-assignment', item.assignment);
     attribute(this.element, 'data-step', item.step);
+    const parts = reading(item, this.texts);
+    const judged = this.beside.isConnected ? parts.filter((part) => part.querySelector('.q, .hops, .a')) : [];
+    this.facing.text.replaceChildren(...judged);
     this.text.replaceChildren(
       ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
       ...(item.returned && !correcting ? [h('div', { class: 'banner', 'data-testid': 'returned' }, h('span', { dir: 'auto' }, TEXT.returned(item.returned)))] : []),
       ...(steps > 1 ? [this.#steps(protocol)] : []),
-      ...reading(item, this.texts),
+      ...parts.filter((part) => !judged.includes(part)),
       ...(item.step < steps - 1 ? [h('p', { class: 'soft later' }, TEXT.moreLater)] : []),
     );
-    foldLong(this.text);
+    for (const area of [this.facing, this.area]) foldLong(area.text);
+    this.element.classList.toggle('unread', !this.text.childElementCount);
+    this.chosen = this.panes.get(this.paneName);
+    this.fillsUp = this.beside.isConnected;
+    this.notSeen.hidden = true;
+    this.said = '';
     this.flagWords = h('span', { dir: 'auto' });
     this.flagWhy = button('', () => this.flagReason(), { class: 'mini', key: this.keys.of('flag_reason'), testid: 'flag_reason' });
     this.flagNote = h('p', { class: 'note warn', hidden: true, 'data-testid': 'flag-note' }, this.flagWords, this.flagWhy);
@@ -108,12 +158,35 @@ export class Judgement extends Side {
       this.itemComment.hidden = !sheet.comment;
       this.itemComment.textContent = sheet.comment ? `${TEXT.commentItem}: ${sheet.comment}` : '';
     }
+    for (const area of this.areas) area.look(); // what lay over a text may be gone
+  }
+
+  /** Says what of the texts has not been on the screen, once a label is given: before that nobody has had the time. */
+  looked() {
+    super.looked();
+    const { sheet, notSeen, areas } = this;
+    if (!sheet || !areas.every((area) => area.measured)) return;
+    // The line has its place from the start, so that no label moves away from under a pointer when it comes.
+    if (areas.some((area) => area.overflows)) notSeen.hidden = false;
+    const { assignment, step } = sheet.item;
+    const words = sheet.touched ? SEEN.note(String(assignment), step, areas.flatMap((area) => area.names)) : '';
+    const line = /** @type {HTMLElement} */ (notSeen.firstElementChild);
+    if (line.textContent === words) return;
+    line.textContent = words;
+    if (words) notSeen.hidden = false;
+    if (words && !this.said) this.on.say(words);
+    this.said ||= words;
+  }
+
+  dispose() {
+    super.dispose();
+    this.facing.dispose();
   }
 
   /** A key of a label of the current decision. @param {string} key @returns {boolean} */
   key(key) {
     const row = this.row;
-    if (key === ' ' && row?.input.enter) {
+    if (key === 'Space' && row?.input.enter) {
       row.input.enter();
       return true;
     }
@@ -136,7 +209,7 @@ export class Judgement extends Side {
       next_label: () => this.move('right'),
     });
     actions[action]?.();
-    return action in actions;
+    return action in actions || this.read(action);
   }
 
   /** Moves among decisions, or among the labels of one. @param {'above' | 'below' | 'left' | 'right'} where */
@@ -288,7 +361,7 @@ export class Judgement extends Side {
   /** Marks what of the answer the current decision is about. */
   markClaim() {
     const { claim } = targetKeys(this.cell?.target ?? '');
-    markClaim(this.reading, this.sheet?.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
+    markClaim(this.areas[0].scroller, this.sheet?.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
   }
 
   /** @returns {import('./rows.js').Row | null} */
@@ -406,7 +479,7 @@ export class Judgement extends Side {
     this.flagButton = action('flag', TEXT.flag);
     this.submitButton = button(more ? TEXT.submitStep : TEXT.submit, () => this.on.action('submit'), { key: this.keys.of('submit'), class: 'btn pri', testid: 'submit' });
     this.backButton = action('back', TEXT.back);
-    this.footer.replaceChildren(this.backButton, action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
+    this.footer.replaceChildren(this.notSeen, this.backButton, action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
       action('comment', TEXT.comment), this.flagButton, this.submitButton);
   }
 
@@ -415,6 +488,11 @@ export class Judgement extends Side {
     const row = [...this.rows.values(), ...this.groups.map((group) => group.row)].find((one) => one.element.contains(target));
     if (row && row.cell !== this.cell) this.#select(row.cell);
   }
+}
+
+/** Whether what is judged stands on a side of its own: there is an answer, and no evidence that needs the place. @param {import('./types.js').Presentation} item */
+export function isFacing(item) {
+  return !hasEvidence(item) && (item.answer !== undefined || !!item.answers?.length);
 }
 
 /** A short name of an item, for messages about it. @param {import('./types.js').Presentation} item */

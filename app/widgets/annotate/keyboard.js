@@ -5,7 +5,9 @@ import { takesTyping } from './keys.js';
 const SCROLLING = '.pages, .passages, .reading, .guidelines-text, .drawer, .table-box, .fence pre'; // what arrow keys scroll when it has the focus
 const ROVING = '.strip'; // in which arrows, Home and End go from one thing to the next
 const LABEL = '[role=radio], [role=checkbox], [data-testid=label]';
-const REPEATS = /^(Arrow|[+\-=_[\]{}.,])/;
+const SPACE = new Set(['Space', 'Shift+Space']);
+const BROWSER = /^(Arrow|Home|End|Space|Shift\+Space)/; // keys by which the browser scrolls what has the focus
+const REPEATS = /^(Arrow|Space|Shift\+Space|[+\-=_[\]{}.,])/;
 
 /**
  * @typedef {object} Panel where labels are given
@@ -45,26 +47,30 @@ export function press(page, target, meanings, repeat) {
   if (takesTyping(target)) return key === 'Escape' && escape(page);
   if (key === 'Escape') return escape(page);
   if (element?.closest(ROVING) && /^(Arrow|Home$|End$)/.test(key)) return false;
+  if (element?.matches('[role=separator]')) return false; // moved by keys of its own
   const control = element?.closest('button, a, summary') ?? null;
-  if (key === ' ' && judgement?.quiet && control?.matches(LABEL)) {
-    judgement.move('right'); // shows the label in focus; the next Space gives it
-    return true;
-  }
+  // The page put the focus on a label, and nobody meant it: Space is not for that label.
+  const resting = !!judgement?.quiet && !!control?.matches(LABEL);
   // A button that was reached with Tab answers to Enter and Space itself; the labels leave Enter to the page.
-  if (control && (key === ' ' || (key === 'Enter' && !control.matches(LABEL)))) return false;
+  if (control && ((SPACE.has(key) && !resting) || (key === 'Enter' && !control.matches(LABEL)))) return false;
   if (judgement?.dock.asking) return judgement.dock.key(key);
   if (live && (key === 'PageDown' || key === 'PageUp')) {
-    page.viewer?.scrollBy(key === 'PageDown' ? 1 : -1);
+    if (page.viewer?.element.isConnected) page.viewer.scrollBy(key === 'PageDown' ? 1 : -1);
+    else page.act(key === 'PageDown' ? 'read_on' : 'read_back');
     return true;
   }
   for (const meaning of meanings) {
     if (live && !repeat && judgement?.key(meaning)) return true;
     const action = keys?.action(meaning);
     if (action && action !== 'close') {
-      if (key.startsWith('Arrow') && element?.matches(SCROLLING)) return false;
+      if (BROWSER.test(key) && element?.matches(SCROLLING)) return false;
       if (!repeat || REPEATS.test(key)) page.act(action);
       return true;
     }
+  }
+  if (key === 'Space' && resting) {
+    judgement?.move('right'); // shows the label in focus; the next Space gives it
+    return true;
   }
   return false;
 }

@@ -63,13 +63,14 @@ export class Keys {
    * @returns {string | null} why it cannot have it, in words
    */
   change(action, key) {
-    if (/^[0-9]$/.test(key) || !(shows(key) || NAMED.has(key))) return TEXT.keysUnusable(key);
+    const first = key === this.actions[action]?.[0];
+    if (/^[0-9]$/.test(key) || !(shows(key) || NAMED.has(key) || first)) return TEXT.keysUnusable(key);
     const holder = this.action(key);
     if (holder && holder !== action) return TEXT.keysTaken(key, this.title(holder));
     const label = [...this.given.keys()].find((one) => one.key === key);
     if (label) return TEXT.keysTakenLabel(key, label.title);
     const own = this.#own();
-    if (key === this.actions[action]?.[0]) delete own[action];
+    if (first) delete own[action];
     else own[action] = key;
     this.preferences.set(this.name, Object.keys(own).length ? own : null);
     this.settle();
@@ -160,6 +161,7 @@ export function meant(event) {
   const typesCharacter = event.getModifierState('AltGraph') && event.key.length === 1;
   if (event.isComposing || event.metaKey || ((event.ctrlKey || event.altKey) && !typesCharacter)) return [];
   const { key } = event;
+  if (key === ' ') return [event.shiftKey ? 'Shift+Space' : 'Space'];
   if (key.length !== 1) return [key];
   const meanings = [key];
   const latin = /^Key([A-Z])$/.exec(event.code);

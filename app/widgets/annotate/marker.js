@@ -89,9 +89,9 @@ export class Marker {
       this.#move(arrow, repeat ? FAST : 1);
       return true;
     }
-    if (key === 'Enter' || key === ' ') {
+    if (key === 'Enter' || key === 'Space') {
       if (!this.at) this.#move([0, 0], 0);
-      if (this.start) this.finish(key === ' ');
+      if (this.start) this.finish(key === 'Space');
       else if (this.at) this.begin(this.at);
       return true;
     }

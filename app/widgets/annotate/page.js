@@ -34,6 +34,8 @@ export class Page {
     this.timer = 0;
     this.leaving = 0;
     this.token = {};
+    /** Keys that are down and were ours. @type {Set<string>} */
+    this.taken = new Set();
     /** @type {AbortController | null} */
     this.listening = null;
   }
@@ -89,6 +91,10 @@ export class Page {
     const { signal } = this.listening;
     const look = () => this.shell.theme();
     window.addEventListener('keydown', (event) => this.#key(event), { signal, capture: true });
+    // Some browsers press a button when the space bar comes up again, whoever had it when it went down.
+    window.addEventListener('keyup', (event) => {
+      if (this.taken.delete(event.code)) event.preventDefault();
+    }, { signal, capture: true });
     window.addEventListener('online', () => {
       this.viewer?.pages.retry();
       void this.preferences.send();
@@ -120,6 +126,7 @@ export class Page {
     const meanings = meant(event);
     if (!meanings.length || event.defaultPrevented || !this.keys) return;
     if (press(this, event.composedPath()[0], meanings, event.repeat)) {
+      this.taken.add(event.code);
       event.preventDefault();
       event.stopImmediatePropagation();
     }

@@ -2,10 +2,13 @@
 
 import { Dock } from './dock.js';
 import { h } from './dom.js';
+import { ReadingArea } from './reading_area.js';
 import { TEXT } from './text.js';
 import { Tip } from './tip.js';
 
 /** @typedef {{element: HTMLElement}} RowLike */
+
+export const LEAST = 96; // pixels that what is read, and the rows, keep wherever the divider is put
 
 /** @abstract */
 export class Side {
@@ -13,23 +16,30 @@ export class Side {
    * @param {object} options
    * @param {string} options.name what a screen reader calls it
    * @param {string} options.testid
+   * @param {import('./keys.js').Keys} options.keys
+   * @param {(action: string) => void} options.act
    * @param {string} [options.shape] extra classes of the whole, of the place of the rows, and of what holds them
    * @param {string} [options.placeShape]
    * @param {string} [options.partsShape]
    */
-  constructor({ name, testid, shape = '', placeShape = '', partsShape = '' }) {
+  constructor({ name, testid, keys, act, shape = '', placeShape = '', partsShape = '' }) {
     this.dock = new Dock(() => this.focus());
     this.notice = h('div', { class: 'notice', role: 'alert', 'data-testid': 'notice' });
-    this.text = h('div', {});
-    this.reading = h('div', { class: 'reading', tabindex: '0', role: 'region', 'aria-label': TEXT.question }, this.text);
+    this.area = new ReadingArea({ name: TEXT.question, keys, act, looked: () => this.looked() });
+    const { text, scroller } = this.area;
+    this.text = text;
+    this.reading = scroller;
     this.parts = h('div', { class: partsShape || null });
     this.place = h('div', { class: `criteria ${placeShape}` }, this.parts);
-    this.body = h('div', { class: 'body' }, this.reading, this.place);
+    this.body = h('div', { class: 'body' }, this.area.element, this.place);
     this.footer = h('footer', {});
     this.element = h('aside', { class: `judgement ${shape}`, 'aria-label': name, 'data-testid': testid },
       this.body, this.notice, this.dock.element, this.footer);
     this.tip = new Tip(this.element, this.place);
     this.element.append(this.tip.element);
+    /** Percent of the height that a person has given to what is read. @type {number | null} */
+    this.chosen = null;
+    this.fillsUp = false; // what is read takes all the height that the rows leave
     this.moving = false; // the focus is being moved by the page, not by a person
     this.place.addEventListener('focusin', (event) => {
       if (this.moving) return;
@@ -50,6 +60,39 @@ export class Side {
   /** How much of the top of the rows' place is covered. */
   get covered() {
     return 0;
+  }
+
+  /** The places where texts are read, the one that keys scroll first before the others. */
+  get areas() {
+    return [this.area];
+  }
+
+  /** What is in view of the texts was looked at anew: the keys scroll what is to be read next. */
+  looked() {
+    const { areas } = this;
+    const next = areas.find((area) => area.overflows && !area.atEnd) ?? areas.find((area) => area.overflows);
+    for (const area of areas) area.keyed(area === next);
+  }
+
+  /** Scrolls what is read, as an action says; false when it is another action. @param {string} action */
+  read(action) {
+    const areas = this.areas.filter((area) => area.overflows);
+    const [first] = areas;
+    if (action === 'read_on' || action === 'read_back') {
+      const by = action === 'read_on' ? 1 : -1;
+      const area = by > 0 ? areas.find((one) => !one.atEnd) : areas.findLast((one) => !one.atStart);
+      if (area) area.by(by);
+      else if (!first) this.#scrollPage(by);
+    } else if (action === 'read_end') (areas.find((one) => !one.atEnd) ?? first)?.to(true);
+    else if (action === 'read_start') (areas.findLast((one) => !one.atStart) ?? first)?.to(false);
+    else return false;
+    return true;
+  }
+
+  /** Where all is one column, the page is scrolled as a whole. @param {number} screens */
+  #scrollPage(screens) {
+    const page = this.element.closest('.assay');
+    if (page) page.scrollTop += screens * page.clientHeight * 0.8;
   }
 
   /** An element of the rows got the focus from a person. @abstract @param {HTMLElement} _target */
@@ -98,16 +141,19 @@ export class Side {
     else if (own.bottom > view.bottom) place.scrollTop += Math.min(own.bottom - view.bottom + 40, own.top - view.top - covered);
   }
 
-  /** Shares the height: all of it when it is enough, else the reading scrolls and the rows keep more than half. */
+  /** Shares the height as a person chose; else all of it when it is enough, or the reading scrolls and the rows keep more than half. */
   share() {
     const all = this.body.clientHeight;
-    const [text, needed] = [this.text.offsetHeight + 18, this.parts.offsetHeight + 14];
-    const forReading = text + needed <= all ? text : Math.max(all - needed, Math.min(text, all * 0.45));
+    const [text, needed] = [this.area.needed, this.parts.offsetHeight + 22];
+    const most = this.text.childElementCount ? all - LEAST : 0;
+    const wanted = text + needed <= all && !this.fillsUp ? text : Math.max(all - needed, Math.min(text, all * 0.45));
+    const forReading = Math.max(0, Math.min(most, this.chosen === null ? wanted : Math.max(LEAST, (all * this.chosen) / 100)));
     this.body.style.setProperty('--reading', `${Math.round(forReading)}px`);
   }
 
   dispose() {
     this.resizes.disconnect();
+    for (const area of this.areas) area.dispose();
     this.tip.hide();
   }
 }
