@@ -314,6 +314,47 @@ def test_a_study_about_scores_names_them(begun: CommandLine, tmp_path: Path) -> 
     assert begun.json(*create, "--show-score", "phrase_recall")["items"] == 6
 
 
+def test_a_dry_run_says_which_items_have_no_score_and_makes_nothing(begun: CommandLine, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"i{number}",
+            "question": f"What {number}?",
+            "answer": "copper",
+            "references": [["copper"]] * (number < 3),
+        }
+        for number in range(5)
+    ]
+    begun("import", "finance", write_items(tmp_path, *rows))
+    begun("score", "finance", "--scorer", "phrase_recall")
+    create = ("study", "create", "finance", "metrics", "--protocol", "metric_agreement", "--annotators", "ada,ben")
+    said = begun(*create, "--dry-run").out
+    assert "Would create study metrics: Metric agreement, 3 items, 6 slots." in said
+    assert "2 items have no score (2 with a reason: unscored). This study is about Correctness score. Left out." in said
+    assert begun.json("study", "list", "finance") == []
+    assert begun.json(*create, "--dry-run")["left_out"] == 2
+    made = begun.json(*create)
+    assert (made["items"], made["left_out"]) == (3, 2)
+    begun(*create, "--dry-run", code=5)
+
+
+def test_a_protocol_that_does_not_work_yet_is_refused_with_the_remedy(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    text = begun("protocols", "--export", "abstention").out.replace(
+        "shows: [question, answer]", "shows: [question, answer, suggestions]"
+    )
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    assert "suggestions" in text
+    for command in (
+        ("protocol", "check", file),
+        ("study", "create", "finance", "s", "--protocol", file, "--annotators", "ada,ben"),
+    ):
+        assert (
+            "shows suggestions, which annotators are not sent yet. Take it out of `shows`."
+            in begun(*command, code=2).err
+        )
+
+
 # Lists ----------------------------------------------------------------------------------------------------------------
 
 
