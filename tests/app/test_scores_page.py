@@ -139,7 +139,7 @@ def test_radar_distribution_and_two_scorers_are_drawn(scored: ScoredPages) -> No
     scored.score(mode="word_boundary")
     for show, says in (
         ("Radar", "a line for each system"),
-        ("Distributions", "How many items have which score"),
+        ("Distributions", "how many items have which score"),
         ("Two scorers", "Mean difference"),
     ):
         page = scored.open(show=show)
