@@ -66,9 +66,8 @@ def _add(actor: Actor, project: ProjectRow) -> None:
             placeholder="ada\nben, adjudicator\nchloe, researcher",
             help="The role may be left out. A name that has an account gets the role in this project.",
         )
-        role = right.selectbox(
-            "Role of lines without one", list(Role), index=list(Role).index(Role.ANNOTATOR), key="people-role"
-        )
+        roles = list(Role)
+        role = right.selectbox("Role of lines without one", roles, index=roles.index(Role.ANNOTATOR), key="people-role")
         right.caption(
             "Who is new gets an account and a sign-in address to send to them."
             if actor.is_admin
