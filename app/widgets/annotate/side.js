@@ -49,7 +49,7 @@ export class Side {
       if (event.target.matches(':focus-visible')) this.tip.show(event.target);
     });
     this.resizes = new ResizeObserver(() => this.share());
-    for (const part of [this.body, this.text, this.parts]) this.resizes.observe(part);
+    for (const part of [this.body, this.text, this.parts, this.footer]) this.resizes.observe(part);
   }
 
   /** The row that is the current one. @abstract @returns {{element: HTMLElement, focus: () => void} | null} */
@@ -144,11 +144,13 @@ export class Side {
   /** Shares the height as a person chose; else all of it when it is enough, or the reading scrolls and the rows keep more than half. */
   share() {
     const all = this.body.clientHeight;
+    const footer = this.footer.offsetHeight;
     const [text, needed] = [this.area.needed, this.parts.offsetHeight + 22];
     const most = this.text.childElementCount ? all - LEAST : 0;
     const wanted = text + needed <= all && !this.fillsUp ? text : Math.max(all - needed, Math.min(text, all * 0.45));
     const forReading = Math.max(0, Math.min(most, this.chosen === null ? wanted : Math.max(LEAST, (all * this.chosen) / 100)));
     this.body.style.setProperty('--reading', `${Math.round(forReading)}px`);
+    this.element.style.setProperty('--footer', `${footer}px`);
   }
 
   dispose() {
