@@ -10,8 +10,9 @@ import streamlit as st
 from annotators.scoring import readable, value_kind
 from annotators.settling import vote
 from app import ui, wording
-from app.widgets import blocks, item_view
+from app.widgets import blocks, item_texts, item_view
 from db.items import ItemDetails, ScoreRow, item_details
+from db.preferences import my_preferences
 from db.remarks import ItemInStudy, ItemLabel, item_labels, item_place
 
 
@@ -35,6 +36,7 @@ def page() -> None:
         blocks.to("All items", "data", project=place.project_id),
         blocks.to("All answers to this question", "data", project=place.project_id, search=parts.question[:120]),
     )
+    item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
     names = ["Item", f"Evidence ({len(parts.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
     item, evidence, labels, scores, history = st.tabs(names)
     with item:

@@ -32,6 +32,8 @@ _STYLE = """
 .assay-figures b { font-size: 1.3rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums; }
 .assay-figures span { color: var(--assay-soft); font-size: 0.84rem; }
 .assay-text { white-space: pre-wrap; overflow-wrap: break-word; line-height: 1.55; max-width: 78ch; margin: 0; }
+.assay-marked { --ink: var(--assay-ink); --soft: var(--assay-soft); --line: var(--assay-line);
+  --edge: var(--assay-soft); --panel: var(--assay-panel); --accent: var(--assay-accent); }
 .assay-panel { background: var(--assay-panel); border: 1px solid var(--assay-line); border-radius: 9px;
   padding: 14px 16px; }
 .assay-panel + .assay-panel { margin-top: 10px; }

@@ -10,7 +10,7 @@ import orjson
 import streamlit as st
 
 from app import ui
-from app.widgets import blocks
+from app.widgets import blocks, item_texts
 from db.item_parts import DocumentPart, EvidencePart, ItemParts
 
 SHOWN = 100
@@ -22,7 +22,7 @@ def statement(parts: ItemParts) -> None:
     with left:
         st.html(
             blocks.panel("Question", blocks.text_html(parts.question))
-            + blocks.panel("Answer", blocks.text_html(parts.answer))
+            + blocks.panel("Answer", item_texts.text_html(parts.answer))
             + _references(parts.references)
             + _hops(parts.hops)
         )
@@ -72,7 +72,7 @@ def _references(references: Sequence[Any]) -> str:
     rows = []
     for one in references:
         if isinstance(one, str):
-            rows.append(blocks.text_html(one))
+            rows.append(item_texts.text_html(one))
         else:
             tags = " ".join(blocks.tag(str(phrase), quiet=True).html for phrase in one)
             rows.append(f'<p style="margin:2px 0" dir="auto">{tags}</p>')
@@ -112,7 +112,7 @@ def _title(one: EvidencePart) -> str:
 
 
 def _unit(one: EvidencePart) -> str:
-    text = blocks.text_html(one.text) if one.text else '<p class="assay-soft">No text; see the page.</p>'
+    text = item_texts.text_html(one.text) if one.text else '<p class="assay-soft">No text; see the page.</p>'
     rows = [f"{name}: {_value(value)}" for name, value in one.metadata.items()]
     extra = f'<div class="assay-soft">{blocks.text_html(chr(10).join(rows))}</div>' if rows else ""
     if one.document is None or not one.pages or one.document.sha256 is None:

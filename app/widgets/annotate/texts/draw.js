@@ -16,6 +16,11 @@ import { isPlain, parse } from './markdown.js';
  * @property {() => HTMLElement[]} rest those that stand nowhere in the text
  */
 
+const KEPT = 120; // texts that are parsed once
+const MOST_FORMULAS = 300; // of a text; those behind them stay as they were written
+/** @type {Map<string, Block[] | null>} */
+const parsed = new Map();
+
 /**
  * Draws a text into an element.
  *
@@ -27,21 +32,28 @@ import { isPlain, parse } from './markdown.js';
  */
 export function draw(element, raw, rendered, figures) {
   const drawn = new Drawn(element, raw);
-  const blocks = rendered ? parse(raw) : null;
-  const markup = blocks !== null && !isPlain(raw, blocks);
+  const blocks = rendered ? markupOf(raw) : null;
   if (!rendered) drawn.rendered = () => draw(h('div'), raw, true);
   const painter = new Painter(drawn, figures, 2);
-  element.classList.toggle('rendered', markup);
+  element.classList.toggle('rendered', blocks !== null);
   // A block of its own direction inside says nothing about the whole any more.
-  element.dir = (markup && directionOf(raw, blocks)) || 'auto';
-  element.replaceChildren(...(markup ? painter.blocks(blocks) : painter.shown([[0, raw.length]])), ...(figures?.rest() ?? []));
+  element.dir = (blocks && directionOf(raw, blocks)) || 'auto';
+  element.replaceChildren(...(blocks ? painter.blocks(blocks) : painter.shown([[0, raw.length]])), ...(figures?.rest() ?? []));
   return drawn;
 }
 
-/** Whether a text has Markdown that can be rendered. @param {string} raw */
-export function hasMarkup(raw) {
+/** The blocks of a text that has Markdown which can be rendered, else null. @param {string} raw @returns {Block[] | null} */
+export function markupOf(raw) {
+  const known = parsed.get(raw);
+  if (known !== undefined) return known;
   const blocks = parse(raw);
-  return blocks !== null && !isPlain(raw, blocks);
+  const markup = blocks && !isPlain(raw, blocks) ? blocks : null;
+  parsed.set(raw, markup);
+  for (const old of parsed.keys()) {
+    if (parsed.size <= KEPT) break;
+    parsed.delete(old);
+  }
+  return markup;
 }
 
 /** A text that is not data: the guidelines. @param {string} raw @returns {Node[]} */
@@ -169,6 +181,7 @@ class Painter {
         return figure ? [this.#whole(one.range, figure, ' ')] : this.shown([one.range]);
       }
       case 'formula': {
+        if (this.drawn.formulas.length >= MOST_FORMULAS) return this.shown([one.range]);
         const element = this.#whole(one.range, h('span', { class: one.display ? 'formula display' : 'formula', dir: 'ltr' }, raw.slice(...one.range)), raw.slice(...one.range));
         this.drawn.formulas.push({ element, tex: one.tex, display: one.display });
         return [element];

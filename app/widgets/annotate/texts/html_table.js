@@ -8,7 +8,7 @@ import { Source, TooMuch } from './source.js';
 
 const OPEN = /<table(?:\s[^<>]{0,500})?>/giy;
 const ANY = /<(\/?)(table|thead|tbody|tfoot|tr|td|th)((?:\s[^<>]{0,500})?)\/?>/giy;
-const MOST_CELLS = 5000;
+const MOST_CELLS = 3000;
 const WIDEST = 200; // columns
 const MOST_SPANNED = 100;
 

@@ -32,7 +32,7 @@ import { TooMuch } from './source.js';
 /** @typedef {{link: Link, run: Run | null, kind: '[' | '![' | 'sub' | 'sup', at: number}} Opener */
 
 const DEEPEST = 12; // emphasis within emphasis
-const MOST = 20_000; // nodes of one paragraph
+const MOST = 3000; // nodes of one paragraph
 const NEAR = 30; // brackets that were opened and not closed since a <sub>
 const PUNCTUATION = /[\p{P}\p{S}]/u;
 const SPACE = /[\s\u00a0]/;

@@ -19,7 +19,7 @@ import { Source, TooMuch } from './source.js';
 
 const LONGEST = 400_000; // characters of a text that is parsed
 const DEEPEST = 10; // lists and quotes within each other
-const MOST = 10_000; // blocks, entries and cells
+const MOST = 4000; // blocks, entries and cells
 const WIDEST = 100; // columns of a table
 const FORMULA_LINES = 40;
 

@@ -2,7 +2,7 @@
 
 import { button, h } from '../dom.js';
 import { TEXT } from '../text.js';
-import { draw, hasMarkup } from './draw.js';
+import { draw, markupOf } from './draw.js';
 import { drawFormulas } from './formulas.js';
 
 /** @typedef {import('./drawn.js').Drawn} Drawn */
@@ -71,7 +71,7 @@ export class Texts {
 
   /** The two views to choose from, where a text has any Markdown; null where it has none. @param {(string | null | undefined)[]} raws */
   choice(...raws) {
-    if (!raws.some((raw) => raw && hasMarkup(raw))) return null;
+    if (!raws.some((raw) => raw && markupOf(raw))) return null;
     const one = (/** @type {string} */ words, /** @type {boolean} */ raw) => button(words, () => {
       if (this.raw !== raw) this.toggle();
     }, { class: 'mini', key: raw ? this.key : undefined, testid: raw ? 'raw-text' : 'rendered-text', hint: raw ? TEXT.rawTextTitle : TEXT.renderedTitle });
