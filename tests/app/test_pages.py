@@ -22,6 +22,7 @@ from db.models import Document, Item
 from db.people import set_member
 from db.permissions import Role
 from db.projects import create_project
+from db.scores import run_scorer
 from db.studies import StudyDesign, create_study, list_studies
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages, words
@@ -222,6 +223,38 @@ def test_a_protocol_file_is_checked_with_lines_and_then_used(filled: Filled) -> 
     assert (
         list_studies(filled.pages.db, filled.study.researcher, filled.project_id)[-1].protocol == "Tone of the answer"
     )
+
+
+def test_the_form_says_which_items_have_no_score_and_takes_the_others(pages: Pages) -> None:
+    project_id = create_project(pages.db, pages.admin, "Scored")
+    for number in range(7):
+        make_item(pages.db, project_id, answer="copper", references=[["copper"]] if number < 4 else [])
+    run_scorer(pages.db, pages.admin, project_id, scorer="phrase_recall")
+    pages.person("ada")
+    set_member(pages.db, pages.admin, project_id, name="ada", role=Role.ANNOTATOR)
+    page = pages.open(pages.token("admin"), "studies")
+    page.text_input(key="study-name").input("Metrics").run()
+    page.selectbox(key="study-protocol").set_value("metric_agreement").run()
+    page.number_input(key="study-overlap-metric_agreement").set_value(1).run()
+    said = no_problem(page)
+    assert "4 items × 1 = 4 slots" in said
+    assert "3 items have no score (3 with a reason: unscored). This study is about Correctness score. Left out." in said
+    assert "None of these scores is about Hallucination flag" in said
+    press(page, "Create study")
+    assert not page.error, page.error[0].value
+    [made] = list_studies(pages.db, pages.admin, project_id)
+    assert made.n_items == 4
+
+
+def test_a_protocol_that_does_not_work_yet_says_so_beside_the_form(filled: Filled) -> None:
+    page = filled.open("rosa", "studies")
+    page.segmented_control(key="study-protocol-from").set_value("From a file").run()
+    early = YAML.replace(", key: s", "").replace("[question, answer]", "[question, answer, suggestions]").encode()
+    page.file_uploader(key="study-protocol-file").set_value(("tone.yaml", early, "application/yaml")).run()
+    assert "shows suggestions, which annotators are not sent yet. Take it out of `shows`." in no_problem(page)
+    page.text_input(key="study-name").input("Tone").run()
+    press(page, "Create study")
+    assert "which annotators are not sent yet" in page.error[0].value
 
 
 @pytest.mark.parametrize(
