@@ -205,3 +205,39 @@ def test_a_project_is_seen_by_those_who_have_a_role_in_it(database: Database, ad
     assert (overview.documents, overview.supplied_documents, overview.items, overview.studies) == (1, 0, 1, 0)
     with pytest.raises(NotFound):
         project_overview(database, stranger, project_id)
+
+
+# Several people at once -----------------------------------------------------------------------------------------------
+
+
+def test_several_people_are_added_with_their_roles_or_none_of_them(database: Database, admin: Actor) -> None:
+    project_id = create_project(database, admin, "Energy")
+    make_person(database, "ben")
+    wanted = [(1, "ana", "annotator"), (3, "ben", "adjudicator")]
+    assert [one.is_new for one in people.plan_people(database, admin, project_id, people=wanted)] == [True, False]
+    with pytest.raises(InvalidInput, match="line 4: There is no role 'boss'"):
+        people.add_people(database, admin, project_id, people=[*wanted, (4, "zoe", "boss")])
+    assert [row.name for row in people.list_people(database, admin)] == ["admin", "ben"]
+    assert people.add_people(database, admin, project_id, people=wanted) == ["ana"]
+    members = {row.name: row.role for row in people.list_members(database, admin, project_id)}
+    assert members == {"ana": Role.ANNOTATOR, "ben": Role.ADJUDICATOR}
+
+
+def test_a_researcher_gives_roles_but_makes_no_accounts(database: Database, admin: Actor) -> None:
+    project_id = create_project(database, admin, "Energy")
+    researcher, _ben = make_person(database, "rosa"), make_person(database, "ben")
+    make_member(database, project_id, researcher, "researcher")
+    assert people.add_people(database, researcher, project_id, people=[(1, "ben", "annotator")]) == []
+    with pytest.raises(InvalidInput, match="only an administrator makes accounts"):
+        people.add_people(database, researcher, project_id, people=[(1, "nobody yet", "annotator")])
+
+
+def test_administrators_and_members_with_a_fitting_role_may_annotate(database: Database, admin: Actor) -> None:
+    project_id = create_project(database, admin, "Energy")
+    for name, role in (("vera", "viewer"), ("ana", "annotator"), ("rosa", "researcher")):
+        make_member(database, project_id, make_person(database, name), role)
+    make_person(database, "outsider")
+    rows = people.who_may_annotate(database, admin, project_id)
+    assert [(row.name, row.role) for row in rows] == [
+        ("admin", Role.RESEARCHER), ("ana", Role.ANNOTATOR), ("rosa", Role.RESEARCHER),
+    ]  # fmt: skip

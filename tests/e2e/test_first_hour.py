@@ -56,7 +56,7 @@ class Hand:
         self.done: list[str] = []
 
     def click(self, name: str) -> None:
-        button = self.page.get_by_role("button", name=name, exact=True)
+        button = self.page.get_by_role("button", name=name)
         expect(button).to_be_enabled()
         self.done.append(f"click {name}")
         button.click()
@@ -105,10 +105,10 @@ def test_from_an_empty_home_to_the_first_label_of_ones_own_data_in_ten_clicks(
 
 
 def _read_the_guidelines(page: Page, hand: Hand) -> None:
-    """Where they are opened at the first item, one key or click says that they were read."""
+    """Where they lie over the first item, one click says that they were read."""
     page.wait_for_timeout(500)
-    if page.get_by_role("dialog").count():
-        hand.press("Enter")
+    if page.get_by_role("button", name="I have read them").is_visible():
+        hand.click("I have read them")
 
 
 # People ---------------------------------------------------------------------------------------------------------------
