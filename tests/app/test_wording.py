@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 
 from app import wording
-from exports.tables import TextTable, as_csv, as_html, as_latex, as_markdown
+from exports.tables import LONGEST_WORD, TextTable, as_csv, as_html, as_latex, as_markdown, cell_html, identifier_html
 
 
 @pytest.mark.parametrize(
@@ -105,3 +107,52 @@ def test_a_table_as_html_is_text_only() -> None:
     assert "&lt;b&gt;=1+1&lt;/b&gt;" in html
     assert '<th scope="col" class=n>Units</th>' in html
     assert "<caption>Agreement of A &amp; B</caption>" in html
+
+
+# Cells that wrap at spaces only ---------------------------------------------------------------------------------------
+
+
+def as_read(html: str) -> str:
+    """What a reader of the page, and the clipboard, get."""
+    return unescape(re.sub(r"<[^>]+>", "", html))
+
+
+@pytest.mark.parametrize("text", ["0.72 [0.64, 0.79]", "−0.05 [−0.20, 0.10]", "12 s", "96.8 % [95.1, 97.9]"])
+def test_a_figure_stays_with_its_unit_and_its_interval(text: str) -> None:
+    assert cell_html(f"about {text}, then more").startswith(f'about <span class="assay-w">{text}</span>')
+
+
+def test_a_word_that_a_browser_would_break_is_kept_whole_and_others_are_left_alone() -> None:
+    assert cell_html("a self-contained answer, and/or more.") == (
+        'a <span class="assay-w">self-contained</span> answer, <span class="assay-w">and/or</span> more.'
+    )
+    assert cell_html("Multimodality") == "Multimodality"
+
+
+def test_a_long_id_has_its_middle_hidden_and_loses_nothing() -> None:
+    name = "doc-2024-0123456789-annual-report-17.pdf"
+    html = cell_html(name)
+    assert html.startswith(f'<span class="assay-id" title="{name}">doc-2024-')
+    assert html.endswith("-17.pdf</span>")
+    assert as_read(html) == name
+    hidden = html.split("<span>")[1].split("</span>")[0]
+    assert len(name) - len(hidden) < LONGEST_WORD
+    assert as_read(identifier_html("q-1:a system with <b> & spaces in it")) == "q-1:a system with <b> & spaces in it"
+
+
+def test_words_of_a_script_without_spaces_wrap_as_that_script_does() -> None:
+    text = "東京湾の年次報告書に記載された風力発電所の数はいくつですか、そして誰が"
+    assert cell_html(text) == text
+    assert cell_html("كم عدد التوربينات؟").startswith('<span dir="auto"')
+
+
+def test_a_long_word_of_letters_is_no_id() -> None:
+    assert "assay-id" not in cell_html("Donaudampfschifffahrtsgesellschaft")
+    assert "assay-id" in cell_html("a" * 80)
+
+
+def test_how_long_ago_is_said_in_the_largest_unit() -> None:
+    now = datetime(2026, 11, 22, 12, tzinfo=UTC)
+    said = [wording.ago(now - timedelta(seconds=seconds), now) for seconds in (5, 60, 7300, 3 * 86400)]
+    assert said == ["just now", "1 minute ago", "2 hours ago", "3 days ago"]
+    assert wording.ago(None) == ""

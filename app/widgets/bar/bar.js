@@ -34,8 +34,8 @@ export function mount({ data, parentElement, setTriggerValue }) {
         'aria-current': place.current || null,
         onclick: (/** @type {MouseEvent} */ event) => {
           if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-          event.preventDefault();
           setTriggerValue('go', place.name);
+          event.preventDefault(); // last: without the host page's answer the link is an ordinary one
         },
       },
       place.title,
