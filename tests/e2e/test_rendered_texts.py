@@ -403,8 +403,7 @@ def test_hostile_texts_run_nothing_ask_for_nothing_and_freeze_nothing(
         page.keyboard.press("m")
         assert answer(page).evaluate("(element) => element.textContent") == text, name
         page.keyboard.press("m")
-    print({name: round(ms) for name, ms in took.items()})
-    assert max(took.values()) < 4000, took  # on a machine that others use as well
+    assert max(took.values()) < 3000, took  # measured 0 to 1000 on a machine that others used as well
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("document.querySelectorAll('script[src*=tracker], iframe').length") == 0
     assert not [url for url in page.wire if not url.startswith((server.url, "data:", "blob:"))]  # type: ignore[attr-defined]
