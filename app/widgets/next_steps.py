@@ -133,8 +133,7 @@ _STYLE = """
 .assay-step span, .assay-step-later strong { color: var(--assay-soft); }
 .assay-step-now b { background: var(--assay-accent); border-color: var(--assay-accent); color: var(--assay-on-accent); }
 .assay-step-done b { border-color: var(--assay-ok); color: var(--assay-ok); }
-[class*="st-key-step-"] { border-top: 1px solid var(--assay-line); padding: 0.35rem 0.8rem; margin: 0 -0.8rem;
-  width: calc(100% + 1.6rem); }
+[class*="st-key-step-"] { border-top: 1px solid var(--assay-line); padding: 0.35rem 0.8rem 0.1rem; }
 [class*="st-key-step-now"] { background: color-mix(in srgb, var(--assay-accent) 7%, var(--assay-panel));
   box-shadow: inset 3px 0 var(--assay-accent); }
 @media (max-width: 640px) {

@@ -118,7 +118,7 @@ def _add_three(server: RunningServer, page: Page) -> int:
     project_id = create_project(server.db, server.admin, "Energy reports")
     sign_in(page, server, "admin")
     page.goto(f"{server.url}/people?project={project_id}")
-    page.get_by_label("One a line: name, role").fill("ada\nben\nchloe, adjudicator")
+    page.get_by_role("textbox", name="One a line: name, role").fill("ada\nben\nchloe, adjudicator")
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("new account, with a sign-in address")).to_have_count(3)
     page.get_by_role("button", name="Add 3 people").click()

@@ -55,7 +55,7 @@ def test_the_pages_ask_nothing_of_other_servers(server: RunningServer, new_page:
         page.wait_for_timeout(500)
         screenshot(page, f"{name.lower()}-{'dark' if dark else 'light'}")
     page.get_by_role("link", name="People", exact=True).click()
-    page.get_by_label("One a line: name, role").fill("zoe")
+    page.get_by_role("textbox", name="One a line: name, role").fill("zoe")
     page.get_by_role("button", name="Preview").click()
     add = page.get_by_role("button", name="Add 1 person", exact=True).locator("p")
     expected = "rgb(16, 32, 44)" if dark else "rgb(255, 255, 255)"
