@@ -26,7 +26,7 @@ BROKEN = r"""
   const found = [];
   const spaceless = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]/;
   const inTwo = (range) => {
-    const tops = [...range.getClientRects()].filter((one) => one.width > 0.5).map((one) => one.top);
+    const tops = [...range.getClientRects()].filter((one) => one.width > 0.5 && one.height > 4).map((one) => one.top);
     return Math.max(...tops) - Math.min(...tops) > 6;
   };
   for (const cell of document.querySelectorAll('td, th, dd')) {
