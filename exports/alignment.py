@@ -21,6 +21,7 @@ from annotators.alignment import (
     human_ceiling,
     mean_agreement,
     prediction_powered_mean,
+    small_sample_warnings,
     system_ranking,
     undefined,
     yielding,
@@ -41,7 +42,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class AlignmentReport:
-    """All statistics of a study with what they were made from; `notes` say what was left out or assumed."""
+    """All statistics of a study with what they were made from.
+
+    `notes` say what was left out or assumed, and `warnings` what limits the figures.
+    """
 
     study: str
     protocol: str
@@ -50,6 +54,7 @@ class AlignmentReport:
     statistics: Sequence[Aligned]
     notes: Sequence[str]
     data: StudyData
+    warnings: Sequence[str] = ()
 
     def find(self, name: str, **about: Any) -> Aligned | None:
         """The first statistic of this name that is about this; what is not said must be None."""
@@ -67,8 +72,10 @@ class AlignmentReport:
             "labels": self.labels,
             "seed": self.asked.seed,
             "resamples": self.asked.resamples,
+            "level": self.asked.level,
             "statistics": [one.to_json() for one in self.statistics],
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
         }
 
 
@@ -99,11 +106,13 @@ def alignment_report(
     population = project_items(db, data.study.project_id, data.metrics)
     statistics: list[Aligned] = []
     notes: list[str] = []
+    warnings: list[str] = []
     for done, human in enumerate(data.humans):
         if progress is not None:
             progress(done, len(data.humans))
         study = _OfCriterion(data, human, labels, asked, by, epsilon, population)
         statistics += study.about_score(arms) if human.about_score else study.against_metrics(notes)
+        warnings += study.warnings()
     for metric in data.metrics:
         for reason, n in metric.unscored.items():
             notes.append(f"{metric.name}: {n:,} unscored and left out ({reason})")
@@ -115,6 +124,7 @@ def alignment_report(
         statistics=statistics,
         notes=notes,
         data=data,
+        warnings=warnings,
     )
 
 
@@ -174,6 +184,19 @@ class _OfCriterion:
     @property
     def name(self) -> str:
         return self.human.criterion.name
+
+    def warnings(self) -> list[str]:
+        """What limits the figures of this criterion: few rows, few questions, few of the rarer label."""
+        if self.human.reason:
+            return []
+        rows, _ = rows_of(self.data, self.human, self.labels)
+        table = Pairs.of(
+            [value for _, value in rows],
+            np.zeros(len(rows)),
+            clusters=[self.data.units[unit].question for unit, _ in rows],
+            binary=self.human.binary,
+        )
+        return [f"{self.name}: {words}" for words in small_sample_warnings(table, self.asked.over)]
 
     def clusters(self) -> dict[Hashable, Hashable]:
         """Unit → its question."""

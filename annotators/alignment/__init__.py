@@ -11,6 +11,7 @@ from annotators.alignment.pairs import Pairs
 from annotators.alignment.prediction_powered import prediction_powered_mean
 from annotators.alignment.resampling import Resampling
 from annotators.alignment.result import Aligned, undefined
+from annotators.alignment.small_samples import small_sample_warnings
 from annotators.alignment.systems import SystemMeans, system_means, system_ranking
 from annotators.alignment.thresholds import confusion, cross_validated, decide, roc_curve
 from annotators.alignment.units import Candidate, Difference, differences, next_to_label
@@ -40,6 +41,7 @@ __all__ = [
     "next_to_label",
     "prediction_powered_mean",
     "roc_curve",
+    "small_sample_warnings",
     "steiger_z",
     "system_means",
     "system_ranking",

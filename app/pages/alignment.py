@@ -160,7 +160,7 @@ def _new_study(project: ProjectRow, items: list[str], where: str) -> None:
 
 
 def _notes(report: AlignmentReport) -> None:
-    for note in report.notes:
+    for note in [*report.notes, *report.warnings]:
         st.caption(ui.plain(note))
 
 
