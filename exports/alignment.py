@@ -27,6 +27,7 @@ from annotators.alignment import (
     yielding,
 )
 from db.engine import Database
+from db.models import Study
 from db.permissions import Actor
 from exports.alignment_arms import Arms, other_arm
 from exports.alignment_data import Human, StudyData, study_data
@@ -196,7 +197,13 @@ class _OfCriterion:
             clusters=[self.data.units[unit].question for unit, _ in rows],
             binary=self.human.binary,
         )
-        return [f"{self.name}: {words}" for words in small_sample_warnings(table, self.asked.over)]
+        found = small_sample_warnings(table, self.asked.over)
+        if drawn_with(self.data.study):
+            found.append(
+                "the items were drawn by an advice, hard ones more often. The means over all items weigh each label by "
+                "one over the probability of its item; the other figures are about the items as they were drawn."
+            )
+        return [f"{self.name}: {words}" for words in found]
 
     def clusters(self) -> dict[Hashable, Hashable]:
         """Unit → its question."""
@@ -330,22 +337,47 @@ class _OfCriterion:
         )
 
     def _powered(self, metric: Metric) -> list[Aligned]:
-        """The human mean over all current items of the project that the metric has scored."""
-        if metric.judge or self.human.criterion.target != "item":
-            return []
+        """The human mean over all that the metric has values of.
+
+        A score of whole items: all current items of the project. A judge, or parts of items: all units of the study.
+        Labels that an advice drew count by the probability with which their item was drawn.
+        """
         values, _ = rows_of(self.data, self.human, "settled" if self.labels == "settled" else "item")
-        of_version = {self.data.units[unit].version_id: value for unit, value in values}
-        items = [item for item in self.population if metric.name in item.scores]
+        said = dict(values)
         per = str(self.data.study.settings.get("per") or "")
         parts = [part for part in per.split(",") if part]
+        about: dict[str, Any] = {"criterion": self.name, "metric": metric.name, "scale": self.human.scale}
+        drawn = drawn_with(self.data.study)
+        if metric.judge or self.human.criterion.target != "item":
+            units = [unit for unit in self.data.units if unit in metric.values]
+            facts = [self.data.units[unit] for unit in units]
+            if not units or any(part not in facts[0].groups for part in parts):
+                parts = []
+            return prediction_powered_mean(
+                np.array([said.get(unit, np.nan) for unit in units], dtype=np.float64),
+                np.array([metric.values[unit] for unit in units], dtype=np.float64),
+                self.asked,
+                clusters=[one.question for one in facts],
+                strata=[tuple(one.groups[part] for part in parts) for one in facts] if parts else None,
+                **about,
+            )
+        of_version = {self.data.units[unit].version_id: value for unit, value in values}
+        before = set(self.data.study.settings.get("not_drawn_from") or ())
+        items = [item for item in self.population if metric.name in item.scores and item.item not in before]
+        probabilities = None
+        if drawn:
+            probabilities = np.array([drawn.get(item.item, 0.0) for item in items], dtype=np.float64)
+            of_version = {one.version_id: of_version[one.version_id] for one in items
+                          if one.version_id in of_version and one.item in drawn}  # fmt: skip
+            parts = []
         return prediction_powered_mean(
             np.array([of_version.get(item.version_id, np.nan) for item in items], dtype=np.float64),
             np.array([item.scores[metric.name] for item in items], dtype=np.float64),
             self.asked,
             clusters=[item.question for item in items],
             strata=[tuple(getattr(item, part) for part in parts) for item in items] if parts else None,
-            criterion=self.name,
-            metric=metric.name,
+            probabilities=probabilities,
+            **about,
         )
 
     def _ceiling(self, metrics: Sequence[Metric]) -> Iterator[Aligned]:
@@ -368,6 +400,12 @@ class _OfCriterion:
                     yield one
                 elif place == 0 or _covers(human, metrics[0]) != _covers(human, metric):
                     yield one if place == 0 else replace(one, against=metric.name)
+
+
+def drawn_with(study: Study) -> dict[str, float]:
+    """Item → the probability with which an advice drew it into the study; empty where none did."""
+    found = study.settings.get("drawn_with") or {}
+    return {str(item): float(probability) for item, probability in found.items()}
 
 
 def _covers(human: Human, metric: Metric) -> set[str]:

@@ -20,6 +20,7 @@ from annotators.alignment import (
     compare,
     human_ceiling,
     mean_agreement,
+    prediction_powered_mean,
     small_sample_warnings,
     system_ranking,
     undefined,
@@ -170,6 +171,7 @@ class _Work:
         found = association(pairs, self.asked, threshold=self.threshold, **about)
         if self.scale is not None:
             found.append(calibration(pairs, self.asked, scale=self.scale, **about)[0])
+        found += self._powered(name)
         if self.groups is not None:
             found += system_ranking(pairs, self.asked, **about)
         for group in pairs.groups:
@@ -179,6 +181,26 @@ class _Work:
         if self.named.unit is not None and self.named.rater is not None:
             found += self._beside_people(name, self.named.unit, self.named.rater)
         return found
+
+    def _powered(self, name: str) -> list[Aligned]:
+        """The human mean of all rows with a score (or of all units, where there are some), of which few were judged."""
+        scores = self.table.numbers(name)
+        units = self.table.keys(self.named.unit)
+        rows: dict[Any, list[int]] = {}
+        for row in range(len(scores)):
+            rows.setdefault(row if units is None or units[row] is None else (units[row],), []).append(row)
+        said, scored, clusters = [], [], []
+        for members in rows.values():
+            given = [value for row in members if (value := self.human[row]) is not None]
+            found = [value for row in members if (value := scores[row]) is not None]
+            said.append(float(np.mean(given)) if given else np.nan)
+            scored.append(float(np.mean(found)) if found else np.nan)
+            clusters.append(members[0] if self.clusters is None else self.clusters[members[0]])
+        if not any(np.isnan(one) and not np.isnan(score) for one, score in zip(said, scored, strict=True)):
+            return []  # every row was judged: the mean is in the table of means
+        return prediction_powered_mean(
+            np.array(said), np.array(scored), self.asked, clusters=clusters, scale=self.scale, metric=name, **self.about
+        )
 
     def compared(self, first: str, second: str) -> list[Aligned]:
         """Two metrics on the same rows."""

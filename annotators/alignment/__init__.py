@@ -14,7 +14,7 @@ from annotators.alignment.result import Aligned, undefined
 from annotators.alignment.small_samples import small_sample_warnings
 from annotators.alignment.systems import SystemMeans, system_means, system_ranking
 from annotators.alignment.thresholds import confusion, cross_validated, decide, roc_curve
-from annotators.alignment.units import Candidate, Difference, differences, next_to_label
+from annotators.alignment.units import Candidate, Difference, Drawn, differences, draw_to_label, next_to_label
 from annotators.alignment.words import TITLES
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Bin",
     "Candidate",
     "Difference",
+    "Drawn",
     "Pairs",
     "Resampling",
     "SystemMeans",
@@ -36,6 +37,7 @@ __all__ = [
     "cross_validated",
     "decide",
     "differences",
+    "draw_to_label",
     "human_ceiling",
     "mean_agreement",
     "next_to_label",

@@ -39,6 +39,9 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 ITEMS = "study-items"
 """Where another page leaves the external ids of the items that a new study is to take."""
 
+DRAWN = "study-drawn"
+"""Where it leaves with what probabilities they were drawn, for the study's settings."""
+
 
 def draw(project: ProjectRow, counts: ItemCounts) -> None:
     """The form; on success the new study's page opens. Items that another page has chosen are its sample."""
@@ -73,7 +76,7 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
         rule=more.rule,
         lease_minutes=more.lease_minutes,
         show_scores=tuple(show_scores),
-        settings=more.settings,
+        settings={**more.settings, **(st.session_state.get(DRAWN, {}) if chosen else {})},
         items=chosen,
     )
     _size(len(chosen) if chosen else sample_size(counts, sample.n, sample.per), design)
@@ -81,6 +84,7 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
         with ui.problems():
             made = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
             st.session_state.pop(ITEMS, None)
+            st.session_state.pop(DRAWN, None)
             there = {"study": str(made.study_id), "project": str(project.project_id)}
             st.switch_page(navigation.find("study"), query_params=there)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -112,6 +116,7 @@ def _chosen_items() -> tuple[str, ...]:
         st.markdown(f"**{wording.count(len(chosen), 'chosen item')}**: {ui.plain(first)}")
         if st.button("Sample from all items instead", key="study-all-items", type="tertiary"):
             st.session_state.pop(ITEMS)
+            st.session_state.pop(DRAWN, None)
             st.rerun()
     return chosen
 

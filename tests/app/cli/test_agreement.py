@@ -326,7 +326,7 @@ def test_questions_of_a_table_are_the_clusters_unless_told_otherwise(assay: Comm
     "arguments",
     [
         ("agreement", "--unit", "thing"),
-        ("agreement", "--wide", "--rater", "ada,thing"),
+        ("agreement", "--wide", "--rater", "value,thing"),
         ("alignment", "--human", "value", "--metric", "thing"),
     ],
 )
