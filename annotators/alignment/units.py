@@ -138,8 +138,9 @@ def draw_to_label(candidates: Sequence[Candidate], n: int, *, seed: int = 0, uni
     total = float(worth.sum())
     size = uniform / len(worth) + (1 - uniform) * (worth / total if total > 0 else 1 / len(worth))
     sure = np.zeros(len(worth), dtype=np.bool_)
+    chance = size
     while True:
-        chance = np.where(sure, 1.0, (n - int(sure.sum())) * size / size[~sure].sum())
+        chance = np.where(sure, 1.0, (n - int(sure.sum())) * size / size[~sure].sum()).astype(np.float64)
         above = (chance >= 1) & ~sure
         if not above.any():
             break

@@ -64,7 +64,7 @@ def _right(rng: np.random.Generator, accuracy: np.ndarray, truth: np.ndarray) ->
 
 
 def _alpha(accuracy: float, share: float) -> float:
-    """α of raters whose mean accuracy is this, with this share of the first label, over units and raters without end."""
+    """α of raters of this mean accuracy with this share of the first label, over units and raters without end."""
     agreed = accuracy**2 + (1 - accuracy) ** 2
     used = share * accuracy + (1 - share) * (1 - accuracy)
     chance = used**2 + (1 - used) ** 2
