@@ -1,7 +1,7 @@
 # make setup    the environment in .venv (again only after pyproject.toml has changed)
 # make run      a sample project on this machine: prints one address and opens it; DEMO=--no-open only prints it
 # make test     what everybody runs before a change: lint and the tests that take seconds; with CI=true all of them
-# make test-all the same with the slow tests
+# make test-all the same with the slow tests; make test-nightly: simulations of how often intervals cover
 # make bench    measurements; make screenshots: pictures of the pages; make clean: remove what these made
 
 PYTHON ?= python3

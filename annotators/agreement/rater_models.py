@@ -109,7 +109,8 @@ class Observations:
         votes = np.zeros((len(self.units), len(self.labels)))
         np.add.at(votes, (self.unit, self.code), 1.0)
         total = votes.sum(axis=1, keepdims=True)
-        return np.divide(votes, total, out=np.full_like(votes, np.nan), where=total > 0)
+        found: FloatArray = np.divide(votes, total, out=np.full_like(votes, np.nan), where=total > 0)
+        return found
 
     def why_undefined(self) -> str | None:
         """Why no rater model can be fitted, or None."""

@@ -13,7 +13,7 @@ from annotators.alignment.pairs import Pairs
 from annotators.errors import InvalidInput
 
 NEIGHBOURS = 15
-UNIFORM = 0.5  # how much of a draw is the same for all, so that no label weighs more than twice what it does there
+UNIFORM = 0.5  # how much of a draw is the same for all: no label weighs more than twice what it would in a plain one
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,8 @@ def draw_to_label(candidates: Sequence[Candidate], n: int, *, seed: int = 0, uni
         return [Drawn(one.unit, 1.0) for one in candidates]
     worth = np.array([one.worth for one in candidates], dtype=np.float64)
     total = float(worth.sum())
-    size = uniform / len(worth) + (1 - uniform) * (worth / total if total > 0 else 1 / len(worth))
+    told = worth / total if total > 0 else np.full(len(worth), 1 / len(worth))
+    size: FloatArray = uniform / len(worth) + (1 - uniform) * told
     sure = np.zeros(len(worth), dtype=np.bool_)
     chance = size
     while True:
