@@ -117,6 +117,10 @@ def alignment(  # noqa: PLR0917 - the command's options
     what = table_or_study(table, project, study, of_tables)
     scale = None if human_scale is None else two_ends(human_scale, "--human-scale")
     if isinstance(what, Path):
+        if scorer or by:
+            raise typer.BadParameter("A table has no --scorer and no --by. Leave them out.", param_hint="--table")
+        if human is None or not metric:
+            raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")
         # Before anything large is imported: a wrong name is refused at once.
         names = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
         columns = {name: f"--{option}" for option, name in names.items() if name}
@@ -128,10 +132,8 @@ def alignment(  # noqa: PLR0917 - the command's options
     asked = Resampling(resamples, seed, level, "percentile" if kind == "percentile" else "BCa")
     found: AlignmentReport | TableAlignment
     if isinstance(what, Path):
-        if scorer or by:
-            raise typer.BadParameter("A table has no --scorer and no --by. Leave them out.", param_hint="--table")
-        if human is None or not metric:
-            raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")
+        assert human is not None
+        assert metric
         named = Named(human, tuple(metric), group, cluster, unit, rater)
         found = align_table(what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon, scale=scale)
     else:
