@@ -1,7 +1,7 @@
 # make setup    the environment in .venv (again only after pyproject.toml has changed)
 # make run      a sample project on this machine: prints one address and opens it; DEMO=--no-open only prints it
 # make test     what everybody runs before a change: lint and the tests that take seconds; with CI=true all of them
-# make test-all the same with the slow tests
+# make test-all the same with the slow tests; make test-nightly: simulations of how often intervals cover
 # make bench    measurements; make screenshots: pictures of the pages; make clean: remove what these made
 
 PYTHON ?= python3
@@ -25,14 +25,14 @@ BENCHMARKS := $(patsubst tests/bench/%.py,tests.bench.%,$(wildcard tests/bench/b
 
 # The browser's tests come after the others and one by one: they wait for a real clock.
 ifeq ($(CI),true)
-PLAIN := -m "not e2e"
-BROWSER := -m e2e
+PLAIN := -m "not e2e and not nightly"
+BROWSER := -m "e2e and not nightly"
 else
-PLAIN := -m "not e2e and not slow"
-BROWSER := -m "e2e and not slow"
+PLAIN := -m "not e2e and not slow and not nightly"
+BROWSER := -m "e2e and not slow and not nightly"
 endif
 
-.PHONY: help setup run test test-all lint lint-js format tests bench screenshots clean
+.PHONY: help setup run test test-all test-nightly lint lint-js format tests bench screenshots clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -5
@@ -91,6 +91,10 @@ test: lint tests
 
 test-all:
 	@$(MAKE) --no-print-directory test CI=true
+
+# Simulations of how often intervals cover, the table in docs/statistics.md.
+test-nightly: setup
+	$(BIN)/python -m pytest -m nightly $(PYTEST_OPTIONS)
 
 tests: setup
 	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 $(PYTEST_OPTIONS)

@@ -18,6 +18,9 @@ from annotators.agreement import (
     Statistic,
     criterion_agreement,
 )
+from annotators.agreement.catalogue import LEAST_SHARED
+from annotators.agreement.criteria_report import share_clusters
+from annotators.agreement.result import IntervalKind, Raters
 from annotators.agreement.table import FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
@@ -40,7 +43,8 @@ def measured_scale(criterion: Criterion) -> Scale | None:
 class CriterionReport:
     """One criterion of a study: its labels, and what was measured on them (None: nothing can be).
 
-    The units of `ratings` are called by their places in `column`. `annotation` has, for each entry of `ratings`, the
+    The units of `ratings` are called by their places in `column`. With `clustered` questions are resampled, where some
+    question has several units. `annotation` has, for each entry of `ratings`, the
     place of its annotation in `found.annotations`.
     """
 
@@ -49,6 +53,7 @@ class CriterionReport:
     ratings: Ratings | None
     annotation: IntArray
     measured: CriterionAgreement | None
+    clustered: bool = True
 
     @property
     def criterion(self) -> Criterion:
@@ -124,6 +129,11 @@ class CriterionReport:
         """The question of each unit's item."""
         return dict(enumerate(self.found.items.question[self.column.item].tolist()))
 
+    def clusters(self) -> dict[Hashable, Hashable] | None:
+        """The question of each unit where questions are resampled, else None."""
+        questions = self.questions()
+        return questions if self.clustered and share_clusters(questions) else None
+
     def items(self) -> tuple[Hashable, ...]:
         """The item (its id in the project, the same in every study) of each unit."""
         return tuple(self.found.items.item[self.column.item].tolist())
@@ -169,6 +179,7 @@ class AgreementReport:
     clustered: bool
     criteria: list[CriterionReport]
     raters: list[str]
+    level: float = 0.95
 
     @property
     def study(self) -> str:
@@ -192,6 +203,7 @@ class AgreementReport:
             "protocol": self.protocol,
             "seed": self.seed,
             "resamples": self.resamples,
+            "level": self.level,
             "criteria": [criterion.to_json() for criterion in self.criteria],
         }
 
@@ -205,17 +217,31 @@ def agreement_report(
     resamples: int = 1000,
     named: bool = True,
     statistics: Sequence[str] | str = "default",
-    clustered: bool = False,
+    clustered: bool = True,
     weights: Mapping[str, OwnWeights] | None = None,
+    level: float = 0.95,
+    kind: IntervalKind = "BCa",
+    raters: Raters | None = None,
+    least_shared: int = LEAST_SHARED,
 ) -> AgreementReport:
     """Agreement on every criterion of a study, over the annotations that count.
 
     `cannot judge` is counted and left out. `statistics` are names of annotators.agreement, "default" (those of the
-    scale) or "all". `clustered` resamples questions instead of units: answers of several systems to one question are
-    not independent, nor are the parts of one item. `weights` are own weights by criterion, as `weights_for` takes them.
+    scale) or "all". `clustered` resamples questions instead of units where some question has several: answers of
+    several systems to one question are not independent, nor are the parts of one item. `level`, `kind`, `raters` and
+    `least_shared` are as of annotators.agreement.measure. `weights` are own weights by criterion, as `weights_for`
+    takes them.
     """
     found = ratings(db, actor, study_id, named=named)
-    asked = {"seed": seed, "resamples": resamples, "statistics": statistics}
+    asked = {
+        "seed": seed,
+        "resamples": resamples,
+        "statistics": statistics,
+        "level": level,
+        "kind": kind,
+        "raters": raters,
+        "least_shared": least_shared,
+    }
     labelled = [_labels_of(one, found) for one in found.criteria]
     own = weights_for(weights or {}, [(one.criterion.name, one.ratings) for one in labelled])
     return AgreementReport(
@@ -228,6 +254,7 @@ def agreement_report(
             for one in labelled
         ],
         raters=[found.names[person] for person in sorted(found.names)],
+        level=level,
     )
 
 
@@ -250,6 +277,7 @@ def _labels_of(column: CriterionRatings, found: StudyRatings) -> CriterionReport
 
 def _measured(report: CriterionReport, asked: dict[str, Any], *, clustered: bool) -> CriterionReport:
     criterion = report.criterion
+    report = replace(report, clustered=clustered)
     if report.ratings is None:
         return report
     measured = criterion_agreement(
@@ -258,7 +286,7 @@ def _measured(report: CriterionReport, asked: dict[str, Any], *, clustered: bool
         report.ratings,
         title=criterion.title,
         units="items" if criterion.target in ("item", "pair") else "units",
-        clusters=report.questions() if clustered else None,
+        clusters=report.clusters(),
         over="questions",
         **asked,
     )

@@ -29,7 +29,7 @@ def by_part(one: CriterionReport, by: Grouping, *, resamples: int, seed: int) ->
     groups = one.groups(by)
     if len(set(groups.values())) < 2:
         return ()
-    return agreement_by_group(one.ratings, groups, _names(one), resamples=resamples, seed=seed)
+    return agreement_by_group(one.ratings, groups, _names(one), clusters=one.clusters(), resamples=resamples, seed=seed)
 
 
 def over_time(one: CriterionReport, *, resamples: int, seed: int) -> Parts:
@@ -40,7 +40,9 @@ def over_time(one: CriterionReport, *, resamples: int, seed: int) -> Parts:
     if units < FEWEST:
         return ()
     stretches = min(STRETCHES, units // 20)
-    return agreement_over_time(one.ratings, one.times, stretches, _names(one), resamples=resamples, seed=seed)
+    return agreement_over_time(
+        one.ratings, one.times, stretches, _names(one), clusters=one.clusters(), resamples=resamples, seed=seed
+    )
 
 
 def parts_table(one: CriterionReport, by: Grouping, found: Parts) -> TextTable:

@@ -69,6 +69,7 @@ class Report:
     measured: Sequence[Measured]
     resamples: int = 0
     seed: int = 0
+    level: float = 0.95
 
     @classmethod
     def of_study(cls, report: AgreementReport) -> Report:
@@ -78,7 +79,7 @@ class Report:
             ("Protocol", report.protocol),
             ("Items", f"{report.n_items:,}"),
             ("Annotators", ", ".join(report.raters)),
-            *_how(report.resamples, report.seed),
+            *_how(report.resamples, report.seed, report.level),
         ]
         measured = [
             Measured(
@@ -94,11 +95,17 @@ class Report:
             )
             for one in report.criteria
         ]
-        return cls(f"Agreement in study {report.study}", facts, measured, report.resamples, report.seed)
+        return cls(f"Agreement in study {report.study}", facts, measured, report.resamples, report.seed, report.level)
 
     @classmethod
     def of_table(
-        cls, found: RatingTables, criteria: Sequence[CriterionAgreement], *, resamples: int, seed: int
+        cls,
+        found: RatingTables,
+        criteria: Sequence[CriterionAgreement],
+        *,
+        resamples: int,
+        seed: int,
+        level: float = 0.95,
     ) -> Report:
         """The report of a table."""
         facts = [("Table", found.name), ("Rows", f"{found.n_rows:,}")]
@@ -116,7 +123,8 @@ class Report:
             )
             for one, table in zip(criteria, found.tables, strict=True)
         ]
-        return cls(f"Agreement in {found.name}", [*facts, *_how(resamples, seed)], measured, resamples, seed)
+        facts += _how(resamples, seed, level)
+        return cls(f"Agreement in {found.name}", facts, measured, resamples, seed, level)
 
     @property
     def notes(self) -> list[str]:
@@ -134,7 +142,7 @@ class Report:
     def sections(self) -> list[Section]:
         """The table of all criteria with its forest, then each criterion."""
         rows = [(one.title, one.agreement.headline) for one in self.measured if one.agreement]
-        chart = forest([(name, stat) for name, stat in rows if stat], "Coefficient, 95 % interval")
+        chart = forest([(name, stat) for name, stat in rows if stat], f"Coefficient, {100 * self.level:g} % interval")
         drawn = [("coefficients", "The coefficient of each criterion with its interval.", chart)] if chart else []
         first = Section("All criteria", [summary(self.measured)], drawn, undefined_words(self.measured))
         return [first, *map(self._section, self.measured)]
@@ -143,7 +151,7 @@ class Report:
         """One criterion: its statistics, shares, plots, and for a study its parts, its times and its units."""
         if one.agreement is None or one.ratings is None or not one.n_ratings:
             return Section(one.title, words=[one.reason or "Nobody has labelled this yet."])
-        tables = [statistics_table(one.title, one.agreement.statistics)]
+        tables = [statistics_table(one.title, one.agreement.statistics, self.level)]
         if one.agreement.shares:
             rows = [[word(label), f"{100 * share:.1f} %"] for label, share in one.agreement.shares.items()]
             tables.append(TextTable.of(f"{one.title}: share of each label", ("Label", "Share"), rows))
@@ -164,7 +172,7 @@ class Report:
         blocks = [table.caption, as_text(table), *undefined_words(self.measured), ""]
         for one in self.measured:
             if one.agreement is not None and one.n_ratings:
-                statistics = statistics_table(one.title, one.agreement.statistics)
+                statistics = statistics_table(one.title, one.agreement.statistics, self.level)
                 blocks += [statistics.caption, as_text(statistics), ""]
         blocks += [one.agreement.sentence for one in self.measured if one.agreement and one.agreement.sentence]
         return "\n".join([*blocks, *self.notes]).rstrip()
@@ -251,9 +259,10 @@ SHORT = {
 }
 
 
-def statistics_table(title: str, statistics: Sequence[Statistic]) -> TextTable:
+def statistics_table(title: str, statistics: Sequence[Statistic], level: float = 0.95) -> TextTable:
     """Every statistic of a criterion: its value and interval or why there is none, and what it rests on."""
-    columns = ("Statistic", "About", "Value", "95 % interval", "Units", "Raters", "Ratings", "How, or why not")
+    interval = f"{100 * level:g} % interval"
+    columns = ("Statistic", "About", "Value", interval, "Units", "Raters", "Ratings", "How, or why not")
     rows = [
         [
             TITLES[one.name],
@@ -329,6 +338,6 @@ def _plots(one: Measured, ratings: Ratings) -> Iterator[Plot]:
         yield f"{name}-confusion-{place + 1}", caption, plots.confusion(counts, pair, labels)
 
 
-def _how(resamples: int, seed: int) -> list[tuple[str, str]]:
-    made = f"bootstrap, {resamples:,} resamples, seed {seed}, 95 %" if resamples else "none"
+def _how(resamples: int, seed: int, level: float) -> list[tuple[str, str]]:
+    made = f"bootstrap, {resamples:,} resamples, seed {seed}, {100 * level:g} %" if resamples else "none"
     return [("Intervals", made), ("Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC")]

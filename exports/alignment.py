@@ -21,11 +21,13 @@ from annotators.alignment import (
     human_ceiling,
     mean_agreement,
     prediction_powered_mean,
+    small_sample_warnings,
     system_ranking,
     undefined,
     yielding,
 )
 from db.engine import Database
+from db.models import Study
 from db.permissions import Actor
 from exports.alignment_arms import Arms, other_arm
 from exports.alignment_data import Human, StudyData, study_data
@@ -41,7 +43,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class AlignmentReport:
-    """All statistics of a study with what they were made from; `notes` say what was left out or assumed."""
+    """All statistics of a study with what they were made from.
+
+    `notes` say what was left out or assumed, and `warnings` what limits the figures.
+    """
 
     study: str
     protocol: str
@@ -50,6 +55,7 @@ class AlignmentReport:
     statistics: Sequence[Aligned]
     notes: Sequence[str]
     data: StudyData
+    warnings: Sequence[str] = ()
 
     def find(self, name: str, **about: Any) -> Aligned | None:
         """The first statistic of this name that is about this; what is not said must be None."""
@@ -67,8 +73,10 @@ class AlignmentReport:
             "labels": self.labels,
             "seed": self.asked.seed,
             "resamples": self.asked.resamples,
+            "level": self.asked.level,
             "statistics": [one.to_json() for one in self.statistics],
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
         }
 
 
@@ -99,11 +107,13 @@ def alignment_report(
     population = project_items(db, data.study.project_id, data.metrics)
     statistics: list[Aligned] = []
     notes: list[str] = []
+    warnings: list[str] = []
     for done, human in enumerate(data.humans):
         if progress is not None:
             progress(done, len(data.humans))
         study = _OfCriterion(data, human, labels, asked, by, epsilon, population)
         statistics += study.about_score(arms) if human.about_score else study.against_metrics(notes)
+        warnings += study.warnings()
     for metric in data.metrics:
         for reason, n in metric.unscored.items():
             notes.append(f"{metric.name}: {n:,} unscored and left out ({reason})")
@@ -115,6 +125,7 @@ def alignment_report(
         statistics=statistics,
         notes=notes,
         data=data,
+        warnings=warnings,
     )
 
 
@@ -174,6 +185,25 @@ class _OfCriterion:
     @property
     def name(self) -> str:
         return self.human.criterion.name
+
+    def warnings(self) -> list[str]:
+        """What limits the figures of this criterion: few rows, few questions, few of the rarer label."""
+        if self.human.reason:
+            return []
+        rows, _ = rows_of(self.data, self.human, self.labels)
+        table = Pairs.of(
+            [value for _, value in rows],
+            np.zeros(len(rows)),
+            clusters=[self.data.units[unit].question for unit, _ in rows],
+            binary=self.human.binary,
+        )
+        found = small_sample_warnings(table, self.asked.over)
+        if drawn_with(self.data.study):
+            found.append(
+                "the items were drawn by an advice, hard ones more often. The means over all items weigh each label by "
+                "one over the probability of its item; the other figures are about the items as they were drawn."
+            )
+        return [f"{self.name}: {words}" for words in found]
 
     def clusters(self) -> dict[Hashable, Hashable]:
         """Unit → its question."""
@@ -307,22 +337,47 @@ class _OfCriterion:
         )
 
     def _powered(self, metric: Metric) -> list[Aligned]:
-        """The human mean over all current items of the project that the metric has scored."""
-        if metric.judge or self.human.criterion.target != "item":
-            return []
+        """The human mean over all that the metric has values of.
+
+        A score of whole items: all current items of the project. A judge, or parts of items: all units of the study.
+        Labels that an advice drew count by the probability with which their item was drawn.
+        """
         values, _ = rows_of(self.data, self.human, "settled" if self.labels == "settled" else "item")
-        of_version = {self.data.units[unit].version_id: value for unit, value in values}
-        items = [item for item in self.population if metric.name in item.scores]
+        said = dict(values)
         per = str(self.data.study.settings.get("per") or "")
         parts = [part for part in per.split(",") if part]
+        about: dict[str, Any] = {"criterion": self.name, "metric": metric.name, "scale": self.human.scale}
+        drawn = drawn_with(self.data.study)
+        if metric.judge or self.human.criterion.target != "item":
+            units = [unit for unit in self.data.units if unit in metric.values]
+            facts = [self.data.units[unit] for unit in units]
+            if not units or any(part not in facts[0].groups for part in parts):
+                parts = []
+            return prediction_powered_mean(
+                np.array([said.get(unit, np.nan) for unit in units], dtype=np.float64),
+                np.array([metric.values[unit] for unit in units], dtype=np.float64),
+                self.asked,
+                clusters=[one.question for one in facts],
+                strata=[tuple(one.groups[part] for part in parts) for one in facts] if parts else None,
+                **about,
+            )
+        of_version = {self.data.units[unit].version_id: value for unit, value in values}
+        before = set(self.data.study.settings.get("not_drawn_from") or ())
+        items = [item for item in self.population if metric.name in item.scores and item.item not in before]
+        probabilities = None
+        if drawn:
+            probabilities = np.array([drawn.get(item.item, 0.0) for item in items], dtype=np.float64)
+            of_version = {one.version_id: of_version[one.version_id] for one in items
+                          if one.version_id in of_version and one.item in drawn}  # fmt: skip
+            parts = []
         return prediction_powered_mean(
             np.array([of_version.get(item.version_id, np.nan) for item in items], dtype=np.float64),
             np.array([item.scores[metric.name] for item in items], dtype=np.float64),
             self.asked,
             clusters=[item.question for item in items],
             strata=[tuple(getattr(item, part) for part in parts) for item in items] if parts else None,
-            criterion=self.name,
-            metric=metric.name,
+            probabilities=probabilities,
+            **about,
         )
 
     def _ceiling(self, metrics: Sequence[Metric]) -> Iterator[Aligned]:
@@ -345,6 +400,12 @@ class _OfCriterion:
                     yield one
                 elif place == 0 or _covers(human, metrics[0]) != _covers(human, metric):
                     yield one if place == 0 else replace(one, against=metric.name)
+
+
+def drawn_with(study: Study) -> dict[str, float]:
+    """Item → the probability with which an advice drew it into the study; empty where none did."""
+    found = study.settings.get("drawn_with") or {}
+    return {str(item): float(probability) for item, probability in found.items()}
 
 
 def _covers(human: Human, metric: Metric) -> set[str]:

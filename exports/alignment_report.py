@@ -66,7 +66,14 @@ class Report:
             if human.about_score is not None
             for by, counts in grades_by_group(data, human).items()
         ]
-        return cls(f"Alignment in study {report.study}", facts, report.statistics, report.notes, rows, grades)
+        return cls(
+            f"Alignment in study {report.study}",
+            facts,
+            report.statistics,
+            [*report.notes, *report.warnings],
+            rows,
+            grades,
+        )
 
     @classmethod
     def of_table(cls, found: TableAlignment) -> Report:
@@ -79,7 +86,7 @@ class Report:
             criterion = next((one.criterion for one in found.statistics if one.metric == name), None)
             rows.append((criterion or "human", scale, name, pairs))
         facts = [("Table", found.table), ("Rows", f"{found.n_rows:,}"), *_how(found.asked)]
-        return cls(f"Alignment in {found.table}", facts, found.statistics, found.notes, rows)
+        return cls(f"Alignment in {found.table}", facts, found.statistics, [*found.notes, *found.warnings], rows)
 
     def sections(self) -> list[Section]:
         """The tables, and with each criterion its plots."""

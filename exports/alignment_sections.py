@@ -165,7 +165,7 @@ OTHERS = (
     ("Calibration", ("calibration_error",)),
     ("May it replace an annotator (alternative annotator test)", ("alt_test_winning_rate", "alt_test_advantage")),
     (
-        "The human mean over all items of the project (prediction-powered)",
+        "The human mean over all that the metric has values of (prediction-powered)",
         ("classical_mean", "ppi_mean", "ppi_plus_plus_mean"),
     ),
     ("Anchoring", ("anchoring_effect", "blind_distance", "yielding")),

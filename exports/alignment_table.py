@@ -20,6 +20,8 @@ from annotators.alignment import (
     compare,
     human_ceiling,
     mean_agreement,
+    prediction_powered_mean,
+    small_sample_warnings,
     system_ranking,
     undefined,
 )
@@ -49,6 +51,7 @@ class TableAlignment:
     statistics: Sequence[Aligned]
     notes: Sequence[str]
     pairs: dict[str, Pairs]
+    warnings: Sequence[str] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As `assay alignment --table … --json` prints it."""
@@ -57,8 +60,10 @@ class TableAlignment:
             "rows": self.n_rows,
             "seed": self.asked.seed,
             "resamples": self.asked.resamples,
+            "level": self.asked.level,
             "statistics": [one.to_json() for one in self.statistics],
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
         }
 
 
@@ -70,13 +75,16 @@ def align_table(
     threshold: float | None = None,
     positive: str | None = None,
     epsilon: float = 0.2,
+    scale: tuple[float, float] | None = None,
 ) -> TableAlignment:
     """Every statistic of the metrics' columns against the human one, over all rows and by group.
 
     Human values are numbers, or two words of which `positive` (default: yes, true, correct, …) counts as 1. Rows of one
     `cluster` are resampled together; a row without one stands alone. With `unit` and `rater` also the human ceiling and
-    the alternative annotator test; rows of one unit are then a cluster, unless a cluster is named. Raises InvalidInput
-    naming file, line and column for a value that is no number, and NotFound for a column that is not there.
+    the alternative annotator test; rows of one unit are then a cluster, unless a cluster is named. `scale` has the ends
+    of the people's scale; without it two labels go from 0 to 1 and numbers from the lowest to the highest that there
+    is, which a note says. Raises InvalidInput naming file, line and column for a value that is no number or not on the
+    scale, and NotFound for a column that is not there.
     """
     table = read_columns(path)
     if not named.metrics:
@@ -85,16 +93,48 @@ def align_table(
         raise InvalidInput("A unit and a rater go together: name both columns, or neither.")
     human, word = table.judgements(named.human, positive)
     notes = [f'{named.human}: "{word}" counts as 1, any other value as 0'] if word else []
+    ends, where = _human_scale(table, named.human, human, scale)
+    notes += [where] if where else []
     work = _Work(
-        table=table, named=named, asked=asked or Resampling(), human=human, threshold=threshold, epsilon=epsilon
+        table=table,
+        named=named,
+        asked=asked or Resampling(),
+        human=human,
+        threshold=threshold,
+        epsilon=epsilon,
+        scale=ends,
     )
-    found = mean_agreement(human, work.groups, work.asked, clusters=work.clusters, by=named.group, **work.about)
+    found = mean_agreement(
+        human, work.groups, work.asked, clusters=work.clusters, by=named.group, scale=ends, **work.about
+    )
     pairs = {name: work.pairs(name) for name in named.metrics}
     for name in named.metrics:
         found += work.of_metric(name, pairs[name])
     for first, second in combinations(named.metrics, 2):
         found += work.compared(first, second)
-    return TableAlignment(table.name, len(table.lines), work.asked, found, notes, pairs)
+    everything = Pairs.of(human, np.zeros(len(human)), clusters=work.clusters)
+    warnings = small_sample_warnings(everything, work.asked.over)
+    return TableAlignment(table.name, len(table.lines), work.asked, found, notes, pairs, warnings)
+
+
+def _human_scale(
+    table: Columns, column: str, human: Sequence[float | None], given: tuple[float, float] | None
+) -> tuple[tuple[float, float] | None, str]:
+    """The ends of the people's scale, None where all values are one, and what is to be said of them."""
+    if given is not None:
+        for value, line in zip(human, table.lines, strict=True):
+            if value is not None and not given[0] <= value <= given[1]:
+                raise InvalidInput(
+                    f"{table.name}, line {line}: {column!r} is {value:g}, outside the scale {given[0]:g} to "
+                    f"{given[1]:g}. Correct the value or --human-scale."
+                )
+        return given, f"{column}: the scale goes from {given[0]:g} to {given[1]:g}"
+    said = {value for value in human if value is not None}
+    if said <= {0.0, 1.0}:
+        return (0.0, 1.0), ""
+    low, high = min(said), max(said)
+    where = "the lowest and highest value there is; --human-scale says others"
+    return ((low, high) if low < high else None), f"{column}: the scale goes from {low:g} to {high:g}, {where}"
 
 
 class _Work:
@@ -109,9 +149,10 @@ class _Work:
         human: list[float | None],
         threshold: float | None,
         epsilon: float,
+        scale: tuple[float, float] | None,
     ) -> None:
         self.table, self.named, self.human = table, named, human
-        self.threshold, self.epsilon = threshold, epsilon
+        self.threshold, self.epsilon, self.scale = threshold, epsilon, scale
         self.about: dict[str, Any] = {"criterion": named.human}
         self.groups = table.keys(named.group)
         owner = named.cluster or named.unit
@@ -128,10 +169,9 @@ class _Work:
         """One metric over all rows and by group, and beside people where the table says who judged what."""
         about: dict[str, Any] = {**self.about, "metric": name}
         found = association(pairs, self.asked, threshold=self.threshold, **about)
-        said = pairs.human
-        if len(said) and said.min() < said.max():
-            scale = (0.0, 1.0) if pairs.binary else (float(said.min()), float(said.max()))
-            found.append(calibration(pairs, self.asked, scale=scale, **about)[0])
+        if self.scale is not None:
+            found.append(calibration(pairs, self.asked, scale=self.scale, **about)[0])
+        found += self._powered(name)
         if self.groups is not None:
             found += system_ranking(pairs, self.asked, **about)
         for group in pairs.groups:
@@ -141,6 +181,26 @@ class _Work:
         if self.named.unit is not None and self.named.rater is not None:
             found += self._beside_people(name, self.named.unit, self.named.rater)
         return found
+
+    def _powered(self, name: str) -> list[Aligned]:
+        """The human mean of all rows with a score (or of all units, where there are some), of which few were judged."""
+        scores = self.table.numbers(name)
+        units = self.table.keys(self.named.unit)
+        rows: dict[Any, list[int]] = {}
+        for row in range(len(scores)):
+            rows.setdefault(row if units is None or units[row] is None else (units[row],), []).append(row)
+        said, scored, clusters = [], [], []
+        for members in rows.values():
+            given = [value for row in members if (value := self.human[row]) is not None]
+            found = [value for row in members if (value := scores[row]) is not None]
+            said.append(float(np.mean(given)) if given else np.nan)
+            scored.append(float(np.mean(found)) if found else np.nan)
+            clusters.append(members[0] if self.clusters is None else self.clusters[members[0]])
+        if not any(np.isnan(one) and not np.isnan(score) for one, score in zip(said, scored, strict=True)):
+            return []  # every row was judged: the mean is in the table of means
+        return prediction_powered_mean(
+            np.array(said), np.array(scored), self.asked, clusters=clusters, scale=self.scale, metric=name, **self.about
+        )
 
     def compared(self, first: str, second: str) -> list[Aligned]:
         """Two metrics on the same rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
@@ -78,13 +78,44 @@ class Columns:
         return float(word)
 
 
-def read_columns(path: Path) -> Columns:
-    """Read a table; NotFound for a path that is not there, InvalidInput for what is no table of a known kind."""
+def check_columns(path: Path, wanted: Mapping[str, str]) -> None:
+    """NotFound for the first column that a table lacks, by its heading alone; `wanted` is column → what names it.
+
+    What `read_columns` says of a file that is no table is said here as well. Nothing large is imported, so that a
+    wrong name is refused at once.
+    """
+    ending = _ending(path)
+    names: dict[str, None] = {}
+    if ending == ".parquet":
+        names = dict.fromkeys(_parquet_names(path))
+    else:
+        with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
+            if ending == ".jsonl":
+                for _, row in _json_lines(text, path.name):
+                    names |= dict.fromkeys(row)
+                    if all(column in names for column in wanted):
+                        return
+            else:
+                names = dict.fromkeys(_heading(text, path.name)[0])
+    for column, option in wanted.items():
+        if column not in names:
+            there = ", ".join(names) or "none"
+            raise NotFound(f"{path.name} has no column {column!r}. It has: {there}. Name the right one with {option}.")
+
+
+def _ending(path: Path) -> str:
+    """The ending of a table that is there; NotFound or InvalidInput if it is not, or is of no known kind."""
     if not path.is_file():
         raise NotFound(f"There is no file {str(path)!r}. Check the path.")
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise InvalidInput(f"{path.name} ends with {ending or 'nothing'!r}. Give one of: {', '.join(ENDINGS)}.")
+    return ending
+
+
+def read_columns(path: Path) -> Columns:
+    """Read a table; NotFound for a path that is not there, InvalidInput for what is no table of a known kind."""
+    ending = _ending(path)
     if ending == ".parquet":
         return _parquet(path)
     rows: list[dict[str, Any]] = []
@@ -97,17 +128,25 @@ def read_columns(path: Path) -> Columns:
     return Columns(path.name, {name: [row.get(name) for row in rows] for name in names}, lines)
 
 
-def _csv(text: TextIOWrapper, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _heading(text: TextIOWrapper, name: str) -> tuple[list[str], Any]:
+    """The names of the columns of a CSV file, and the reader that stands behind them."""
     first = text.readline()
     text.seek(0)
-    delimiter = max(_DELIMITERS, key=first.count)
-    reader = csv.reader(text, delimiter=delimiter)
+    reader = csv.reader(text, delimiter=max(_DELIMITERS, key=first.count))
     try:
         heading = next(reader, None)
-        if not heading:
-            raise InvalidInput(f"{name} is empty. The first line names the columns.")
-        if len(set(heading)) < len(heading):
-            raise InvalidInput(f"{name} names a column twice: {', '.join(heading)}. Rename one.")
+    except csv.Error as error:
+        raise InvalidInput(f"{name}, line {reader.line_num}: {error}. Save the table as CSV in UTF-8.") from None
+    if not heading:
+        raise InvalidInput(f"{name} is empty. The first line names the columns.")
+    if len(set(heading)) < len(heading):
+        raise InvalidInput(f"{name} names a column twice: {', '.join(heading)}. Rename one.")
+    return heading, reader
+
+
+def _csv(text: TextIOWrapper, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    heading, reader = _heading(text, name)
+    try:
         for row in reader:
             if row:
                 if len(row) > len(heading):
@@ -131,6 +170,16 @@ def _json_lines(text: TextIOWrapper, name: str) -> Iterator[tuple[int, dict[str,
         if not isinstance(row, dict):
             raise InvalidInput(f"{name}, line {number} is not an object. Each line is one JSON object.")
         yield number, row
+
+
+def _parquet_names(path: Path) -> list[str]:
+    import pyarrow as pa  # noqa: PLC0415 - large, and only for this kind of file
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        return [str(name) for name in pq.read_schema(path).names]
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InvalidInput(f"{path.name} cannot be read as Parquet: {error}. Write it again.") from None
 
 
 def _parquet(path: Path) -> Columns:

@@ -30,6 +30,15 @@ settings.load_profile("ci" if IN_CI else "everyday")
 _numbers = itertools.count()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the simulations of the night out unless they are asked for."""
+    if "nightly" in str(config.option.markexpr):
+        return
+    asleep = [item for item in items if item.get_closest_marker("nightly")]
+    config.hook.pytest_deselected(items=asleep)
+    items[:] = [item for item in items if item not in asleep]
+
+
 @pytest.fixture(autouse=True)
 def _main_module() -> Iterator[None]:
     """A page that was run by AppTest stays behind as `__main__`, which processes spawned later would import."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtr, ndtri, stdtrit
 
-from annotators.agreement.result import Interval, IntervalKind
+from annotators.agreement.result import Interval, IntervalKind, Raters
 from annotators.agreement.table import FloatArray, IntArray
 
 Evaluate = Callable[[FloatArray], FloatArray]
@@ -90,7 +90,8 @@ class Sampling:
 
     `clusters` (U) is the cluster (from 0) of each unit of the table of ratings, when clusters of units are resampled
     together; `over` is what they are called. `drawn_from`, when it is not 0, is how many clusters there are, those
-    without any unit that counts included, so that tables with the same clusters see the same resamples.
+    without any unit that counts included, so that tables with the same clusters see the same resamples. `raters` says
+    about which raters the interval is to be: None is what the statistic itself says, see `parts.with_value`.
     """
 
     resamples: int = 1000
@@ -100,6 +101,7 @@ class Sampling:
     clusters: IntArray | None = None
     over: str = "units"
     drawn_from: int = 0
+    raters: Raters | None = None
 
     def run(self, evaluate: Evaluate, multiplicity: IntArray, of_unit: IntArray, width: int = 1) -> Resampled:
         """Resample units or clusters; arguments as of `resample`, with the pattern of each unit (-1: none)."""

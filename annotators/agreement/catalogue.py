@@ -8,7 +8,8 @@ from typing import Literal
 from annotators.agreement.table import Ratings, Scale
 
 MOST_LABELS = 20  # specific agreement is reported by default up to so many labels
-MOST_RATERS = 100  # statistics of each pair are listed by default up to so many raters (4,950 pairs)
+MOST_RATERS = 10  # statistics of each pair, and their means, are made unasked up to so many raters (45 pairs)
+LEAST_SHARED = 10  # with three raters and more, a pair needs so many shared units for a κ unless told otherwise
 
 Needs = Literal["nothing", "order", "numbers", "ratio", "sets", "texts"]
 Family = Literal["counts", "conger", "icc", "pairs", "light", "sets", "texts"]
@@ -140,7 +141,7 @@ def default_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[
     if ratings.scale == "text":
         return ("text_identical", "text_similarity")
     alpha = headline(ratings.scale)
-    pairs, several = len(ratings.raters) <= MOST_RATERS, len(ratings.raters) > 2
+    pairs, several = len(ratings.raters) <= MOST_RATERS, 2 < len(ratings.raters) <= MOST_RATERS
     specific = ("specific_agreement",) if len(ratings.labels) <= MOST_LABELS else ()
     own = ("cohen_kappa_weighted",) * pairs + ("light_kappa_weighted",) * several if own_weights else ()
     if ratings.scale == "nominal":

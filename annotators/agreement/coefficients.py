@@ -66,14 +66,14 @@ def weighted_kappa(sums: PairSums, weights: FloatArray) -> FloatArray:
 
 
 def light_kappa(sums: PairSums, weights: FloatArray) -> FloatArray:
-    """Light's κ: the plain mean of Cohen's κ over those pairs of raters for which it is defined in the sample.
+    """Light's κ: the plain mean of Cohen's κ over all pairs of raters; NaN where it is undefined for one of them.
 
     Of weighted κ when `sums` has a distance. Light (1971), Psychological Bulletin 76, 365-377; with gaps each pair is
-    measured on the units that it shares.
+    measured on the units that it shares. Pairs are not left out: κ is 0/0 where two raters agree on one label
+    throughout, so that a mean of the others is one of the pairs that disagree.
     """
     kappa = cohen_kappa(sums, weights) if sums.distance is None else weighted_kappa(sums, weights)
-    defined = ~np.isnan(kappa)
-    return ratio(np.where(defined, kappa, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
+    return np.asarray(kappa.mean(axis=1))
 
 
 def fleiss_kappa(table: Counts, weights: FloatArray) -> FloatArray:

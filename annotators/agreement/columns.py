@@ -44,10 +44,11 @@ def tables_of(
     """The tables of the criteria of a long table, in order of appearance; every column has one entry a row.
 
     `criteria` None: there is one, called "value". `targets` are written as in a labels table ("" or None is the item,
-    "evidence:e1", …); a unit is an item and a target, and each kind of target of a criterion is a table. `questions`
-    has the question of each row's item. `lines` are the numbers of the rows in their file, for messages. None, NaN and
-    "" are missing ratings. `scale` and `labels` (declared, in order) hold for all criteria or go by their names. A
-    criterion whose values are all JSON arrays (or lists) is on the scale "set", whatever else is said.
+    "evidence:e1", …); a unit is an item and a target, and each kind of target of a criterion is a table. What is
+    written in no such way (the sentence that was rated, say) is a part of the item and makes no table of its own.
+    `questions` has the question of each row's item. `lines` are the numbers of the rows in their file, for messages.
+    None, NaN and "" are missing ratings. `scale` and `labels` (declared, in order) hold for all criteria or go by their
+    names. A criterion whose values are all JSON arrays (or lists) is on the scale "set", whatever else is said.
 
     Raises InvalidInput, naming the line, for columns of different length, a row without item or rater, a repeated cell,
     and a value that is not among the labels or does not fit the scale.
@@ -139,15 +140,16 @@ def _table(
     items, raters, values = (columns[name] or () for name in ("item", "rater", "value"))
     targets, questions = columns["target"], columns["question"]
     item_of = [items[row] for row in rows]
+    parts = [None if targets is None or _blank(targets[row]) else str(targets[row]) for row in rows]
     units: list[Hashable] = [
-        item if kind == ITEM or targets is None else (item, str(targets[row]))
-        for item, row in zip(item_of, rows, strict=True)
+        item if part in (None, ITEM) else (item, part) for item, part in zip(item_of, parts, strict=True)
     ]
     first: dict[tuple[Hashable, object], int] = {}
-    for unit, row in zip(units, rows, strict=True):
+    for row_place, (unit, row) in enumerate(zip(units, rows, strict=True)):
         cell = (unit, raters[row])
         if cell in first:
-            what = f"item {unit!r}" if kind == ITEM else f"item {unit[0]!r}, target {unit[1]!r},"  # type: ignore[index]
+            part = parts[row_place]
+            what = f"item {unit!r}" if part in (None, ITEM) else f"item {item_of[row_place]!r}, target {part!r},"
             raise InvalidInput(
                 f"line {line[row]} rates {what} by {raters[row]!r} a second time for {criterion!r} "
                 f"(first on line {line[first[cell]]}): keep one of the two"
@@ -198,11 +200,11 @@ def _as_sets(given: list[object]) -> list[object] | None:
 
 
 def _kind(target: str) -> str:
-    """The kind of a target; of one that is written in no way of ours, what stands before its colon."""
+    """The kind of a target; one that is written in no way of ours is a part of the item, whatever it says."""
     try:
         return target_kind(target).value
     except InvalidInput:
-        return target.split(":", maxsplit=1)[0]
+        return ITEM
 
 
 def _declared(value: object, labels: Mapping[str, Label]) -> object:

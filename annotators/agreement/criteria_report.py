@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotators.agreement.catalogue import headline
+from annotators.agreement.catalogue import LEAST_SHARED, headline
 from annotators.agreement.columns import ITEM, CriterionTable
 from annotators.agreement.own_weights import OwnWeights
 from annotators.agreement.remarks import warnings_about
 from annotators.agreement.report import measure
-from annotators.agreement.result import IntervalKind, Statistic
+from annotators.agreement.result import IntervalKind, Raters, Statistic
 from annotators.agreement.table import Label, Ratings, Scale
 from annotators.agreement.words import sentence
 
@@ -75,15 +75,17 @@ def agreement_report(
     seed: int = 0,
     level: float = 0.95,
     kind: IntervalKind = "BCa",
-    clustered: bool = False,
+    clustered: bool | None = None,
     own_weights: Mapping[str, OwnWeights] | None = None,
     units: str = "items",
+    raters: Raters | None = None,
+    least_shared: int = LEAST_SHARED,
 ) -> list[CriterionAgreement]:
     """Agreement on each criterion; arguments as of `measure`, which does the work.
 
-    `clustered` resamples questions instead of units, or the items of the units where a table says no questions. `units`
-    is what units are called in the sentence, in the plural, where the target is the item. `own_weights` are those of
-    each criterion that has some.
+    `clustered` resamples questions instead of units, or the items of the units where a table says no questions; None
+    does so where the table says the questions and some question has several units. `units` is what units are called in
+    the sentence, in the plural, where the target is the item. `own_weights` are those of each criterion that has some.
     """
     return [
         criterion_agreement(
@@ -95,9 +97,11 @@ def agreement_report(
             seed=seed,
             level=level,
             kind=kind,
-            clusters=_clusters(table) if clustered else None,
+            **_clusters(table, clustered),
+            raters=raters,
+            least_shared=least_shared,
             own_weights=(own_weights or {}).get(table.criterion),
-            units=units if table.target == ITEM else "units",
+            units=units if table.target == ITEM and len(set(table.items)) == len(table.items) else "units",
         )
         for table in tables
     ]
@@ -122,15 +126,23 @@ def criterion_agreement(
         shares={} if ratings.scale in ("set", "text") else ratings.label_shares(),
         statistics=statistics,
         sentence=sentence(statistics, coefficient=said, criterion=title or criterion, units=units) if said else None,
-        warnings=warnings_about(ratings, statistics),
+        warnings=warnings_about(ratings, statistics, asked.get("clusters"), asked.get("over", "questions")),
         weights=asked.get("own_weights"),
     )
 
 
-def _clusters(table: CriterionTable) -> dict[Hashable, Hashable]:
+def _clusters(table: CriterionTable, clustered: bool | None) -> dict[str, Any]:
+    """What is resampled together, and what it is called, as arguments of `measure`."""
+    if clustered is False or (clustered is None and not (table.questions and share_clusters(table.questions))):
+        return {}
     if table.questions is not None:
-        return dict(table.questions)
-    return dict(zip(table.ratings.units, table.items, strict=True))
+        return {"clusters": dict(table.questions), "over": "questions"}
+    return {"clusters": dict(zip(table.ratings.units, table.items, strict=True)), "over": "items"}
+
+
+def share_clusters(clusters: Mapping[Hashable, Hashable]) -> bool:
+    """Whether some cluster has several units."""
+    return len(set(clusters.values())) < len(clusters)
 
 
 def _labels(ratings: Ratings) -> tuple[Hashable, ...]:

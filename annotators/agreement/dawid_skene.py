@@ -19,7 +19,9 @@ from annotators.agreement.rater_models import (
     Run,
     UnitPatterns,
     best_of,
+    dependence_note,
     fit_notes,
+    identification_notes,
     resampled,
     run_em,
 )
@@ -110,7 +112,7 @@ def dawid_skene(
             "give smoothing, seed and resamples from 0 on, one start or more, and a level such as 0.95"
         )
     data = Observations.of(data) if isinstance(data, Ratings) else data
-    reason = data.why_undefined()
+    reason = data.why_undefined() or data.beside_others().why_undefined()
     n_raters, n_labels = len(data.raters), len(data.labels)
     if reason is not None:
         return DawidSkene(
@@ -126,6 +128,7 @@ def dawid_skene(
             fit=None,
             reason=reason,
         )
+    everything, data = data, data.beside_others()
     patterns = UnitPatterns.of(data)
     maximise = partial(_maximised, patterns.n_raters, smoothing)
     name = "log-likelihood plus log prior" if smoothing else "log-likelihood"
@@ -140,16 +143,20 @@ def dawid_skene(
     )
     order = _named(patterns, run)
     found = _described(data, patterns, run, order, smoothing)
-    notes = fit_notes(data, fit)
+    notes = [*identification_notes(everything), *fit_notes(data, fit)]
+    dependence = dependence_note(data, patterns, run.parameters)
+    notes += [dependence] if dependence else []
     if (order != np.arange(len(order))).any():
         notes.append("the classes were renamed so that as many ratings as possible are expected to be right")
-    thin = int((np.bincount(data.rater, minlength=n_raters) < patterns.n_labels * (patterns.n_labels - 1)).sum())
+    given = np.bincount(everything.rater, minlength=n_raters)
+    thin = int(((given < patterns.n_labels * (patterns.n_labels - 1)) & ~everything.alone).sum())
     if thin:
         notes.append(
             f"{thin:,} of {n_raters:,} raters have fewer ratings than their confusion matrix has free cells: "
             "read their rows as hints"
         )
-    found = replace(found, fit=fit, notes=tuple(notes))
+    posterior = np.where(np.isnan(found.posterior), everything.vote_shares(), found.posterior)
+    found = replace(found, fit=fit, notes=tuple(notes), posterior=posterior)
     if not resamples:
         return found
     return _with_intervals(found, patterns, run.posterior[:, order], resamples=resamples, seed=seed, level=level)

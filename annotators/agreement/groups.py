@@ -55,6 +55,7 @@ def agreement_by_group(
     groups: Mapping[Hashable, Hashable],
     statistics: Sequence[str] | None = None,
     *,
+    clusters: Mapping[Hashable, Hashable] | None = None,
     resamples: int = 1000,
     seed: int = 0,
     level: float = 0.95,
@@ -65,6 +66,7 @@ def agreement_by_group(
     `groups` has the group of every unit (a category, a system, a question's language); units without one are together
     in the group None, the last. A coefficient that is corrected for chance is corrected by the group's own label
     shares: two groups with the same raw agreement may differ in it. Labels that a group does not use stay declared.
+    `clusters` has the question of every unit, where questions are resampled.
     Raises InvalidInput as `measure` does.
     """
     members: dict[Hashable, list[int]] = {}
@@ -74,7 +76,8 @@ def agreement_by_group(
     found = []
     for name in names:
         chosen = np.array(members[name], dtype=np.int64)
-        measured = measure(some_units(ratings, chosen), statistics, resamples, seed, level, kind=kind)
+        part = some_units(ratings, chosen)
+        measured = measure(part, statistics, resamples, seed, level, kind=kind, clusters=clusters)
         found.append(GroupAgreement(name, len(chosen), tuple(measured)))
     return tuple(found)
 
@@ -85,6 +88,7 @@ def agreement_over_time(
     stretches: int = 8,
     statistics: Sequence[str] | None = None,
     *,
+    clusters: Mapping[Hashable, Hashable] | None = None,
     resamples: int = 1000,
     seed: int = 0,
     level: float = 0.95,
@@ -94,7 +98,8 @@ def agreement_over_time(
 
     `times` says when each rating was given, as a number, in the order of `ratings` (`pace.aligned` brings it there). A
     unit belongs to the time of its last rating, when its agreement became known; units with fewer than two ratings, and
-    those of which a rating has no time, are left out. There are fewer stretches when there are fewer units.
+    those of which a rating has no time, are left out. There are fewer stretches when there are fewer units. `clusters`
+    has the question of every unit, where questions are resampled.
     Raises InvalidInput when there is not one time a rating, and as `measure` does.
     """
     if times.shape != (ratings.n_ratings,):
@@ -110,7 +115,8 @@ def agreement_over_time(
         return ()
     found = []
     for place, chosen in enumerate(np.array_split(known, min(stretches, len(known)))):
-        measured = measure(some_units(ratings, np.sort(chosen)), statistics, resamples, seed, level, kind=kind)
+        part = some_units(ratings, np.sort(chosen))
+        measured = measure(part, statistics, resamples, seed, level, kind=kind, clusters=clusters)
         first, latest = float(last[chosen[0]]), float(last[chosen[-1]])
         found.append(GroupAgreement(place, len(chosen), tuple(measured), first, latest))
     return tuple(found)

@@ -19,10 +19,13 @@ from scipy import sparse, stats
 
 from annotators.agreement.coefficients import ratio
 from annotators.agreement.patterns import Rows
-from annotators.agreement.result import Interval
+from annotators.agreement.result import RANDOM_RATERS, Interval
 from annotators.agreement.table import FloatArray, Ratings
 
 FORMS = ("icc_1_1", "icc_a_1", "icc_c_1", "icc_1_k", "icc_a_k", "icc_c_k")
+OF_RANDOM_RATERS = ("icc_a_1", "icc_a_k")
+"""The forms whose raters are a sample of raters: their variance is part of what the correlation is about."""
+
 LITTLE = 1e-12  # a variance this small beside the squares it comes from is none
 
 
@@ -70,6 +73,8 @@ def one_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
 
     (MS_b - MS_w) / (MS_b + (n_0 - 1) MS_w), n_0 = (N - Σ n_u² / N) / (units - 1), which is k without gaps.
     """
+    empty = weights.sum(axis=1) <= 0
+    weights = np.where(empty[:, None], 1.0, weights)
     units, total = weights.sum(axis=1), weights @ numbers.sizes
     squares = weights @ numbers.squares
     within = weights @ (numbers.squares - numbers.sums**2 / numbers.sizes)
@@ -79,11 +84,15 @@ def one_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
     mean_between = ratio(between, units - 1, cut=False)
     size = ratio(total - weights @ numbers.sizes**2 / total, units - 1, cut=False)
     single = ratio(mean_between - mean_within, mean_between + (size - 1) * mean_within)
-    return np.column_stack([single, _stepped_up(single, total / units)])
+    forms = np.column_stack([single, _stepped_up(single, total / units)])
+    return np.where(empty[:, None], np.nan, forms)
 
 
 def two_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
     """ICC(A,1), (C,1), (A,k) and (C,k) (B × 4); NaN where the variances are 0 or cannot be told apart."""
+    # A sample without any of these units has no variances; it takes every unit, so that its sums can be divided.
+    empty = weights.sum(axis=1) <= 0
+    weights = np.where(empty[:, None], 1.0, weights)
     units, total = weights.sum(axis=1), weights @ numbers.sizes
     by_rater, sum_by_rater = np.asarray(weights @ numbers.rated), np.asarray(weights @ numbers.gave)
     raters = (by_rater > 0).sum(axis=1).astype(np.float64)
@@ -114,7 +123,7 @@ def two_way(numbers: Numbers, weights: FloatArray) -> FloatArray:
         _share(of_units, of_raters / k, error / k),
         _share(of_units, error / k),
     ]
-    return np.where(solvable[:, None], np.column_stack(forms), np.nan)
+    return np.where((solvable & ~empty)[:, None], np.column_stack(forms), np.nan)
 
 
 def _share(part: FloatArray, *others: FloatArray) -> FloatArray:
@@ -167,7 +176,16 @@ def f_intervals(numbers: Numbers, level: float) -> dict[str, Interval]:
         ends["icc_a_1"] = (low, high)
         if 1 + (k - 1) * low > 0:  # else the stepped-up interval has no lower end
             ends["icc_a_k"] = (k * low / (1 + (k - 1) * low), k * high / (1 + (k - 1) * high))
-    return {name: Interval(min(low, 1.0), min(high, 1.0), "F", level) for name, (low, high) in ends.items()}
+    return {
+        name: Interval(
+            min(low, 1.0),
+            min(high, 1.0),
+            "F",
+            level,
+            raters=RANDOM_RATERS if name in OF_RANDOM_RATERS else "",
+        )
+        for name, (low, high) in ends.items()
+    }
 
 
 def _f(level: float, above: float, below: float) -> float:

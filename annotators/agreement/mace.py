@@ -18,7 +18,9 @@ from annotators.agreement.rater_models import (
     Parameters,
     UnitPatterns,
     best_of,
+    dependence_note,
     fit_notes,
+    identification_notes,
     posterior_of,
     resampled,
     run_em,
@@ -128,10 +130,11 @@ def mace(
         strategy=np.full((n_raters, n_labels), np.nan),
         method=method,
         fit=None,
-        reason=data.why_undefined(),
+        reason=data.why_undefined() or data.beside_others().why_undefined(),
     )
     if found.reason is not None:
         return found
+    everything, data = data, data.beside_others()
     patterns = UnitPatterns.of(data)
     maximise = partial(_maximised, _variational if method == "variational" else _by_em)
     run, fit = best_of(
@@ -149,13 +152,17 @@ def mace(
     competence[rated] = parameters.competence[rated]
     strategy[rated] = 0.0
     strategy[np.ix_(rated, patterns.used)] = parameters.strategy[rated]
+    posterior = patterns.spread(run.posterior, n_labels)
+    notes = [*identification_notes(everything), *fit_notes(data, fit)]
+    dependence = dependence_note(data, patterns, _at(parameters.competence, parameters.strategy))
+    notes += [dependence] if dependence else []
     found = replace(
         found,
-        posterior=patterns.spread(run.posterior, n_labels),
+        posterior=np.where(np.isnan(posterior), everything.vote_shares(), posterior),
         competence=competence,
         strategy=strategy,
         fit=replace(fit, log_likelihood=_log_likelihood(patterns, parameters)),
-        notes=tuple(fit_notes(data, fit)),
+        notes=tuple(notes),
     )
     if not resamples:
         return found
@@ -165,11 +172,11 @@ def mace(
         here = np.asarray(drawn.incidence.sum(axis=0)).reshape(n_raters, -1).sum(axis=1) > 0
         draws.append(np.where(here, again.parameters.competence, np.nan))
         late += not again.converged
-    notes = found.notes
+    said = found.notes
     if late:
-        notes = (*notes, f"{late:,} of {resamples:,} resamples did not converge; they count in the intervals")
+        said = (*said, f"{late:,} of {resamples:,} resamples did not converge; they count in the intervals")
     interval = percentiles(np.array(draws), level)
-    return replace(found, notes=notes, competence_interval=interval, resamples=resamples, level=level)
+    return replace(found, notes=said, competence_interval=interval, resamples=resamples, level=level)
 
 
 def _table(knowing: FloatArray, guessing: FloatArray) -> FloatArray:

@@ -42,6 +42,8 @@ class Pairs:
         each = [name for name in names if families[name] == "pairs"]
         if "scott_pi" in each and len(self.ratings.raters) > 2:
             yield self._scott_of_all()
+            if not self.asked.each_pair:
+                each.remove("scott_pi")
         together: dict[int, int] = {}
         if "cohen_kappa" in each:
             all_at_once, together = self._together()
@@ -89,7 +91,14 @@ class Pairs:
         correlation = name in CORRELATIONS
         return Statistic.pending(
             name,
-            reason or reasons.of_pair(self.ratings, cells, shared, correlation=correlation),
+            reason
+            or reasons.of_pair(
+                self.ratings,
+                cells,
+                shared,
+                correlation=correlation,
+                least_shared=self.asked.least_shared if "kappa" in name else 2,
+            ),
             n_units=shared,
             n_raters=2,
             n_ratings=2 * shared,
@@ -150,19 +159,17 @@ class Pairs:
         return Sample(sums.multiplicity, sums.of_unit, sums.width, [part]), place
 
     def _mean(self, name: str) -> Sample:
-        """Light's κ: the mean over the pairs for which Cohen's is defined."""
+        """Light's κ: the mean over all pairs, or why one of them has none."""
         empty = np.empty(0, dtype=np.int64)
         reason = self.too_few or reasons.misfit(self.ratings, CATALOGUE[name], any_scale=self.asked.any_scale)
-        defined, left_out = reasons.defined_pairs(self.ratings, self.cells)
-        if not reason and not len(defined):
-            reason = reasons.NO_PAIR_DEFINED
+        reason = reason or reasons.pairs_without_kappa(self.ratings, self.cells, self.asked.least_shared)
         entry = entry_of(self.ratings, name, reason, 2)
         if reason:
             return Sample(empty, empty, 1, [Part([entry], partial(nothing, 1))])
         distance = None if name == "light_kappa" else distance_of(name, self.ratings, self.asked)
         sums = PairSums.of_ratings(
             self.ratings,
-            defined,
+            self.cells.shared()[0],
             self.sampling.seed,
             distance=distance,
             clusters=self.sampling.clusters,
@@ -172,8 +179,6 @@ class Pairs:
         if sums.blocked:
             what = "units" if self.sampling.clusters is None else self.sampling.over
             notes.append(f"{what} resampled in {len(sums.multiplicity):,} random blocks")
-        if left_out:
-            notes.append(f"mean of {len(defined):,} pairs of raters, {left_out:,} with an undefined κ left out")
         part = Part([entry], partial(coefficients.light_kappa, sums), note="; ".join(filter(None, notes)))
         return Sample(sums.multiplicity, sums.of_unit, sums.width, [part], blocked=sums.blocked)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from annotators.agreement import reasons, sets
 from annotators.agreement.bootstrap import Evaluate, Resampled, Sampling
-from annotators.agreement.catalogue import CATALOGUE
+from annotators.agreement.catalogue import CATALOGUE, LEAST_SHARED
 from annotators.agreement.distances import (
     Distance,
     Linear,
@@ -21,7 +21,7 @@ from annotators.agreement.distances import (
     ratio_distance,
 )
 from annotators.agreement.own_weights import OwnWeights
-from annotators.agreement.result import Interval, IntervalKind, Statistic
+from annotators.agreement.result import FIXED_RATERS, RANDOM_RATERS, Interval, IntervalKind, Statistic
 from annotators.agreement.table import FloatArray, IntArray, Ratings
 
 Analytic = Callable[[int, float, float], Interval | None]
@@ -34,12 +34,15 @@ class Asked:
 
     `any_scale` measures what needs an order or numbers whatever the scale, by number or by rank; `own_weights` are the
     agreement weights of the statistics that end in _weighted; `overlap` (0..1) is from which intersection over union
-    on two boxes are one find.
+    on two boxes are one find. With three raters and more a pair needs `least_shared` units for a κ; `each_pair` lists
+    statistics of pairs that have a value over all raters besides, too.
     """
 
     any_scale: bool = False
     own_weights: OwnWeights | None = None
     overlap: float = sets.OVERLAP
+    least_shared: int = LEAST_SHARED
+    each_pair: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +112,11 @@ class Sample:
 
 
 def with_value(entry: Statistic, sampled: Resampled, place: int, part: About, sampling: Sampling) -> Statistic:
-    """The entry with its value, intervals and method, unless it has a reason already."""
+    """The entry with its value, intervals and method, unless it has a reason already.
+
+    ICC(A,1) and (A,k) are about raters like these, so that McGraw & Wong's interval, where there is one, stands first
+    unless these raters are asked for. What resamples units is about these raters, and says so.
+    """
     if entry.reason is not None:
         return entry
     value, level = float(sampled.values[place]), sampling.level
@@ -120,23 +127,38 @@ def with_value(entry: Statistic, sampled: Resampled, place: int, part: About, sa
     boot = "BCa" if sampling.kind == "analytic" else sampling.kind
     made = [sampled.interval(place, level, boot)]
     if analytic is not None:
-        made.insert(0 if sampling.kind == "analytic" else 1, analytic)
+        of_random = analytic.raters == RANDOM_RATERS and sampling.raters != "fixed"
+        first = sampling.kind == "analytic" or of_random
+        made.insert(0 if first else 1, analytic)
     if made[0].low is not None or made[0] is analytic:
-        made += [sampled.interval(place, level, kind) for kind in FURTHER if kind not in (made[0].kind, sampling.kind)]
+        kinds = [one.kind for one in made]
+        made += [sampled.interval(place, level, kind) for kind in FURTHER if kind not in (*kinds, sampling.kind)]
+    if asks_which_raters(entry):
+        made = [one if one.raters else replace(one, raters=FIXED_RATERS) for one in made]
+    return with_intervals(replace(entry, value=value), made, part.note)
+
+
+def with_intervals(entry: Statistic, made: Sequence[Interval], note: str) -> Statistic:
+    """The entry with the first of the intervals as its own and the others beside, and all of it in words."""
     interval, *others = made
     notes = [interval.in_words()]
     if entry.left_out:
         notes.append(f"{entry.left_out:,} {'unit' if entry.left_out == 1 else 'units'} with a single rating left out")
-    notes += [part.note] if part.note else []
+    notes += [note] if note else []
     return replace(
         entry,
-        value=value,
         low=interval.low,
         high=interval.high,
         method="; ".join(notes),
         interval=interval,
         beside=tuple(other for other in others if other.low is not None),
+        note=note,
     )
+
+
+def asks_which_raters(entry: Statistic) -> bool:
+    """Whether other raters could have been asked: not of two who are named."""
+    return entry.raters is None
 
 
 def distance_of(name: str, ratings: Ratings, asked: Asked, codes: IntArray | None = None) -> Distance:

@@ -9,7 +9,10 @@ from functools import cached_property, reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtr
 
 from annotators.agreement.fitted import Fit
 from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
@@ -18,6 +21,10 @@ from annotators.errors import InvalidInput
 TOLERANCE = 1e-10  # of 1 + |objective|: an iteration that gains less ends the run
 MOST_ITERATIONS = 2_000
 SAME = 1e-6  # of 1 + |objective|: starts that end as close as this have reached the same maximum
+
+
+LEAST_SHARED = 10
+MOST_COMPARED = 500  # raters up to which every pair is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +84,33 @@ class Observations:
         first = np.r_[True, keys[1:] != keys[:-1]] if len(keys) else np.empty(0, dtype=bool)
         distinct = keys[first] // max(1, len(self.raters))
         return np.bincount(distinct, minlength=len(self.units)).astype(np.int64)
+
+    @cached_property
+    def groups_of_raters(self) -> IntArray:
+        """The group (from 0) of each rater: raters who share a unit, directly or by others, are of one group."""
+        shape = (len(self.raters), len(self.units))
+        rated = sparse.csr_array((np.ones(len(self.code)), (self.rater, self.unit)), shape=shape)
+        return np.asarray(connected_components(rated @ rated.T, directed=False)[1], dtype=np.int64)
+
+    @cached_property
+    def alone(self) -> npt.NDArray[np.bool_]:
+        """Which raters have ratings but share no unit with anybody."""
+        rates = np.bincount(self.rater, minlength=len(self.raters)) > 0
+        sizes = np.bincount(self.groups_of_raters)
+        return np.asarray((sizes[self.groups_of_raters] == 1) & rates)
+
+    def beside_others(self) -> Observations:
+        """The ratings of raters who share units; nothing tells how good the others are, nor what their units are."""
+        kept = ~self.alone[self.rater]
+        return replace(self, unit=self.unit[kept], rater=self.rater[kept], code=self.code[kept])
+
+    def vote_shares(self) -> FloatArray:
+        """The share of each label among a unit's ratings (U × K), NaN without any."""
+        votes = np.zeros((len(self.units), len(self.labels)))
+        np.add.at(votes, (self.unit, self.code), 1.0)
+        total = votes.sum(axis=1, keepdims=True)
+        found: FloatArray = np.divide(votes, total, out=np.full_like(votes, np.nan), where=total > 0)
+        return found
 
     def why_undefined(self) -> str | None:
         """Why no rater model can be fitted, or None."""
@@ -289,6 +323,64 @@ def best_of(
         trace=kept.trace,
     )
     return kept, fit
+
+
+def identification_notes(data: Observations) -> list[str]:
+    """Which raters the model can say nothing about, in words; `data` has all ratings."""
+    notes = []
+    alone = [str(data.raters[place]) for place in np.flatnonzero(data.alone).tolist()]
+    if alone:
+        who = ", ".join(alone[:5]) + (f" and {len(alone) - 5:,} more" if len(alone) > 5 else "")
+        notes.append(
+            f"{who} share{'s' * (len(alone) == 1)} no unit with another rater: nothing tells how good they are, so "
+            "that accuracy is undefined, and units that only they rated keep the label that was given"
+        )
+    groups = len(np.unique(data.groups_of_raters[np.unique(data.rater)])) - len(alone)
+    if groups > 1:
+        notes.append(
+            f"the raters fall into {groups:,} groups that share no unit: only the shares of the classes tie the groups "
+            "together, so that raters of different groups do not compare"
+        )
+    return notes
+
+
+def dependence_note(data: Observations, patterns: UnitPatterns, parameters: Parameters) -> str | None:
+    """That two raters agree more or less often than independent errors allow, or None.
+
+    For every pair that shares ten units: agreements, against n Σ_c p_c Σ_l π_al|c π_bl|c, as a normal deviate, at the
+    1 % level by Bonferroni over the pairs. Bivariate residuals of a latent class model: Qu, Tan & Kutner (1996),
+    Biometrics 52, 797-810, section 5; Vermunt & Magidson (2005). That the parameters were fitted to the same ratings
+    makes it say too little rather than too much.
+    """
+    r, u, k = patterns.n_raters, len(data.units), patterns.n_labels
+    if r < 3 or r > MOST_COMPARED:
+        return None
+    shared, agreed = np.zeros((r, r)), np.zeros((r, r))
+    rated = sparse.csr_array((np.ones(len(data.code)), (data.rater, data.unit)), shape=(r, u))
+    rated.sum_duplicates()
+    shared = (rated @ rated.T).toarray()
+    for code in patterns.used.tolist():
+        here = data.code == code
+        gave = sparse.csr_array((np.ones(int(here.sum())), (data.rater[here], data.unit[here])), shape=(r, u))
+        agreed += (gave @ gave.T).toarray()
+    table = np.exp(parameters.log_table).reshape(r, k, -1)
+    expected = np.einsum("alc,blc,c->ab", table, table, np.exp(parameters.log_prior))
+    spread = np.sqrt(np.maximum(shared * expected * (1 - expected), 1e-12))
+    first, second = np.triu_indices(r, 1)
+    enough = shared[first, second] >= LEAST_SHARED
+    first, second = first[enough], second[enough]
+    if not len(first):
+        return None
+    deviates = ((agreed - shared * expected) / spread)[first, second]
+    worst = int(np.abs(deviates).argmax())
+    if 2 * float(ndtr(-abs(deviates[worst]))) * len(first) > 0.01:
+        return None
+    a, b = first[worst], second[worst]
+    return (
+        f"errors are not independent: {data.raters[a]} and {data.raters[b]} agree on "
+        f"{100 * agreed[a, b] / shared[a, b]:.0f} % of their {shared[a, b]:,.0f} units where the model expects "
+        f"{100 * expected[a, b]:.0f} %; raters who share mistakes are taken for good ones"
+    )
 
 
 def fit_notes(data: Observations, fit: Fit) -> list[str]:

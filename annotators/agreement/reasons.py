@@ -6,11 +6,10 @@ import numpy as np
 
 from annotators.agreement.catalogue import Entry
 from annotators.agreement.patterns import Cells
-from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
+from annotators.agreement.table import FloatArray, Label, Ratings
 
 NOTHING_LEFT = "observed and chance agreement leave nothing to measure (0/0)"
 NO_VARIANCE = "the numbers do not vary enough between units and raters to tell the variances apart"
-NO_PAIR_DEFINED = "Cohen's κ is undefined for every pair of raters"
 NO_SPREAD = "one of the two raters gave one label throughout"
 ALL_EMPTY = "every set is empty, so that there is nothing to find"
 
@@ -56,17 +55,22 @@ def of_counts(ratings: Ratings, marginals: FloatArray, n_units: int, entry: Entr
         return f"{every(ratings.labels[0])}, and no other label is declared that could have been given"
     if not entry.estimated:
         return None
-    if n_units == 1:
+    if n_units == 1 and not entry.declared:
         return "only one unit was rated by two raters, so that chance agreement cannot be told from agreement"
     if len(used) == 1 and not entry.declared:
         return f"{every(ratings.labels[used[0]])}, so that agreement and chance agreement are both complete (0/0)"
     return None
 
 
-def of_pair(ratings: Ratings, cells: Cells, shared: int, *, correlation: bool = False) -> str | None:
+def of_pair(
+    ratings: Ratings, cells: Cells, shared: int, *, correlation: bool = False, least_shared: int = 2
+) -> str | None:
     """Why κ, π or (`correlation`) a correlation of one pair of raters is undefined, or None."""
     if shared == 0:
         return "the two raters share no unit"
+    if shared < least_shared and ratings.numbers_at(2)[1] > 2:
+        units = "only one unit" if shared == 1 else f"only {shared:,} units"
+        return f"the two raters share {units}, and a κ of one pair of several needs {least_shared:,}"
     if shared == 1:
         return "the two raters share only one unit, so that chance agreement cannot be told from agreement"
     if len(cells.a) == 1 and cells.a[0] == cells.b[0]:
@@ -76,14 +80,28 @@ def of_pair(ratings: Ratings, cells: Cells, shared: int, *, correlation: bool = 
     return None
 
 
-def defined_pairs(ratings: Ratings, cells: Cells) -> tuple[IntArray, int]:
-    """The pairs whose κ is defined, by the rules of `of_pair`, and how many are not."""
+def pairs_without_kappa(ratings: Ratings, cells: Cells, least_shared: int) -> str | None:
+    """Why not every pair of raters has a κ, by the rules of `of_pair`, or None when all have one.
+
+    A mean over the pairs that have one would be a mean over the pairs that happened to disagree: κ is 0/0 exactly where
+    both gave one label throughout, and in a sparse crowd that is most of the pairs that agree.
+    """
+    n = ratings.numbers_at(2)[1]
+    every_pair = n * (n - 1) // 2
     pairs, shared = cells.shared()
     first = np.searchsorted(cells.pair, pairs)
     one_cell = np.diff(np.r_[first, len(cells.pair)]) == 1
-    constant = one_cell & (cells.a[first] == cells.b[first])
-    defined = pairs[(shared > 1) & ~constant]
-    return defined, len(ratings.raters) * (len(ratings.raters) - 1) // 2 - len(defined)
+    enough = shared >= (least_shared if n > 2 else 2)
+    constant = int((enough & one_cell & (cells.a[first] == cells.b[first])).sum())
+    few = every_pair - int(enough.sum())
+    if not few + constant:
+        return None
+    why = [f"{few:,} share fewer than {least_shared:,} units"] * bool(few)
+    why += [f"{constant:,} gave one label throughout (0/0)"] * bool(constant)
+    return (
+        f"of {every_pair:,} pairs of raters {few + constant:,} {'has' if few + constant == 1 else 'have'} no κ "
+        f"({', '.join(why)}), and a mean of the others would leave out agreement: read α, which takes gaps"
+    )
 
 
 def unused(label: Label) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from annotators.agreement.table import Ratings
 from annotators.agreement.words import percent, prevalence_warning
 
 FEW_UNITS = 30
+FEW_CLUSTERS = 20
+"""Below so many clusters intervals over clusters fall short of what they say: docs/statistics.md has the figures."""
+
 SHORT_OF_THE_REST = ((2, "half"), (4, "80 %"), (6, "90 %"))
 """With up to so many units that carry any label but the commonest, 95 % intervals of α and κ covered the truth in about
 this share of simulated studies (three raters, two labels, 30 to 200 units); with seven and more they covered as they
@@ -22,9 +25,20 @@ KRIPPENDORFF = ((0.667, "below what tentative conclusions need"), (0.8, "for ten
 KAPPAS = ("cohen", "light", "scott", "fleiss", "conger")
 
 
-def warnings_about(ratings: Ratings, statistics: Sequence[Statistic]) -> list[str]:
-    """Everything that limits what the figures say, in words: prevalence, small samples, undefined resamples."""
+def warnings_about(
+    ratings: Ratings,
+    statistics: Sequence[Statistic],
+    clusters: Mapping[Hashable, Hashable] | None = None,
+    over: str = "questions",
+) -> list[str]:
+    """Everything that limits what the figures say, in words: prevalence, small samples, undefined resamples.
+
+    `clusters` has the cluster of each unit where clusters are resampled, and `over` is what they are called.
+    """
     found = [prevalence_warning(ratings, statistics), small_sample_warning(ratings)]
+    if clusters is not None:
+        counting = np.flatnonzero(ratings.sizes >= 2)
+        found.append(cluster_warning(len({clusters[ratings.units[place]] for place in counting.tolist()}), over))
     undefined = [
         one
         for one in statistics
@@ -64,6 +78,14 @@ def small_sample_warning(ratings: Ratings) -> str | None:
             f"covered the truth in only about {covered} of simulated studies."
         )
     return _few_units(units) if units < FEW_UNITS else None
+
+
+def cluster_warning(clusters: int, over: str = "questions") -> str | None:
+    """That there are too few clusters for an interval over clusters to be trusted, or None; `over` is their name."""
+    if not 0 < clusters < FEW_CLUSTERS:
+        return None
+    what = f"1 {over.removesuffix('s')}, which is" if clusters == 1 else f"{clusters} {over}, each of which is"
+    return f"The intervals rest on only {what} drawn as a whole: with fewer than {FEW_CLUSTERS} they are too narrow."
 
 
 def _few_units(units: int) -> str:

@@ -135,7 +135,7 @@ def _of_finds(ratings: Ratings, asked: Asked) -> Iterator[Sample]:
     if len(ratings.raters) == 2 and reason is None:
         entry = replace(entry, raters=(ratings.raters[0], ratings.raters[1]))
     yield _f1(finds.multiplicity, finds.of_unit, finds.shared, finds.sizes, entry=entry, note=note)
-    if len(ratings.raters) < 3:
+    if len(ratings.raters) < 3 or not asked.each_pair:
         return
     for a, b in combinations(range(len(ratings.raters)), 2):
         cells, of_unit = cells_of_pair(ratings, a, b)

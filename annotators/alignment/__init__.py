@@ -11,9 +11,10 @@ from annotators.alignment.pairs import Pairs
 from annotators.alignment.prediction_powered import prediction_powered_mean
 from annotators.alignment.resampling import Resampling
 from annotators.alignment.result import Aligned, undefined
+from annotators.alignment.small_samples import small_sample_warnings
 from annotators.alignment.systems import SystemMeans, system_means, system_ranking
 from annotators.alignment.thresholds import confusion, cross_validated, decide, roc_curve
-from annotators.alignment.units import Candidate, Difference, differences, next_to_label
+from annotators.alignment.units import Candidate, Difference, Drawn, differences, draw_to_label, next_to_label
 from annotators.alignment.words import TITLES
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Bin",
     "Candidate",
     "Difference",
+    "Drawn",
     "Pairs",
     "Resampling",
     "SystemMeans",
@@ -35,11 +37,13 @@ __all__ = [
     "cross_validated",
     "decide",
     "differences",
+    "draw_to_label",
     "human_ceiling",
     "mean_agreement",
     "next_to_label",
     "prediction_powered_mean",
     "roc_curve",
+    "small_sample_warnings",
     "steiger_z",
     "system_means",
     "system_ranking",

@@ -16,7 +16,8 @@ class Aligned:
     `p_value` (two-sided unless the method says otherwise). `n` is how many rows (units, or labels where each label is a
     row), systems, or people the value rests on; the method says which when it is not units. `metric`, `criterion` and
     `group` say what it is about, `by` what the groups are (system, category, …), `against` the metric, study or
-    annotator it is compared with. `interval` holds the parts of the method and does not go into JSON.
+    annotator it is compared with; `n_effective` is how many labels alone would give as short an interval. `interval`
+    holds the parts of the method and does not go into JSON.
     """
 
     name: str
@@ -32,10 +33,11 @@ class Aligned:
     by: str | None = None
     against: str | None = None
     p_value: float | None = None
+    n_effective: float | None = None
     interval: Interval | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The statistic as `alignment` JSON has it: `by`, `against` and `p_value` only where there is one."""
+        """The statistic as `alignment` JSON has it; `by`, `against`, `p_value`, `n_effective` where there is one."""
         found: dict[str, Any] = {
             "name": self.name,
             "metric": self.metric,
@@ -48,7 +50,7 @@ class Aligned:
             "n": self.n,
             "reason": self.reason,
         }
-        for name in ("by", "against", "p_value"):
+        for name in ("by", "against", "p_value", "n_effective"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name)
         return found

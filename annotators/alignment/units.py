@@ -13,6 +13,7 @@ from annotators.alignment.pairs import Pairs
 from annotators.errors import InvalidInput
 
 NEIGHBOURS = 15
+UNIFORM = 0.5  # how much of a draw is the same for all: no label weighs more than twice what it would in a plain one
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,52 @@ def next_to_label(
         seen[key] = turns[-1] + 1
     ordered = [i for _, i in sorted(zip(turns, order, strict=True), key=lambda entry: entry[0])]
     return [Candidate(units[i], float(disagreement[i]), float(uncertainty[i]), float(worth[i])) for i in ordered[:most]]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A unit that was drawn to be labelled, and the probability (0..1) with which it could have been."""
+
+    unit: Hashable
+    probability: float
+
+
+def draw_to_label(candidates: Sequence[Candidate], n: int, *, seed: int = 0, uniform: float = UNIFORM) -> list[Drawn]:
+    """n units drawn at random, those with more worth more often, each with a known inclusion probability.
+
+    Labels of the units that look most telling are not a sample of anything: a mean of them misses the truth however
+    many there are. Drawn with probability n · (u / N + (1 - u) · worth / Σ worth), cut at 1 and shared out again, each
+    label stands for one over its probability (Horvitz & Thompson 1952, Journal of the American Statistical Association
+    47, 663-685). `uniform` (u, 0..1) keeps every probability at least at u · n / N, so that no weight is larger than
+    N / (u · n): Zrnic & Candès (2024), Active Statistical Inference, ICML, section 6. Units are put into a random
+    order and picked by one random start and equal steps (Hartley & Rao 1962, Annals of Mathematical Statistics 33,
+    350-374), which takes exactly n. With no more than n candidates all are taken, with probability 1. Raises
+    InvalidInput for n below 1 or `uniform` outside 0..1.
+    """
+    if n < 1 or not 0 < uniform <= 1:
+        raise InvalidInput(f"{n} units, {uniform:g} of the chance uniform: give 1 or more, and a share above 0 up to 1")
+    if n >= len(candidates):
+        return [Drawn(one.unit, 1.0) for one in candidates]
+    worth = np.array([one.worth for one in candidates], dtype=np.float64)
+    total = float(worth.sum())
+    told = worth / total if total > 0 else np.full(len(worth), 1 / len(worth))
+    size: FloatArray = uniform / len(worth) + (1 - uniform) * told
+    sure = np.zeros(len(worth), dtype=np.bool_)
+    chance = size
+    while True:
+        chance = np.where(sure, 1.0, (n - int(sure.sum())) * size / size[~sure].sum()).astype(np.float64)
+        above = (chance >= 1) & ~sure
+        if not above.any():
+            break
+        sure |= above
+        if sure.sum() >= n:
+            break
+    rng = np.random.default_rng([seed, 4])
+    order = rng.permutation(len(worth))
+    ends = np.cumsum(chance[order])
+    picked = np.unique(np.searchsorted(ends, rng.random() + np.arange(n), side="right"))
+    chosen = order[picked[picked < len(order)]]
+    return [Drawn(candidates[i].unit, float(min(chance[i], 1.0))) for i in sorted(chosen.tolist())]
 
 
 def _percentiles(column: FloatArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.base import (
+    INTERVAL_KINDS,
+    RATERS,
     AsJson,
+    IntervalKindName,
+    Level,
     ReportFile,
     Resamples,
     Seed,
@@ -19,11 +23,13 @@ from app.cli.base import (
     TableFile,
     column,
     command,
+    one_of,
     opened,
     study_id_of,
     table_or_study,
 )
 from app.cli.output import emit, working
+from exports.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.agreement import CriterionAgreement
@@ -77,7 +83,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     value: Annotated[str | None, column("With --table: the rating.  [default: value]")] = None,
     criterion: Annotated[str | None, column("With --table: what was asked.  [default: criterion]")] = None,
     target: Annotated[str | None, column("With --table: the part of the unit.  [default: target]")] = None,
-    question: Annotated[str | None, column("With --table: what --clustered draws.  [default: question]")] = None,
+    question: Annotated[str | None, column("With --table: what is drawn together.  [default: question]")] = None,
     wide: Annotated[
         bool, typer.Option("--wide", help="With --table: one row a unit, one column a rater, empty means missing.")
     ] = False,
@@ -93,7 +99,28 @@ def agreement(  # noqa: PLR0917 - the command's options
             show_default=False,
         ),
     ] = None,
-    clustered: Annotated[bool, typer.Option("--clustered", help="Resample questions instead of units.")] = False,
+    clustered: Annotated[
+        bool | None,
+        typer.Option(
+            "--clustered/--no-clustered",
+            help="Resample questions, or units.  [default: questions where some question has several units]",
+            show_default=False,
+        ),
+    ] = None,
+    raters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R",
+            help="Which raters intervals are about: fixed (these) or random (raters like these: units and raters are "
+            "resampled).  [default: fixed, but random for ICC(A,1) and ICC(A,k)]",
+            show_default=False,
+        ),
+    ] = None,
+    shared: Annotated[
+        int, typer.Option(metavar="N", min=2, help="Units that two of several raters must share for a κ.")
+    ] = 10,
+    interval: IntervalKindName = "BCa",
+    level: Level = 0.95,
     report: ReportFile = None,
     plan: Annotated[
         float | None,
@@ -114,6 +141,16 @@ def agreement(  # noqa: PLR0917 - the command's options
     --table no database is needed: a long table has the columns item, annotator and value (and criterion, target,
     question where there are several); each cell may be there once.
     """
+    kind = one_of(interval, INTERVAL_KINDS, "--interval")
+    about = None if raters is None else one_of(raters, RATERS, "--raters")
+    of_tables = {
+        "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
+        "target": target, "question": question, "wide": wide,
+    }  # fmt: skip
+    what = table_or_study(table, project, study, of_tables)
+    if isinstance(what, Path):
+        # Before anything large is imported: a wrong name is refused at once.
+        check_columns(what, _named_columns(of_tables))
     from annotators.agreement import agreement_report as report_of
     from exports.agreement import agreement_report
     from exports.agreement_report import Report
@@ -123,11 +160,6 @@ def agreement(  # noqa: PLR0917 - the command's options
 
     named = [name.strip() for name in statistics.split(",") if name.strip()]
     chosen: str | list[str] = statistics if statistics in ("default", "all") else named
-    of_tables = {
-        "scale": scale, "labels": labels, "unit": unit, "rater": rater, "value": value, "criterion": criterion,
-        "target": target, "question": question, "wide": wide,
-    }  # fmt: skip
-    what = table_or_study(table, project, study, of_tables)
     own = named_weights(weights or ())
     if isinstance(what, Path):
         columns = Named(unit, rater, value, criterion, target, question)
@@ -138,12 +170,16 @@ def agreement(  # noqa: PLR0917 - the command's options
                 statistics=chosen,
                 resamples=resamples,
                 seed=seed,
+                level=level,
+                kind=kind,
+                raters=about,
+                least_shared=shared,
                 clustered=clustered,
                 units="units",
                 own_weights=weights_for(own, [(one.criterion, one.ratings) for one in found.tables]),
             )
-        document = _document(found, criteria, seed, resamples)
-        made = Report.of_table(found, criteria, seed=seed, resamples=resamples)
+        document = _document(found, criteria, seed, resamples, level)
+        made = Report.of_table(found, criteria, seed=seed, resamples=resamples, level=level)
     else:
         with opened(context) as here, working("Measuring agreement"):
             study_id = study_id_of(here, *what)
@@ -154,8 +190,12 @@ def agreement(  # noqa: PLR0917 - the command's options
                 seed=seed,
                 resamples=resamples,
                 statistics=chosen,
-                clustered=clustered,
+                clustered=clustered is not False,
                 weights=own,
+                level=level,
+                kind=kind,
+                raters=about,
+                least_shared=shared,
             )
         document, made = of_study.to_json(), Report.of_study(of_study)
     with working("Simulating studies") if plan is not None else nullcontext():
@@ -168,6 +208,16 @@ def agreement(  # noqa: PLR0917 - the command's options
     emit(document, lambda: "\n\n".join([made.in_words(), *(one.in_words() for one in plans)]), as_json=as_json)
 
 
+def _named_columns(given: Mapping[str, Any]) -> dict[str, str]:
+    """Column → the option that names it, of the columns that a table must have."""
+    if given["wide"]:
+        columns = [name.strip() for name in (given["rater"] or "").split(",") if name.strip()]
+        return dict.fromkeys(columns, "--rater") | ({given["unit"]: "--unit"} if given["unit"] else {})
+    needed = {"unit": "item", "rater": "annotator", "value": "value"}
+    found = {given[option] or usual: f"--{option}" for option, usual in needed.items()}
+    return found | {given[name]: f"--{name}" for name in ("criterion", "target", "question") if given[name]}
+
+
 def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:
     """A plan for each criterion of the report; one that cannot be planned says why."""
     from exports.agreement_planning import criterion_plan
@@ -177,11 +227,14 @@ def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:
     return [criterion_plan(one.title, one.ratings, width, seed=seed) for one in made.measured]
 
 
-def _document(found: RatingTables, criteria: Sequence[CriterionAgreement], seed: int, resamples: int) -> dict[str, Any]:
+def _document(
+    found: RatingTables, criteria: Sequence[CriterionAgreement], seed: int, resamples: int, level: float
+) -> dict[str, Any]:
     return {
         "table": found.name,
         "seed": seed,
         "resamples": resamples,
+        "level": level,
         "left_out": found.left_out,
         "criteria": [one.to_json() for one in criteria],
     }

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.cli.base import (
+    INTERVAL_KINDS,
     AsJson,
+    Level,
     ReportFile,
     Resamples,
     Seed,
@@ -18,11 +20,13 @@ from app.cli.base import (
     TableFile,
     column,
     command,
+    one_of,
     opened,
     study_id_of,
     table_or_study,
 )
 from app.cli.output import emit, progress, working
+from exports.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.alignment import Aligned
@@ -85,7 +89,17 @@ def alignment(  # noqa: PLR0917 - the command's options
     epsilon: Annotated[
         float, typer.Option(metavar="E", help="What an annotator's cost is worth in the alternative annotator test.")
     ] = 0.2,
+    human_scale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LOW,HIGH",
+            help="With --table: the ends of the people's scale.  [default: the lowest and highest value there is]",
+            show_default=False,
+        ),
+    ] = None,
     report: ReportFile = None,
+    interval: Annotated[str, typer.Option(metavar="K", help="Kind of interval: BCa or percentile.")] = "BCa",
+    level: Level = 0.95,
     seed: Seed = 0,
     resamples: Resamples = 1000,
     as_json: AsJson = False,
@@ -95,25 +109,36 @@ def alignment(  # noqa: PLR0917 - the command's options
     Of a study, or with --table of columns of a file. Correlations, AUROC, decisions at thresholds, calibration, the
     human ceiling, the ranking of systems, metrics against each other; each with an interval, or the reason why not.
     """
-    from annotators.alignment import Resampling
-    from exports.alignment import LABELS, AlignmentReport, alignment_report
-    from exports.alignment_table import Named, TableAlignment, align_table
-
-    asked = Resampling(resamples, seed)
-    found: AlignmentReport | TableAlignment
+    kind = one_of(interval, INTERVAL_KINDS[:2], "--interval")
     of_tables = {
         "human": human, "metric": metric, "group": group, "cluster": cluster, "unit": unit, "rater": rater,
-        "positive": positive, "threshold": threshold,
+        "positive": positive, "threshold": threshold, "human_scale": human_scale,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables)
+    scale = None if human_scale is None else two_ends(human_scale, "--human-scale")
     if isinstance(what, Path):
         if scorer or by:
             raise typer.BadParameter("A table has no --scorer and no --by. Leave them out.", param_hint="--table")
         if human is None or not metric:
             raise typer.BadParameter("Name the columns with --human and --metric.", param_hint="--table")
+        # Before anything large is imported: a wrong name is refused at once.
+        names = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
+        columns = {name: f"--{option}" for option, name in names.items() if name}
+        check_columns(what, columns | dict.fromkeys(metric or (), "--metric"))
+    from annotators.alignment import Resampling
+    from exports.alignment import LABELS, AlignmentReport, alignment_report
+    from exports.alignment_table import Named, TableAlignment, align_table
+
+    asked = Resampling(resamples, seed, level, "percentile" if kind == "percentile" else "BCa")
+    found: AlignmentReport | TableAlignment
+    if isinstance(what, Path):
+        assert human is not None
+        assert metric
         named = Named(human, tuple(metric), group, cluster, unit, rater)
         with working("Measuring"):
-            found = align_table(what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon)
+            found = align_table(
+                what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon, scale=scale
+            )
     else:
         if labels not in LABELS:
             raise typer.BadParameter(f"{labels!r} is none of {', '.join(LABELS)}.", param_hint="--labels")
@@ -129,7 +154,19 @@ def alignment(  # noqa: PLR0917 - the command's options
         made = Report.of_table(found) if isinstance(found, TableAlignment) else Report.of_study(found)
         written = write_report(made, report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
-    emit(found.to_json(), lambda: in_words(found.statistics, found.notes), as_json=as_json)
+    emit(found.to_json(), lambda: in_words(found.statistics, [*found.notes, *found.warnings]), as_json=as_json)
+
+
+def two_ends(given: str, option: str) -> tuple[float, float]:
+    """Two numbers with a comma between them, the lower one first; BadParameter for anything else."""
+    low, comma, high = given.partition(",")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        ends = (0.0, 0.0)
+    if not comma or not ends[0] < ends[1]:
+        raise typer.BadParameter(f"{given!r} is no scale. Write its ends, such as 1,5.", param_hint=option)
+    return ends
 
 
 def in_words(statistics: Sequence[Aligned], notes: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,13 @@ import typer
 from annotators.errors import NotFound
 
 if TYPE_CHECKING:
+    from annotators.agreement.result import IntervalKind, Raters
     from app.settings import Settings
     from db.engine import Database
     from db.permissions import Actor
 
 F = TypeVar("F", bound=Callable[..., Any])
+N = TypeVar("N", bound=str)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else.")]
 ProjectName = Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.", show_default=False)]
@@ -41,6 +43,15 @@ ReportFile = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")]
 Resamples = Annotated[int, typer.Option(min=0, help="Resamples behind each interval; 0 leaves the intervals out.")]
+INTERVAL_KINDS: tuple[IntervalKind, ...] = ("BCa", "percentile", "jackknife", "analytic")
+RATERS: tuple[Raters, ...] = ("fixed", "random")
+Level = Annotated[
+    float, typer.Option(metavar="L", min=0.01, max=0.9999, help="Level of the intervals, between 0 and 1.")
+]
+IntervalKindName = Annotated[
+    str,
+    typer.Option(metavar="K", help="Kind of interval: BCa, percentile, jackknife, or analytic where there is one."),
+]
 PersonName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the person.", show_default=False)]
 
 
@@ -75,6 +86,14 @@ def command(on: typer.Typer, name: str, *examples: str) -> Callable[[F], F]:
 def column(help_text: str) -> Any:
     """An option that names a column of a table."""
     return typer.Option(metavar="COL", help=help_text, show_default=False)
+
+
+def one_of(given: str, names: Sequence[N], option: str) -> N:
+    """The one of the names that was given, whatever its capitals; BadParameter lists them."""
+    found = next((name for name in names if name.lower() == given.lower()), None)
+    if found is None:
+        raise typer.BadParameter(f"{given!r} is none of {', '.join(names)}.", param_hint=option)
+    return found
 
 
 def table_or_study(

@@ -81,7 +81,7 @@ def _how() -> dict[str, Any]:
             )
         )
         whole = st.checkbox("Every statistic, whatever the scale", key="agreement-all")
-        clustered = st.checkbox("Draw questions, not units", key="agreement-clustered")
+        clustered = st.checkbox("Draw questions, not units", value=True, key="agreement-clustered")
         st.caption(
             "Units are drawn again with replacement; the same seed gives the same interval. Answers to one question "
             "are not independent: drawing questions keeps them together."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -10,7 +12,7 @@ from annotators.alignment import Resampling
 from app import downloads, navigation, ui, wording
 from app.widgets import alignment_views as views
 from app.widgets import blocks, choices
-from app.widgets.study_form import ITEMS
+from app.widgets.study_form import DRAWN, ITEMS
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.score_summaries import list_scorers_in
@@ -65,7 +67,10 @@ def page() -> None:
             _new_study(project, views.draw_differences(report, human, metric), "differences")
     with following:
         if (metric := _metric(metrics, "next")) is not None:
-            _new_study(project, views.draw_next(ui.db(), report, human, metric), "next")
+            advised = views.draw_next(ui.db(), report, human, metric)
+            if advised is not None:
+                items = [str(one.unit) for one in advised.candidates]
+                _new_study(project, items, "next", partial(advised.draw, seed=report.asked.seed))
     with files:
         _files(report)
 
@@ -144,21 +149,26 @@ def _plots(report: AlignmentReport, human: Human, metrics: list[Metric]) -> None
         views.draw_plots(report, human, metric, metrics)
 
 
-def _new_study(project: ProjectRow, items: list[str], where: str) -> None:
-    """Takes the first of these items to the form of a new study."""
+def _new_study(
+    project: ProjectRow,
+    items: list[str],
+    where: str,
+    draw: Callable[[int], tuple[tuple[str, ...], dict[str, Any]]] | None = None,
+) -> None:
+    """Takes the first of these items to the form of a new study, or so many that `draw` draws among them."""
     if not items or not ui.may(project.role, RESEARCHERS):
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"alignment-study-of-{where}"):
-        n = st.number_input(
-            "Items from the top", 1, len(items), min(20, len(items)), key=f"alignment-n-{where}", width=160
-        )
+        label = "Items from the top" if draw is None else "Items to draw"
+        n = st.number_input(label, 1, len(items), min(20, len(items)), key=f"alignment-n-{where}", width=160)
         if st.button("New study of these items", key=f"alignment-new-{where}"):
-            st.session_state[ITEMS] = tuple(items[: int(n)])
+            chosen, drawn = (tuple(items[: int(n)]), {}) if draw is None else draw(int(n))
+            st.session_state[ITEMS], st.session_state[DRAWN] = chosen, drawn
             st.switch_page(navigation.find("studies"), query_params={"project": str(project.project_id)})
 
 
 def _notes(report: AlignmentReport) -> None:
-    for note in report.notes:
+    for note in [*report.notes, *report.warnings]:
         st.caption(ui.plain(note))
 
 

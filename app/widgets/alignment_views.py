@@ -14,7 +14,6 @@ from annotators.alignment import (
     cross_validated,
     decide,
     differences,
-    next_to_label,
     system_means,
 )
 from app import ui, wording
@@ -24,8 +23,9 @@ from db.engine import Database
 from exports import agreement_plots
 from exports import alignment_plots as plots
 from exports.alignment import AlignmentReport, comparable, pairs_of
+from exports.alignment_advice import Advice, advice
 from exports.alignment_data import Human, grade_titles, grades_by_group
-from exports.alignment_scores import Metric, metrics_about, project_items
+from exports.alignment_scores import Metric, metrics_about
 from exports.alignment_sections import (
     HEADLINES,
     OTHERS,
@@ -220,30 +220,15 @@ def draw_differences(report: AlignmentReport, human: Human, metric: Metric) -> l
     return list(dict.fromkeys(report.data.units[str(one.unit)].item for one in found))
 
 
-def draw_next(db: Database, report: AlignmentReport, human: Human, metric: Metric) -> list[str]:
-    """The items without a label whose label would tell most about the metric; the items, in their order."""
-    metrics = [one for one in report.data.metrics if not one.judge]
-    items = project_items(db, report.data.study.project_id, metrics)
-    done = {
-        facts.version_id for unit, facts in report.data.units.items() if any(unit in p for p in human.people.values())
-    }
-    open_items = [one for one in items if one.version_id not in done]
-    if not open_items:
+def draw_next(db: Database, report: AlignmentReport, human: Human, metric: Metric) -> Advice | None:
+    """The items without a label whose label would tell most about the metric; None where there are none."""
+    found = advice(db, report, human, metric)
+    if not found.candidates:
         ui.empty("Every item with a score has a label on this criterion.", "Score more items, or import some.")
-        return []
-    pairs = pairs_of(report.data, human, metric, "item") if human.about_score is None else None
-    found = next_to_label(
-        [one.item for one in open_items],
-        {one.name: [item.scores.get(one.name) for item in open_items] for one in metrics},
-        labelled=pairs,
-        chosen=metric.name if not metric.judge else None,
-        clusters=[one.question for one in open_items],
-        most=SHOWN,
-    )
-    by_name = {one.item: one for one in open_items}
+        return None
     rows = []
-    for candidate in found:
-        item = by_name[str(candidate.unit)]
+    for candidate in found.candidates[:SHOWN]:
+        item = found.items[str(candidate.unit)]
         rows.append(
             [
                 blocks.item(item.item, item.item_id), item.system, wording.number(item.scores.get(metric.name), 3),
@@ -259,9 +244,10 @@ def draw_next(db: Database, report: AlignmentReport, human: Human, metric: Metri
     )
     st.caption(
         "Metrics disagree: how far apart they rank the item. Score says little: how mixed people's labels are at such "
-        "a score. Worth is the mean of the two. One item of each question comes first."
+        "a score. Worth is the mean of the two. One item of each question comes first. A new study draws among all of "
+        "them, the more telling more often, and keeps with which probability, so that means stay unbiased."
     )
-    return [str(one.unit) for one in found]
+    return found
 
 
 def choices(report: AlignmentReport, human: Human) -> list[Metric]:

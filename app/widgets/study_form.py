@@ -51,6 +51,9 @@ _FILE = "study-protocol-kept"
 ITEMS = "study-items"
 """Where another page leaves the external ids of the items that a new study is to take."""
 
+DRAWN = "study-drawn"
+"""Where it leaves with what probabilities they were drawn, for the study's settings."""
+
 
 def draw(project: ProjectRow, counts: ItemCounts) -> None:
     """The form; on success the new study's page opens. Items that another page has chosen are its sample.
@@ -90,7 +93,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         rule=more.rule,
         lease_minutes=more.lease_minutes,
         show_scores=tuple(show_scores),
-        settings=more.settings,
+        settings={**more.settings, **(st.session_state.get(DRAWN, {}) if chosen else {})},
         items=chosen,
     )
     n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
@@ -109,6 +112,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         with ui.problems(), st.spinner(f"Making the study of {wording.count(n_items, 'item')}"):
             made = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
             st.session_state.pop(ITEMS, None)
+            st.session_state.pop(DRAWN, None)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
         protocol_view.draw(protocol)
     return made
@@ -165,6 +169,7 @@ def _chosen_items() -> tuple[str, ...]:
         st.markdown(f"**{wording.count(len(chosen), 'chosen item')}**: {ui.plain(first)}")
         if st.button("Sample from all items instead", key="study-all-items", type="tertiary"):
             st.session_state.pop(ITEMS)
+            st.session_state.pop(DRAWN, None)
             st.rerun()
     return chosen
 

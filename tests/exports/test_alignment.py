@@ -13,10 +13,11 @@ from annotators.criteria import Choice, Grade, Label
 from annotators.errors import NotAllowed, NotFound
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.engine import Database
-from db.models import AnnotationKind, Run, Score
+from db.models import AnnotationKind, Run, Score, Study
 from db.permissions import Actor
 from db.studies import StudyDesign, create_study
 from exports.alignment import AlignmentReport, alignment_report, pairs_of, rows_of
+from exports.alignment_advice import advice
 from exports.alignment_arms import BLIND
 from exports.alignment_data import positive_of, study_data
 from exports.alignment_scores import project_items
@@ -395,3 +396,52 @@ def _grade(
             given = StepSubmission(uuid.uuid4().hex, item["assignment"], item["sitting"], number, tuple(labels))
             submit(db, admin, study_id, step=given)
     return study_id
+
+
+# What to label next ---------------------------------------------------------------------------------------------------
+
+
+def test_labels_of_items_that_an_advice_drew_count_by_one_over_their_probability(
+    sqlite_database: Database, admin: Actor, judged: Judged, report: AlignmentReport
+) -> None:
+    quality, metric = (
+        report.data.human("quality"),
+        next(one for one in report.data.metrics if one.name == OVERLAP),
+    )
+    advised = advice(sqlite_database, report, quality, metric)
+    assert len(advised.candidates) == 30  # of 90 items 60 have labels
+    assert len(advised.labelled) == 60
+    items, kept = advised.draw(8, seed=3)
+    assert len(items) == 8
+    assert set(kept["drawn_with"]) == set(items)
+    assert advised.draw(8, seed=3) == (items, kept)
+
+    # The study as one whose items were drawn: every third with a tenth, the others with a half.
+    names = sorted({facts.item for facts in report.data.units.values()})
+    drawn = {name: 0.1 if place % 3 == 0 else 0.5 for place, name in enumerate(names)}
+    with sqlite_database.write() as session:
+        study = session.get_one(Study, judged.study_id)
+        study.settings = {**study.settings, "drawn_with": drawn, "not_drawn_from": list(items)}
+        session.add(study)
+    again = alignment_report(sqlite_database, admin, judged.study_id, asked=QUICK)
+    means = {report.data.units[unit].item: np.mean(values) for unit, values in quality.by_unit().items()}
+    weights = {name: 1 / drawn[name] for name in means}
+    expected = sum(weights[name] * means[name] for name in means) / sum(weights.values())
+    found = again.find("classical_mean", metric=OVERLAP, criterion="quality")
+    assert found is not None
+    assert found.value == pytest.approx(expected)
+    before = report.find("classical_mean", metric=OVERLAP, criterion="quality")
+    assert before is not None
+    assert before.value != pytest.approx(expected)
+    assert any("drawn by an advice" in words for words in again.warnings)
+    assert not any("drawn by an advice" in words for words in report.warnings)
+    assert again.to_json()["warnings"] == list(again.warnings)
+
+
+def test_few_questions_and_few_of_a_label_are_warned_of(
+    sqlite_database: Database, admin: Actor, tmp_path: Path
+) -> None:
+    made = make_judged(sqlite_database, admin, tmp_path / "few", questions=8, labelled=6)
+    found = alignment_report(sqlite_database, admin, made.study_id, asked=QUICK)
+    assert any("quality: The intervals rest on only 6 questions" in words for words in found.warnings)
+    assert any("quality: Only 18 units have a human value" in words for words in found.warnings)

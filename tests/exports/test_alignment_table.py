@@ -210,3 +210,23 @@ def test_the_report_of_a_study_has_every_criterion_and_its_plots(sqlite_database
     text = report_html(report)
     for words in ("one person against the rest (3 people)", "ROC curves", "calibration of", "straight fit", "seed 0"):
         assert words in text
+
+
+def test_a_table_with_rows_nobody_judged_has_a_prediction_powered_mean(tmp_path: Path) -> None:
+    path = tmp_path / "judged.csv"
+    rng = np.random.default_rng(1)
+    score = rng.random(60)
+    grades = ["" if row >= 25 else str(1 + round(4 * one)) for row, one in enumerate(score)]
+    path.write_text("grade,m\n" + "\n".join(f"{g},{s:.3f}" for g, s in zip(grades, score, strict=True)))
+    found = align_table(path, Named("grade", ("m",)), Resampling(50), scale=(1.0, 5.0))
+    tuned = next(one for one in found.statistics if one.name == "ppi_plus_plus_mean")
+    assert tuned.n == 25
+    assert tuned.n_effective is not None
+    assert tuned.n_effective > 50
+    assert "the mean of these 60 units" in (tuned.method or "")
+    assert found.notes == ["grade: the scale goes from 1 to 5"]
+    assert any("Only 25 units have a human value" in words for words in found.warnings)
+    with pytest.raises(InvalidInput, match="outside the scale 1 to 4"):
+        align_table(path, Named("grade", ("m",)), Resampling(50), scale=(1.0, 4.0))
+    said = align_table(path, Named("grade", ("m",)), Resampling(50)).notes
+    assert "the lowest and highest value there is; --human-scale says others" in said[0]

@@ -194,7 +194,7 @@ def test_perfect_agreement_falls_back_and_says_that_the_interval_says_little() -
     found = measure(Ratings.from_rows(rows), ["krippendorff_alpha_nominal"], seed=7)[0]
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
     assert found.method == (
-        "percentile bootstrap over units, 95 %, 1,000 resamples, seed 7; "
+        "percentile bootstrap over units (these raters), 95 %, 1,000 resamples, seed 7; "
         "every resample gives the same value, which understates the uncertainty"
     )
 

@@ -43,6 +43,25 @@ def test_a_long_table_becomes_one_table_a_criterion_and_kind_of_target() -> None
     assert tables[1].items == ("q1",)
 
 
+def test_only_our_kinds_of_target_make_tables_of_their_own() -> None:
+    sentences = [f"Claim {place}: it rained on day {place}." for place in range(40)]
+    tables = tables_of(
+        [*["a"] * 80, "b", "b"],
+        ["ann", "bob"] * 41,
+        ["yes", "no"] * 20 + ["yes"] * 42,
+        targets=[*(sentence for sentence in sentences for _ in range(2)), "", None],
+    )
+    assert [(one.criterion, one.target) for one in tables] == [("value", "item")]
+    [table] = tables
+    assert table.ratings.units[:2] == (("a", sentences[0]), ("a", sentences[1]))
+    assert table.ratings.units[-1] == "b"
+    assert table.items[:2] == ("a", "a")
+    [report] = agreement_report(tables, resamples=20)
+    assert "41 units" in (report.sentence or "")
+    with pytest.raises(InvalidInput, match=r"line 3 rates item 'a', target 'so: it goes', by 'r' a second time"):
+        tables_of(["a", "a"], ["r", "r"], ["x", "y"], targets=["so: it goes"] * 2, lines=[2, 3])
+
+
 def test_empty_cells_are_missing_and_arrays_are_sets() -> None:
     tables = tables_of(["a", "a", "b", "b"], ["r", "s"] * 2, ["[1, 2]", "[2]", "", "[]"], scale="ordinal")
     assert tables[0].ratings.scale == "set"
@@ -142,6 +161,24 @@ def test_a_unit_without_a_cluster_is_refused() -> None:
         measure(ratings, clusters={0: "q"})
 
 
+def test_questions_are_the_clusters_where_some_have_several_units() -> None:
+    matrix = random_matrix(1, raters=2, units=60, labels=2)
+    items, raters, values = long_columns(matrix.astype(int).tolist())
+    systems = [f"q{int(str(item)[1:]) % 15}" for item in items]
+
+    def method(questions: list[str] | None, **asked: bool) -> str:
+        table = tables_of(items, raters, values, questions=questions)
+        one = agreement_report(table, resamples=100, statistics=["fleiss_kappa"], **asked)[0]
+        return f"{one.statistics[0].method} {one.warnings}"
+
+    assert "over questions" in method(systems)
+    assert "rest on only 15 questions, each of which is drawn as a whole: with fewer than 20" in method(systems)
+    assert "over units" in method(systems, clustered=False)
+    assert "over units" in method(None)
+    assert "over units" in method([str(item) for item in items])  # each item its own question
+    assert "too narrow" not in method(systems, clustered=False)
+
+
 def test_targets_of_one_item_are_resampled_with_it_when_no_question_is_given() -> None:
     matrix = random_matrix(1, raters=2, units=40, labels=2)
     items, raters, values = long_columns(matrix.astype(int).tolist())
@@ -150,15 +187,15 @@ def test_targets_of_one_item_are_resampled_with_it_when_no_question_is_given() -
     found = agreement_report(tables_of(grouped, raters, values, targets=targets), clustered=True, resamples=100)[0]
     assert found.n_units == 40
     assert found.headline is not None
-    assert "over questions" in (found.headline.method or "")
+    assert "over items" in (found.headline.method or "")
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
         ("percentile", "percentile bootstrap over units"),
-        ("jackknife", "jackknife over units, t with 10 degrees of freedom, 95 %"),
-        ("analytic", "linearised, t with 10 degrees of freedom, 95 %"),
+        ("jackknife", "jackknife over units (these raters), t with 10 degrees of freedom, 95 %"),
+        ("analytic", "linearised (these raters), t with 10 degrees of freedom, 95 %"),
     ],
 )
 def test_the_interval_can_be_chosen_and_the_others_stand_beside(kind: str, words: str) -> None:

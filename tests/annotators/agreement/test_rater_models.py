@@ -76,3 +76,56 @@ def test_a_tie_and_an_unrated_unit_have_no_label() -> None:
     entropy = entropy_of_units(posterior)
     assert entropy[0] == pytest.approx(1.0)
     assert np.isnan(entropy[2])
+
+
+# What cannot be known -------------------------------------------------------------------------------------------------
+
+
+def with_a_loner() -> Ratings:
+    """Three raters of thirty units, and one who rated six other units alone."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=36)
+    matrix = np.where(rng.random((4, 36)) < 0.85, truth, 1 - truth).astype(float)
+    matrix[:3, 30:] = np.nan
+    matrix[3, :30] = np.nan
+    return Ratings.from_matrix(matrix, labels=[0, 1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rater_who_shares_no_unit_has_no_accuracy_and_overturns_nothing(seed: int) -> None:
+    ratings = with_a_loner()
+    given = [int(code) for code in ratings.code[ratings.rater == 3]]
+    for found, quality in (
+        ((one := dawid_skene(ratings, seed=seed)), one.accuracy),
+        ((other := mace(ratings, seed=seed)), other.competence),
+    ):
+        assert np.isnan(quality[3])
+        assert not np.isnan(quality[:3]).any()
+        assert list(found.unit_labels[30:]) == given
+        assert "3 shares no unit with another rater: nothing tells how good they are" in found.notes[0]
+
+
+def test_groups_of_raters_that_share_no_unit_are_said() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=80)
+    matrix = np.where(rng.random((6, 80)) < 0.9, truth, 1 - truth).astype(float)
+    matrix[:3, 40:] = np.nan
+    matrix[3:, :40] = np.nan
+    assert any(
+        "fall into 2 groups that share no unit" in note for note in dawid_skene(Ratings.from_matrix(matrix)).notes
+    )
+    assert not any("groups" in note for note in dawid_skene(Ratings.from_matrix(matrix[:3, :40])).notes)
+
+
+def test_raters_who_share_their_mistakes_are_noticed_and_independent_ones_are_not() -> None:
+    def notes(copied: float, seed: int) -> list[str]:
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(2, size=300)
+        matrix = np.where(rng.random((6, 300)) < 0.75, truth, 1 - truth).astype(float)
+        for one, other in ((0, 1), (2, 3)):
+            same = rng.random(300) < copied
+            matrix[other, same] = matrix[one, same]
+        return [note for note in dawid_skene(Ratings.from_matrix(matrix), seed=seed).notes if "independent" in note]
+
+    assert all("where the model expects" in notes(0.8, seed)[0] for seed in range(3))
+    assert sum(len(notes(0.0, seed)) for seed in range(10)) <= 1

@@ -64,7 +64,7 @@ ISSUE = """percent_agreement cohen_kappa cohen_kappa_linear cohen_kappa_quadrati
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
 def test_all_is_every_coefficient_whatever_the_scale(scale: Scale) -> None:
-    found = {one.name: one for one in measure(Ratings.from_rows(KRIPPENDORFF, scale=scale), "all", resamples=100)}
+    found = {one.name: one for one in measure(Ratings.from_rows(KRIPPENDORFF, scale=scale), "all", 100, least_shared=7)}
     assert set(ISSUE.split()) <= set(found)
     assert all(one.value is not None for one in found.values())
     assert found["krippendorff_alpha_ratio"].value == pytest.approx(0.797, abs=5e-4)  # numbers go by their value
@@ -99,15 +99,38 @@ def test_hundreds_of_numbers_are_not_listed_one_by_one() -> None:
     assert "specific_agreement" not in names(ratings)
 
 
-def test_a_crowd_has_the_mean_kappa_and_no_list_of_pairs() -> None:
-    units = [unit for unit in range(200) for _ in range(3)]
-    raters = [(unit * 7 + i * 31) % 150 for unit in range(200) for i in range(3)]
-    ratings = Ratings.from_triples(
-        units, raters, [(unit + (rater % 5 == 0)) % 2 for unit, rater in zip(units, raters, strict=True)]
+def crowd(raters: int = 88, units: int = 200) -> Ratings:
+    """Each unit rated by three of the raters, who share one or two units with most others."""
+    places = [(unit, (unit * 7 + i * 31) % raters) for unit in range(units) for i in range(3)]
+    return Ratings.from_triples(
+        [unit for unit, _ in places],
+        [rater for _, rater in places],
+        [(unit + (rater % 5 == 0)) % 2 for unit, rater in places],
     )
-    found = {one.name: one for one in measure(ratings, resamples=100)}
-    assert "cohen_kappa" not in found
-    assert found["light_kappa"].value is not None
+
+
+def test_above_ten_raters_pairs_are_made_only_when_asked_for() -> None:
+    for statistics in (None, "all"):
+        found = measure(crowd(), statistics, resamples=50)
+        assert all(one.raters is None for one in found)
+        assert len(found) < 40
+    named = {one.name: one for one in found}
+    for name in ("cohen_kappa", "light_kappa", "spearman"):
+        assert named[name].reason == f"there are 3,828 pairs of raters: ask for {name} by name to list them all"
+    assert named["scott_pi"].value == pytest.approx(named["fleiss_kappa"].value)
+    asked = measure(crowd(), ["cohen_kappa"], resamples=0)
+    assert len(asked) == 3828
+    ten, eleven = (rated(random_matrix(0, raters=raters)) for raters in (10, 11))
+    assert [len([one for one in measure(table, "all", resamples=0) if one.raters]) for table in (ten, eleven)] == [
+        45 * 7, 0,
+    ]  # fmt: skip
+
+
+def test_f1_of_sets_lists_no_pairs_of_a_crowd_unasked() -> None:
+    rows = [[["a"], ["b"], ["a", "b"]]] * 11
+    ratings = Ratings.from_rows(rows, scale="set")
+    assert [one.raters for one in measure(ratings, resamples=0) if one.name == "pairwise_f1"] == [None]
+    assert len(measure(ratings, ["pairwise_f1"], resamples=0)) == 56
 
 
 def test_json_has_the_agreed_keys_and_pairs_and_labels_only_where_they_belong() -> None:
@@ -129,9 +152,9 @@ def test_numbers_and_what_was_left_out_are_those_of_each_statistic() -> None:
     assert (fleiss.n_units, fleiss.n_raters, fleiss.n_ratings, fleiss.left_out) == (12, 4, 41, 0)
     assert (kappa.n_units, kappa.n_raters, kappa.n_ratings) == (9, 2, 18)
     assert alpha.method == (
-        "BCa bootstrap over units, 95 %, 1,000 resamples, seed 7; 1 unit with a single rating left out"
+        "BCa bootstrap over units (these raters), 95 %, 1,000 resamples, seed 7; 1 unit with a single rating left out"
     )
-    assert fleiss.method == "BCa bootstrap over units, 95 %, 1,000 resamples, seed 7"
+    assert fleiss.method == "BCa bootstrap over units (these raters), 95 %, 1,000 resamples, seed 7"
 
 
 def test_raters_who_rated_nothing_that_can_be_paired_are_not_counted() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from annotators.agreement import Ratings, Statistic, measure
 from annotators.agreement.catalogue import CATALOGUE, all_statistics
+from annotators.errors import InvalidInput
 
 FIXED_CHANCE = ("gwet_ac", "brennan_prediger")
 
@@ -45,10 +46,13 @@ def test_an_empty_table_is_undefined() -> None:
 def test_one_unit_leaves_what_is_corrected_for_chance_undefined() -> None:
     found = by_name(Ratings.from_rows([[1], [1], [2]], scale="interval"))
     for name, one in found.items():
-        if name.startswith(("krippendorff", "fleiss", "cohen", "conger", "scott", "gwet", "icc", "pearson")):
+        if name.startswith(("krippendorff", "fleiss", "cohen", "conger", "scott", "icc", "pearson")):
             assert one.value is None, name
             assert "only one unit" in (one.reason or ""), name
     assert found["light_kappa"].value is None
+    # p_o = 1/3, π = (2/3, 1/3), p_e = 2 · 2/9 = 4/9: (1/3 - 4/9) / (5/9)
+    assert found["gwet_ac1"].value == pytest.approx(-0.2)
+    assert found["gwet_ac1"].method == "no interval: one unit cannot be resampled"
     # its chance agreement, 1 / 2, is not estimated: (1/3 - 1/2) / (1 - 1/2)
     assert found["brennan_prediger"].value == pytest.approx(-1 / 3)
     raw = found["percent_agreement"]
@@ -57,8 +61,13 @@ def test_one_unit_leaves_what_is_corrected_for_chance_undefined() -> None:
     assert raw.method == "no interval: one unit cannot be resampled"
 
 
+def test_ac1_of_one_unit_on_which_all_agree_is_one_when_another_label_is_declared() -> None:
+    assert by_name(Ratings.from_rows([["a"]] * 3, labels=["a", "b"]), ["gwet_ac1"])["gwet_ac1"].value == 1.0
+    assert by_name(Ratings.from_rows([["a"]] * 3), ["gwet_ac1"])["gwet_ac1"].value is None
+
+
 def test_one_label_throughout_is_undefined_and_not_perfect() -> None:
-    found = by_name(Ratings.from_rows([["a"] * 5] * 3, labels=["a", "b"]))
+    found = by_name(Ratings.from_rows([["a"] * 10] * 3, labels=["a", "b"]))
     assert found["cohen_kappa"].value is None
     assert found["cohen_kappa"].reason == 'both raters gave "a" to every unit that they share (0/0)'
     for name in ("krippendorff_alpha_nominal", "fleiss_kappa"):
@@ -66,7 +75,7 @@ def test_one_label_throughout_is_undefined_and_not_perfect() -> None:
         assert found[name].reason == (
             'every rating is "a", so that agreement and chance agreement are both complete (0/0)'
         )
-    assert found["light_kappa"].reason == "Cohen's κ is undefined for every pair of raters"
+    assert "of 3 pairs of raters 3 have no κ (3 gave one label throughout (0/0))" in (found["light_kappa"].reason or "")
     assert found["icc_1_1"].reason == 'every rating is "a", so that there is no variance to share out (0/0)'
     assert found["pearson"].reason == found["cohen_kappa"].reason
     assert found["percent_agreement"].value == 1.0
@@ -115,23 +124,66 @@ def test_a_label_declared_and_never_used_counts_in_ac1_and_brennan_prediger_alon
         assert found["brennan_prediger", None] == pytest.approx((3 / 4 - 1 / k) / (1 - 1 / k))
 
 
-def test_a_pair_that_shares_no_unit_does_not_hide_the_others() -> None:
+def test_lights_kappa_is_undefined_unless_every_pair_has_a_kappa() -> None:
     rows = [[0, 1, 0, 1, None, None], [0, 1, 1, 1, 0, 1], [None, None, None, None, 0, 1]]
-    found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=200)
+    found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=200, least_shared=2)
     ab, ac, bc, light = found
     assert ab.value == pytest.approx(0.5)
     assert ac.value is None
     assert ac.reason == "the two raters share no unit"
     assert bc.value == 1.0
-    assert light.value == pytest.approx(0.75)
-    assert light.method is not None
-    assert "mean of 2 pairs of raters, 1 with an undefined κ left out" in light.method
+    assert light.value is None
+    assert light.reason == (
+        "of 3 pairs of raters 1 has no κ (1 share fewer than 2 units), and a mean of the others would leave out "
+        "agreement: read α, which takes gaps"
+    )
+
+
+def test_a_mean_of_kappas_does_not_leave_out_two_raters_who_agree_throughout() -> None:
+    # a and b agree on "yes" throughout, so that their κ is 0/0; c differs from both.
+    rows = [["yes"] * 12, ["yes"] * 12, ["yes"] * 11 + ["no"]]
+    *pairs, light = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=50)
+    assert [one.value for one in pairs] == [None, 0.0, 0.0]
+    assert light.value is None
+    assert "1 gave one label throughout (0/0)" in (light.reason or "")
+
+
+def test_a_resample_in_which_a_pair_has_no_kappa_does_not_count() -> None:
+    rng = np.random.default_rng(0)
+    rows = (rng.random((3, 12)) < 0.15).astype(int)
+    rows[:, 0], rows[:, 1] = 1, (1, 0, 0)
+    light = measure(Ratings.from_rows(rows.tolist()), ["light_kappa"], resamples=500)[0]
+    assert light.value is not None
+    assert light.interval is not None
+    assert light.interval.undefined >= 10
+
+
+def test_of_several_raters_a_pair_needs_ten_shared_units_unless_another_number_is_asked_for() -> None:
+    both = [0, 1] * 5
+    rows = [both, both, [*both[:9], None]]
+    ratings = Ratings.from_rows(rows)
+    found = measure(ratings, ["cohen_kappa", "light_kappa", "spearman"], resamples=0, any_scale=True)
+    assert [one.value for one in found if one.name == "cohen_kappa"] == [1.0, None, None]
+    assert found[1].reason == "the two raters share only 9 units, and a κ of one pair of several needs 10"
+    assert "2 share fewer than 10 units" in (found[3].reason or "")
+    assert all(one.value == 1.0 for one in found if one.name == "spearman")
+    assert all(one.value == 1.0 for one in measure(ratings, ["cohen_kappa", "light_kappa"], 0, least_shared=9))
+    two = measure(Ratings.from_rows([row[:5] for row in rows[:2]]), ["cohen_kappa"], resamples=0)
+    assert two[0].value == 1.0  # the two raters are the whole table, and its warning says how small it is
+
+
+def test_who_rated_alone_is_no_pair() -> None:
+    rows = [[0, 1, 0, None], [0, 1, 1, None], [None, None, None, 1]]
+    found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=0)
+    assert found[0].value == found[3].value == pytest.approx(0.4)
+    with pytest.raises(InvalidInput, match="1 shared units: a κ needs 2 or more"):
+        measure(Ratings.from_rows(rows), least_shared=1)
 
 
 def test_a_pair_that_shares_one_unit_is_undefined() -> None:
     rows = [[0, 1, 0], [0, 1, 0], [0, None, None]]
-    found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=50)
-    assert [one.value for one in found] == [1.0, None, None, 1.0]
+    found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=50, least_shared=2)
+    assert [one.value for one in found] == [1.0, None, None, None]
     assert "share only one unit" in (found[1].reason or "")
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from annotators.alignment import (
+    Candidate,
     Pairs,
     Resampling,
     alternative_annotator_test,
@@ -18,6 +19,7 @@ from annotators.alignment import (
     compare,
     cross_validated,
     differences,
+    draw_to_label,
     human_ceiling,
     mean_agreement,
     next_to_label,
@@ -31,6 +33,7 @@ from annotators.alignment import (
 )
 from annotators.alignment.alternative_annotator import benjamini_yekutieli
 from annotators.alignment.thresholds import best_threshold
+from annotators.errors import InvalidInput
 from tests.annotators.alignment.makers import NO_INTERVALS, by_name
 
 # Correlations --------------------------------------------------------------------------------------------------------
@@ -331,31 +334,87 @@ def test_benjamini_yekutieli_by_hand() -> None:
 
 
 def test_the_prediction_powered_mean_by_hand() -> None:
-    """Labelled y 1 0 1 with f .8 .4 .6, others f .5 .7: mean f .6 + mean(y - f) (.2 - .4 + .4)/3 = .0667: .6667.
+    """Labelled y 4 1 3 with f 3 2 2, others f 2 3: mean f 2.4 + mean(y - f) (1 - 1 + 1)/3 = .333: 2.733.
 
-    Classical 2/3. Variance of y - f over the labelled: s² of .2 -.4 .4 = .1733, /3; of f over the others .02, /2.
+    s² of y - f (1, -1, 1) is 4/3; three of these five are known: 4/3 / 3 · (1 - 3/5) = .1778. Of an endless population,
+    instead, 4/3 / 3 and what the mean of the five f adds: each unit's influence is (y - f - 1/3) √1.5 / 3 and (f - 2.4)
+    √1.25 / 5.
     """
     nan = math.nan
-    found = by_name(
-        prediction_powered_mean(np.array([1, 0, 1, nan, nan]), np.array([0.8, 0.4, 0.6, 0.5, 0.7]), NO_INTERVALS)
-    )
-    assert found["classical_mean"].value == pytest.approx(2 / 3)
-    assert found["ppi_mean"].value == pytest.approx(0.6 + 0.2 / 3)
-    error = math.sqrt(np.var([0.2, -0.4, 0.4], ddof=1) / 3 + 0.02 / 2)
-    assert found["ppi_mean"].high == pytest.approx(0.6 + 0.2 / 3 + stats.t.ppf(0.975, 2) * error)
+    labels, scores = np.array([4, 1, 3, nan, nan]), np.array([3.0, 2, 2, 2, 3])
+    found = by_name(prediction_powered_mean(labels, scores, NO_INTERVALS))
+    assert found["classical_mean"].value == pytest.approx(8 / 3)
+    assert found["ppi_mean"].value == pytest.approx(2.4 + 1 / 3)
+    t = stats.t.ppf(0.975, 2)
+    assert found["ppi_mean"].high == pytest.approx(2.4 + 1 / 3 + t * math.sqrt(4 / 3 / 3 * 2 / 5))
+    assert found["classical_mean"].high == pytest.approx(8 / 3 + t * math.sqrt(7 / 3 / 3 * 2 / 5))
+    assert "the mean of these 5 units" in (found["ppi_mean"].method or "")
+    endless = by_name(prediction_powered_mean(labels, scores, NO_INTERVALS, finite=False))["ppi_mean"]
+    own = (np.array([1, -1, 1, 0, 0]) - np.array([1, 1, 1, 0, 0]) / 3) * math.sqrt(1.5) / 3
+    both = own + (scores - 2.4) * math.sqrt(1.25) / 5
+    assert endless.high == pytest.approx(2.4 + 1 / 3 + t * math.sqrt((both**2).sum()))
 
 
-def test_the_tuned_lambda_is_the_one_of_the_paper() -> None:
-    """λ = cov(y, f) / (var(f) (1 + n/N)), with var(f) of labelled and other units as the variance weighs them."""
+def test_the_tuned_lambda_is_the_slope_of_people_on_the_metric() -> None:
+    """λ = cov(y, f) / var(f) of the labelled: the paper's is the same estimate, whose mean of f is over the others."""
     rng = np.random.default_rng(4)
     f = rng.random(2000)
     y = np.where(np.arange(2000) < 100, (rng.random(2000) < f).astype(float), np.nan)
     found = by_name(prediction_powered_mean(y, f))["ppi_plus_plus_mean"]
-    labelled, others = f[:100], f[100:]
-    below = labelled.var(ddof=1) / 100 + others.var(ddof=1) / 1900
-    best = np.cov(y[:100], labelled)[0, 1] / 100 / below
+    best = np.cov(y[:100], f[:100])[0, 1] / f[:100].var(ddof=1)
     assert found.method is not None
     assert float(found.method.split("λ = ")[1].split(",")[0]) == pytest.approx(best, abs=0.005)
+    others, n = f[100:].mean(), 100 / 1900
+    papers = best / (1 + n) * (others - f[:100].mean()) + y[:100].mean()
+    assert found.value == pytest.approx(papers, abs=1e-9)
+
+
+def test_a_mean_stays_on_its_scale_and_of_rare_labels_it_is_wilsons() -> None:
+    y = np.full(1000, np.nan)
+    y[:30] = 0.0
+    f = np.random.default_rng(0).random(1000)
+    found = by_name(prediction_powered_mean(y, f, scale=(0.0, 1.0)))["classical_mean"]
+    t = stats.t.ppf(0.975, 29)
+    n = 30 / (1 - 30 / 1000)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx(t * t / (n + t * t))  # Wilson's upper end of 0 of n
+    assert "Wilson interval" in (found.method or "")
+    grades = np.full(40, np.nan)
+    grades[:4] = (5, 5, 5, 4)
+    ends = by_name(prediction_powered_mean(grades, np.linspace(0, 1, 40), scale=(1.0, 5.0)))["classical_mean"]
+    assert ends.high == 5.0
+
+
+def test_what_is_labelled_throughout_is_known() -> None:
+    found = prediction_powered_mean(np.array([1.0, 2, 5]), np.array([1.0, 0, 0]))[0]
+    assert (found.low, found.value, found.high) == pytest.approx((8 / 3, 8 / 3, 8 / 3))
+
+
+def test_each_stratum_has_a_lambda_of_its_own_where_it_has_labels_enough() -> None:
+    rng = np.random.default_rng(1)
+    strata = ["a"] * 300 + ["b"] * 300
+    y = rng.normal(size=600)
+    f = np.where(np.arange(600) < 300, y, -y) + 0.3 * rng.normal(size=600)
+    labelled = np.isin(np.arange(600) % 300, np.arange(30))
+    given = np.where(labelled, y, np.nan)
+    own = by_name(prediction_powered_mean(given, f, strata=strata))["ppi_plus_plus_mean"]
+    one = by_name(prediction_powered_mean(given, f))["ppi_plus_plus_mean"]
+    assert "λ by stratum from -0." in (own.method or "")
+    assert (own.high or 0) - (own.low or 0) < 0.5 * ((one.high or 0) - (one.low or 0))
+    assert own.n_effective is not None
+    assert own.n_effective > 4 * 60
+    assert f"worth {own.n_effective:.0f} labels instead of 60" in (own.method or "")
+
+
+def test_labels_that_were_drawn_with_known_probabilities_are_weighed_by_them() -> None:
+    """Half of the units with y = 1 are drawn and a tenth of those with y = 0: 5 / .5 and 1 / .1 are 10 of each."""
+    y = np.array([*[1.0] * 5, 0.0, *[math.nan] * 14])
+    drawn = np.array([*[0.5] * 5, 0.1, *[0.3] * 14])
+    f = np.random.default_rng(2).random(20)
+    found = by_name(prediction_powered_mean(y, f, probabilities=drawn))["classical_mean"]
+    assert found.value == pytest.approx(0.5)
+    with pytest.raises(InvalidInput, match="no probability between 0 and 1"):
+        prediction_powered_mean(y, f, probabilities=np.zeros(20))
 
 
 def test_a_useless_metric_does_no_harm() -> None:
@@ -442,3 +501,36 @@ def test_where_people_disagree_at_a_score_a_label_tells_most() -> None:
 def test_one_item_of_each_question_comes_first() -> None:
     found = next_to_label(list("abcd"), {"m": [0.5, 0.51, 0.0, 1.0]}, clusters=["q", "q", "r", "s"])
     assert {one.unit for one in found[:3]} >= {"c", "d"}
+
+
+# A draw to label ------------------------------------------------------------------------------------------------------
+
+
+def candidates(n: int) -> list[Candidate]:
+    worth = np.random.default_rng(0).random(n) ** 3
+    return [Candidate(i, 0.0, float(w), float(w)) for i, w in enumerate(worth)]
+
+
+def test_a_draw_takes_units_as_often_as_it_says() -> None:
+    there = candidates(40)
+    taken, said = np.zeros(40), np.zeros(40)
+    for seed in range(3000):
+        drawn = draw_to_label(there, 8, seed=seed)
+        assert len(drawn) == 8
+        for one in drawn:
+            taken[int(str(one.unit))] += 1
+            said[int(str(one.unit))] = one.probability
+    assert taken / 3000 == pytest.approx(said, abs=0.035)
+    assert said.min() >= 0.5 * 8 / 40
+    assert said.max() > 2 * said.min()
+    assert draw_to_label(there, 8, seed=3) == draw_to_label(there, 8, seed=3)
+
+
+def test_no_probability_is_above_one_and_all_are_taken_where_there_are_no_more() -> None:
+    there = [Candidate(0, 1.0, 1.0, 1.0), *[Candidate(i, 0.0, 0.0, 0.0) for i in range(1, 9)]]
+    drawn = draw_to_label(there, 4, seed=1)
+    assert (drawn[0].unit, drawn[0].probability, len(drawn)) == (0, 1.0, 4)
+    assert [one.probability for one in drawn[1:]] == pytest.approx([3 / 8] * 3)
+    assert [one.probability for one in draw_to_label(there, 20)] == [1.0] * 9
+    with pytest.raises(InvalidInput, match="0 units"):
+        draw_to_label(there, 0)

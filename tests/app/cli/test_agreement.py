@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from annotators.agreement import STATISTICS, OwnWeights, Ratings, measure
-from tests.app.cli.command_line import CommandLine, subprocess_of
+from tests.app.cli.command_line import ROOT, CommandLine, subprocess_of
 from tests.exports.labelled import CRITERIA, labelled_study
 
 STATISTIC = {"name", "value", "low", "high", "method", "reason", "n_units", "n_raters", "n_ratings"}
@@ -172,7 +174,19 @@ TONES = "label,good,fair,poor\npoor,0,.5,1\nfair,.9,1,.5\ngood,1,.9,0\n"
 
 def test_own_weights_add_kappa_of_each_pair_and_their_mean(assay: CommandLine, long: Path, tmp_path: Path) -> None:
     (tmp_path / "w.csv").write_text(TONES)
-    asked = ("agreement", "--table", long, "--weights", tmp_path / "w.csv", "--resamples", "200", "--seed", "2")
+    asked = (
+        "agreement",
+        "--table",
+        long,
+        "--weights",
+        tmp_path / "w.csv",
+        "--resamples",
+        "200",
+        "--seed",
+        "2",
+        "--shared",
+        "9",
+    )
     [tone] = assay.json(*asked)["criteria"]
     found = tone["statistics"]
     assert tone["weights"] == {
@@ -184,7 +198,7 @@ def test_own_weights_add_kappa_of_each_pair_and_their_mean(assay: CommandLine, l
     own = OwnWeights.of([[1, 0.5, 0], [0.5, 1, 0.9], [0, 0.9, 1]], ["poor", "fair", "good"])
     table = Ratings.from_rows([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()])
     names = ["cohen_kappa_weighted", "light_kappa_weighted"]
-    ours = measure(table, names, 200, 2, own_weights=own)
+    ours = measure(table, names, 200, 2, own_weights=own, least_shared=9)
     theirs = [one for one in found if one["name"] in names]
     assert [one["raters"] for one in theirs[:-1]] == [["ada", "ben"], ["ada", "cem"], ["ben", "cem"]]
     for one, other in zip(theirs, ours, strict=True):
@@ -279,3 +293,57 @@ def test_a_study_and_its_exported_table_give_the_same_figures(begun: CommandLine
     planned = begun.json("agreement", project, "ratings", "--resamples", "0", "--plan", "0.2")["criteria"]
     assert planned[0]["plan"]["items_needed"]
     assert planned[3]["plan"]["reason"]
+
+
+# Which intervals ------------------------------------------------------------------------------------------------------
+
+
+def test_level_kind_and_raters_of_the_intervals_are_options(assay: CommandLine, wide: Path) -> None:
+    asked = ("agreement", "--table", wide, "--wide", "--resamples", "100")
+    found = statistics(assay.json(*asked, "--level", "0.9", "--interval", "percentile"))["fleiss_kappa"]
+    assert found["method"].startswith("percentile bootstrap over units (these raters), 90 %, 100 resamples")
+    assert "90 % interval" in assay(*asked, "--level", "0.9").out
+    found = statistics(assay.json(*asked, "--raters", "random"))["fleiss_kappa"]
+    assert found["method"].startswith("two-way bootstrap over units and raters (raters like these), t with")
+    pairs = [one for one in assay.json(*asked, "--shared", "9")["criteria"][0]["statistics"] if "raters" in one]
+    assert all(one["value"] is not None for one in pairs)
+    refused = assay(*asked, "--interval", "wald", code=2)
+    assert "'wald' is none of BCa, percentile, jackknife, analytic." in refused.err
+
+
+def test_questions_of_a_table_are_the_clusters_unless_told_otherwise(assay: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    rows = [(f"i{n}", who, (n + (who == "b")) % 3 % 2, f"q{n // 4}") for n in range(40) for who in "ab"]
+    path.write_text("item,annotator,value,question\n" + "\n".join(",".join(map(str, row)) for row in rows))
+    asked = ("agreement", "--table", path, "--resamples", "50")
+    document = assay.json(*asked)
+    assert "over questions" in statistics(document)["fleiss_kappa"]["method"]
+    assert any("only 10 questions" in words for words in document["criteria"][0]["warnings"])
+    assert "over units" in statistics(assay.json(*asked, "--no-clustered"))["fleiss_kappa"]["method"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("agreement", "--unit", "thing"),
+        ("agreement", "--wide", "--rater", "value,thing"),
+        ("alignment", "--human", "value", "--metric", "thing"),
+    ],
+)
+def test_a_wrong_column_is_refused_before_anything_large_is_imported(long: Path, arguments: tuple[str, ...]) -> None:
+    command, *rest = arguments
+    program = (
+        "import resource, sys; from app.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as ended: code = ended.code\n"
+        "large = {'numpy', 'scipy', 'pandas', 'altair', 'pyarrow', 'sqlalchemy', 'streamlit'} & set(sys.modules)\n"
+        "print(code, sorted(large), resource.getrusage(resource.RUSAGE_SELF).ru_utime)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, command, "--table", str(long), *rest],
+        capture_output=True, text=True, check=True, cwd=ROOT,
+    )  # fmt: skip
+    assert "has no column 'thing'. It has: item, annotator, criterion, value. Name the right one with" in done.stderr
+    code, _, seconds = done.stdout.strip().split(" ")
+    assert done.stdout.startswith("3 [] ")
+    assert (int(code), float(seconds) < 2) == (3, True)  # 0.4 s on the machine it was written on

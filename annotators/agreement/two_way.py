@@ -1,0 +1,135 @@
+"""Intervals about raters like these: units are resampled and raters are left out, so that both count as drawn.
+
+A bootstrap that draws raters with replacement lets a rater agree with a copy of themself, which is not what another
+sample of raters would do. Raters therefore enter by their jackknife influences, whose ideal bootstrap has a variance in
+closed form, and what units and raters have in common is taken off once, since it is in both parts:
+
+    V = V_units + max(V_raters - V_both, 0)
+
+V_units is the variance over resamples of units; V_raters = (R - 1) / R Σ_r (θ_(r) - mean)², θ without rater r; V_both =
+(n - 1)(R - 1) / (n R) Σ_ir (θ_(ir) - θ_(i) - θ_(r) + θ)², θ without unit i and rater r. For a mean over a table of
+units × raters with independent effects of both and of their product, V is its variance: Efron & Stein (1981), Annals of
+Statistics 9, 586-596, and Owen (2007), Annals of Applied Statistics 1, 386-411, section 3, on what each of the two
+counts twice. That raters are a sample of their kind: Gwet (2008), Psychometrika 73, 407-430. t has Satterthwaite's
+(1946, Biometrics Bulletin 2, 110-114) degrees of freedom from n - 1 and R - 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtrit
+
+from annotators.agreement.bootstrap import Sampling
+from annotators.agreement.catalogue import CATALOGUE
+from annotators.agreement.parts import Asked
+from annotators.agreement.result import RANDOM_RATERS, TWO_WAY, Interval
+from annotators.agreement.samples import samples
+from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
+
+Key = tuple[str, Label | None]
+GROUPS = 400
+"""Units (or clusters) are resampled one by one up to so many, above in so many random groups."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """A statistic on one table: its value, its bootstrap replicates (B), and without each group of units (G)."""
+
+    value: float
+    replicates: FloatArray
+    without: FloatArray
+
+
+def two_way_intervals(ratings: Ratings, names: Sequence[str], asked: Asked, sampling: Sampling) -> dict[Key, Interval]:
+    """The interval about raters like these of each of the named statistics that has no named raters of its own.
+
+    By name and label. An interval without ends says why in its note: two raters cannot say how raters differ.
+    """
+    names = [name for name in names if CATALOGUE[name].family != "pairs" or name == "scott_pi"]
+    counting = np.unique(ratings.rater[ratings.counting(2)])
+    groups, n_groups = _groups(ratings, sampling)
+    drawn = replace(sampling, clusters=groups, drawn_from=n_groups)
+    asked = replace(asked, each_pair=False)
+    whole = _measured(ratings, names, asked, drawn)
+    if len(counting) < 3:
+        why = f"{len(counting)} raters cannot tell how raters differ; 3 are needed"
+        return {key: _without(sampling, why) for key in whole}
+    few = replace(drawn, resamples=1)
+    parts = [_measured(_without_rater(ratings, rater), names, asked, few) for rater in counting.tolist()]
+    return {key: _interval(one, [part.get(key) for part in parts], sampling) for key, one in whole.items()}
+
+
+def _interval(whole: _Measured, parts: Sequence[_Measured | None], sampling: Sampling) -> Interval:
+    defined = whole.replicates[~np.isnan(whole.replicates)]
+    if 2 * len(defined) <= len(whole.replicates):
+        return _without(sampling, "no resamples of units define it" if sampling.resamples else "no resamples")
+    there = [part for part in parts if part is not None and not np.isnan(part.value)]
+    if len(there) < len(parts):
+        return _without(sampling, "without one of the raters it is not defined")
+    n, r = len(whole.without), len(there)
+    left_out = np.array([part.value for part in there])
+    of_units = float(defined.var(ddof=1))
+    of_raters = float((r - 1) / r * ((left_out - left_out.mean()) ** 2).sum())
+    both = np.stack([part.without for part in there]) - whole.without - left_out[:, None] + whole.value
+    in_common = float((n - 1) * (r - 1) / (n * r) * np.nansum(both**2))
+    beyond = max(of_raters - in_common, 0.0)
+    total = of_units + beyond
+    shares = of_units**2 / max(n - 1, 1) + beyond**2 / (r - 1)
+    freedom = total**2 / shares if shares > 0 else float(n - 1)
+    reach = float(stdtrit(freedom, (1 + sampling.level) / 2)) * float(np.sqrt(total))
+    return Interval(
+        min(whole.value - reach, 1.0),
+        min(whole.value + reach, 1.0),
+        TWO_WAY,
+        sampling.level,
+        len(whole.replicates),
+        len(whole.replicates) - len(defined),
+        sampling.seed,
+        over=f"{sampling.over} and raters",
+        error=float(np.sqrt(total)),
+        freedom=freedom,
+        raters=RANDOM_RATERS,
+    )
+
+
+def _without(sampling: Sampling, why: str) -> Interval:
+    return Interval(None, None, TWO_WAY, sampling.level, note=why, raters=RANDOM_RATERS)
+
+
+def _measured(ratings: Ratings, names: Sequence[str], asked: Asked, sampling: Sampling) -> dict[Key, _Measured]:
+    """Every statistic that is defined on the table, on the same resamples of the same groups."""
+    found: dict[Key, _Measured] = {}
+    for sample in samples(ratings, names, asked, sampling):
+        parts = [part for part in sample.parts if any(entry.reason is None for entry in part.entries)]
+        if not parts:
+            continue
+        drawn = sample.resampled(parts, sampling)
+        for place, entry in enumerate(entry for part in parts for entry in part.entries):
+            if entry.reason is None and not np.isnan(drawn.values[place]) and len(drawn.jackknife):
+                found.setdefault(
+                    (entry.name, entry.label),
+                    _Measured(float(drawn.values[place]), drawn.replicates[:, place], drawn.jackknife[:, place]),
+                )
+    return found
+
+
+def _groups(ratings: Ratings, sampling: Sampling) -> tuple[IntArray, int]:
+    """What is resampled together: clusters, else units, and random groups of them where there are many."""
+    codes = sampling.clusters if sampling.clusters is not None else np.arange(len(ratings.units))
+    there, place = np.unique(codes[ratings.sizes > 0], return_inverse=True)
+    group = np.arange(len(there))
+    if len(there) > GROUPS:
+        group = np.random.default_rng([sampling.seed, 3]).permutation(len(there)) % GROUPS
+    found = np.zeros(len(ratings.units), dtype=np.int64)  # what nobody rated is in no sample, whatever its group
+    found[ratings.sizes > 0] = group[place]
+    return found, int(group.max(initial=-1)) + 1
+
+
+def _without_rater(ratings: Ratings, rater: int) -> Ratings:
+    kept = ratings.rater != rater
+    names: tuple[Hashable, ...] = tuple(name for place, name in enumerate(ratings.raters) if place != rater)
+    code = ratings.rater[kept]
+    return replace(ratings, raters=names, unit=ratings.unit[kept], rater=code - (code > rater), code=ratings.code[kept])

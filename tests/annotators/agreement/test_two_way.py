@@ -1,0 +1,98 @@
+"""Which raters an interval is about: these, or raters like these."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from annotators.agreement import Ratings, measure
+from tests.annotators.agreement.makers import SHROUT_FLEISS, letters, random_matrix, rated
+
+
+def uneven(raters: int = 6, units: int = 120) -> Ratings:
+    """Raters from careless to careful."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(2, size=units)
+    right = rng.random((raters, units)) < np.linspace(0.55, 1, raters)[:, None]
+    return Ratings.from_matrix(np.where(right, truth, 1 - truth).astype(float))
+
+
+def test_absolute_icc_is_about_raters_like_these_by_mcgraw_and_wong() -> None:
+    ratings = Ratings.from_rows(SHROUT_FLEISS, scale="interval")
+    absolute, consistent = measure(ratings, ["icc_a_1", "icc_c_1"], seed=7)
+    assert absolute.low == pytest.approx(0.019, abs=6e-4)  # Shrout & Fleiss (1979), table 4
+    assert absolute.method == "McGraw & Wong's F (raters like these), 95 %"
+    assert absolute.beside[0].in_words().startswith("BCa bootstrap over units (these raters), 95 %")
+    assert (consistent.method or "").startswith("BCa bootstrap over units (these raters)")
+    these = measure(ratings, ["icc_a_1"], seed=7, raters="fixed")[0]
+    assert (these.method or "").startswith("BCa bootstrap over units (these raters)")
+    assert these.low != absolute.low
+
+
+def test_absolute_icc_with_gaps_resamples_raters_too() -> None:
+    ratings = rated(random_matrix(1, raters=5, units=60, labels=3, missing=0.2))
+    [one] = measure(ratings, ["icc_a_1"], seed=3)
+    assert (one.method or "").startswith("two-way bootstrap over units and raters (raters like these), t with ")
+    assert "BCa" in [other.kind for other in one.beside]
+
+
+@pytest.mark.parametrize("name", [
+    "percent_agreement", "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "fleiss_kappa", "conger_kappa",
+    "light_kappa", "gwet_ac1", "brennan_prediger", "scott_pi", "icc_1_1", "icc_c_k", "specific_agreement",
+])  # fmt: skip
+def test_every_coefficient_has_an_interval_about_raters_like_these(name: str) -> None:
+    these = measure(uneven(), [name], 300, any_scale=True)[0]
+    like = measure(uneven(), [name], 300, any_scale=True, raters="random")[0]
+    assert like.value == these.value
+    assert "(raters like these)" in (like.method or "")
+    assert (like.high or 0) - (like.low or 0) > 1.3 * ((these.high or 0) - (these.low or 0))
+    assert like.beside[0].raters == "these raters"
+
+
+def test_two_named_raters_stay_who_they_are() -> None:
+    fixed, random = (measure(uneven(), ["cohen_kappa"], 100, raters=raters) for raters in ("fixed", "random"))
+    assert [one.method for one in fixed] == [one.method for one in random]
+
+
+def test_raters_who_are_alike_add_nothing() -> None:
+    # All of them right with probability .8: what one sample of raters differs from another is what units do.
+    rng = np.random.default_rng(8)
+    widths = []
+    for seed in range(12):
+        truth = rng.integers(2, size=80)
+        ratings = Ratings.from_matrix(np.where(rng.random((6, 80)) < 0.8, truth, 1 - truth).astype(float))
+        for raters in ("fixed", "random"):
+            one = measure(ratings, ["krippendorff_alpha_nominal"], 300, seed, raters=raters)[0]  # type: ignore[arg-type]
+            widths.append((one.high or 0) - (one.low or 0))
+    assert np.mean(widths[1::2]) < 1.35 * np.mean(widths[::2])
+
+
+def test_the_variance_of_a_mean_over_units_and_raters_is_that_of_both() -> None:
+    rows = letters("aabbaabb", "aabbaaba", "abababab")
+    one = measure(Ratings.from_rows(rows), ["percent_agreement"], 4000, raters="random")[0]
+    # Pairs agree on 7, 4 and 3 of 8 units, and without a rater there is one pair: θ_(r) = 3/8, 4/8, 7/8.
+    left_out = np.array([3, 4, 7]) / 8
+    of_raters = 2 / 3 * ((left_out - left_out.mean()) ** 2).sum()
+    alike = np.array([[a == b for a, b in zip(*pair, strict=True)] for pair in (
+        (rows[1], rows[2]), (rows[0], rows[2]), (rows[0], rows[1]))], dtype=float)  # fmt: skip
+    mean = alike.mean(axis=0)
+    of_units = mean.var() / 8  # what resampling eight units has
+    within = (alike - mean) - (alike - mean).mean(axis=1, keepdims=True)
+    in_common = 7 * 2 / (8 * 3) * (within**2).sum() / 49  # leaving out a unit moves a mean of eight by 1/7 of it
+    assert one.interval is not None
+    assert one.interval.error == pytest.approx(np.sqrt(of_units + max(of_raters - in_common, 0)), rel=0.04)
+
+
+def test_two_raters_cannot_say_how_raters_differ() -> None:
+    ratings = Ratings.from_rows(letters("aabbaabb", "aabbaaba"))
+    one = measure(ratings, ["krippendorff_alpha_nominal"], 100, raters="random")[0]
+    assert (one.low, one.high) == (None, None)
+    assert one.method == "no interval: 2 raters cannot tell how raters differ; 3 are needed"
+    assert one.beside[0].in_words().startswith("BCa bootstrap over units (these raters)")
+
+
+def test_clusters_and_raters_are_resampled_together() -> None:
+    ratings = uneven()
+    clusters = {unit: place // 4 for place, unit in enumerate(ratings.units)}
+    one = measure(ratings, ["fleiss_kappa"], 100, raters="random", clusters=clusters)[0]
+    assert (one.method or "").startswith("two-way bootstrap over questions and raters (raters like these)")

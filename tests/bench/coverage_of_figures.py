@@ -1,0 +1,191 @@
+"""How often 95 % intervals cover where studies are awkward: sparse crowds, few clusters, rare labels, and so on.
+
+    python -m tests.bench.coverage_of_figures [--simulations 300]
+
+prints the table of docs/statistics.md. Each row is a design with a known truth, `before` what was made of it by the
+first version or is made without the remedy, `covered` what is made now.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from annotators.agreement import Ratings, Statistic, measure
+from annotators.alignment import Aligned, Candidate, Pairs, Resampling, association, draw_to_label
+from annotators.alignment import prediction_powered_mean as powered
+
+RESAMPLES = 400
+ALPHA = "krippendorff_alpha_nominal"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One design: the share (%) of intervals that cover, without the remedy and with it; how often there is none."""
+
+    design: str
+    figure: str
+    plain: float | None
+    covered: float
+    none: float = 0.0
+
+
+Found = Statistic | Aligned | None
+Simulation = Callable[[np.random.Generator, int], tuple[float, Found, Found]]
+
+
+def _row(design: str, figure: str, simulations: int, one: Simulation) -> Row:
+    rng = np.random.default_rng(len(design))
+    hits: list[list[bool | None]] = [[], []]
+    for seed in range(simulations):
+        truth, *found = one(rng, seed)
+        for place, interval in enumerate(found):
+            if interval is None or interval.low is None or interval.high is None:
+                hits[place].append(None)
+            else:
+                hits[place].append(interval.low - 1e-9 <= truth <= interval.high + 1e-9)
+    plain, covered = ([hit for hit in side if hit is not None] for side in hits)
+    return Row(
+        design,
+        figure,
+        100 * float(np.mean(plain)) if plain else None,
+        100 * float(np.mean(covered)),
+        100 * hits[1].count(None) / simulations,
+    )
+
+
+def _right(rng: np.random.Generator, accuracy: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Raters × units of two labels: right with each rater's accuracy, else the other label."""
+    return np.where(rng.random((len(accuracy), len(truth))) < accuracy[:, None], truth, ~truth).astype(float)
+
+
+def _alpha(accuracy: float, share: float) -> float:
+    """α of raters of this mean accuracy with this share of the first label, over units and raters without end."""
+    agreed = accuracy**2 + (1 - accuracy) ** 2
+    used = share * accuracy + (1 - share) * (1 - accuracy)
+    chance = used**2 + (1 - used) ** 2
+    return (agreed - chance) / (1 - chance)
+
+
+def sparse_crowd(rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """40 raters, 150 units, three raters a unit; α, since Light's κ is not defined there."""
+    truth = rng.random(150) < 0.3
+    matrix = _right(rng, np.full(40, 0.88), truth)
+    for unit in range(150):
+        matrix[rng.permutation(40)[3:], unit] = np.nan
+    alpha, light = measure(Ratings.from_matrix(matrix), [ALPHA, "light_kappa"], RESAMPLES, seed)
+    assert light.value is None
+    return _alpha(0.88, 0.3), None, alpha
+
+
+def few_clusters(clusters: int, rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """Ten answers to each question, whose difficulty they share: raw agreement of two raters, units and questions."""
+    hard = np.repeat(rng.random(clusters) < 0.4, 10)
+    truth = rng.random(10 * clusters) < 0.5
+    right = rng.random((2, len(truth))) < np.where(hard, 0.6, 0.97)
+    ratings = Ratings.from_matrix(np.where(right, truth, ~truth).astype(float))
+    questions = {unit: int(str(unit)) // 10 for unit in ratings.units}
+    easy, difficult = (a * a + (1 - a) ** 2 for a in (0.97, 0.6))
+    plain = measure(ratings, ["percent_agreement"], RESAMPLES, seed)[0]
+    clustered = measure(ratings, ["percent_agreement"], RESAMPLES, seed, clusters=questions)[0]
+    return 0.6 * easy + 0.4 * difficult, plain, clustered
+
+
+def few_clusters_of_alignment(rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """Six systems on each of 40 questions: Pearson's r, with rows and with questions resampled."""
+    question = np.repeat(np.arange(40), 6)
+    x, y = rng.normal(size=(2, 40))
+    y = 0.5 * x + np.sqrt(0.75) * y
+    human, metric = (side[question] + 0.5 * rng.normal(size=240) for side in (x, y))
+    asked = Resampling(RESAMPLES, seed)
+    found = [
+        next(one for one in association(Pairs.of(human, metric, clusters=keys), asked) if one.name == "pearson")
+        for keys in (None, question.tolist())
+    ]
+    return 0.5 / 1.25, found[0], found[1]
+
+
+def random_raters(raters: int, rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """Raters of accuracy .8 ± .1 on 100 units: α of raters like these, with units and with both resampled."""
+    accuracy = np.clip(0.8 + 0.1 * rng.standard_normal(raters), 0.5, 1)
+    ratings = Ratings.from_matrix(_right(rng, accuracy, rng.random(100) < 0.4))
+    fixed, random = (
+        measure(ratings, [ALPHA], RESAMPLES, seed, raters=which)[0]
+        for which in ("fixed", "random")  # type: ignore[arg-type]
+    )
+    return _alpha(0.7963, 0.4), fixed, random  # the mean of a normal that is cut at .5 and 1
+
+
+def rare_label(which: int, size: int, labelled: int, rng: np.random.Generator, _: int) -> tuple[float, Found, Found]:
+    """A share of .05: the mean of these items, classical (0) or tuned (2), by t of an endless population and now."""
+    y = (np.arange(size) < 0.05 * size).astype(float)
+    f = 1 / (1 + np.exp(-(2 * y + rng.normal(size=size) - 1)))
+    given = np.full(size, np.nan)
+    chosen = rng.choice(size, labelled, replace=False)
+    given[chosen] = y[chosen]
+    now = powered(given, f)[which]
+    said = y[chosen]
+    reach = 1.96 * said.std(ddof=1) / np.sqrt(labelled)
+    mean = float(said.mean())
+    plain = Aligned("t", mean, mean - reach, mean + reach, None, labelled, None)
+    return float(y.mean()), plain, now
+
+
+def advised(rng: np.random.Generator, _: int) -> tuple[float, Found, Found]:
+    """60 of 600 items whose score says least: the first of the list, and drawn with known probabilities."""
+    f = rng.random(600)
+    y = (rng.random(600) < np.where(np.abs(f - 0.5) < 0.2, 0.75, 0.25)).astype(float)
+    worth = 1 - np.abs(2 * f - 1)
+    order = np.argsort(-worth)
+    top, drawn, chance = np.full(600, np.nan), np.full(600, np.nan), np.ones(600)
+    top[order[:60]] = y[order[:60]]
+    there = [Candidate(int(i), 0.0, float(worth[i]), float(worth[i])) for i in order]
+    for one in draw_to_label(there, 60, seed=int(rng.integers(2**31))):
+        place = int(str(one.unit))
+        drawn[place], chance[place] = y[place], one.probability
+    return float(y.mean()), powered(top, f)[2], powered(drawn, f, probabilities=chance)[2]
+
+
+DESIGNS: dict[str, tuple[str, Simulation]] = {
+    "sparse crowd: 40 raters, 150 units, 3 ratings each": ("α (Light's κ: undefined)", sparse_crowd),
+    "6 questions of 10 units": ("raw agreement", partial(few_clusters, 6)),
+    "12 questions of 10 units": ("raw agreement", partial(few_clusters, 12)),
+    "20 questions of 10 units": ("raw agreement", partial(few_clusters, 20)),
+    "40 questions of 6 systems": ("Pearson's r", few_clusters_of_alignment),
+    "3 raters of their kind, 100 units": ("α, raters like these", partial(random_raters, 3)),
+    "5 raters of their kind, 100 units ": ("α, raters like these", partial(random_raters, 5)),
+    "10 raters of their kind, 100 units": ("α, raters like these", partial(random_raters, 10)),
+    "share .05, 30 of 1,000 labelled": ("mean, labels alone", partial(rare_label, 0, 1000, 30)),
+    "share .05, 30 of 1,000 labelled, scores": ("mean, PPI++", partial(rare_label, 2, 1000, 30)),
+    "share .05, 150 of 300 labelled, scores": ("mean, PPI++", partial(rare_label, 2, 300, 150)),
+    "60 of 600 by advice, scores": ("mean, PPI++", advised),
+}
+"""Design → what is estimated, and one simulation of it: the truth, the interval without the remedy, and with it."""
+
+
+def rows(simulations: int = 300) -> Iterator[Row]:
+    """The rows of the table."""
+    for design, (figure, one) in DESIGNS.items():
+        yield _row(design, figure, simulations, one)
+
+
+def line(row: Row) -> str:
+    """The row as the document has it."""
+    plain = "–" if row.plain is None else f"{row.plain:.0f}"
+    return f"| {row.design.strip()} | {row.figure} | {plain} | {row.covered:.0f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=300)
+    print("| design | 95 % interval of | without the remedy | with it |\n|---|---|---|---|")
+    for row in rows(parser.parse_args().simulations):
+        print(line(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()
