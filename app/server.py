@@ -9,7 +9,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.concurrency import run_in_threadpool
@@ -21,6 +21,9 @@ from starlette.types import ASGIApp
 
 from annotators.errors import AssayError, Conflict
 from app.settings import ROOT, Settings, apply_streamlit_options
+
+if TYPE_CHECKING:
+    from app.state import AppState
 
 if str(ROOT) not in sys.path:  # Streamlit puts only the folder of app/main.py there
     sys.path.insert(0, str(ROOT))
@@ -46,17 +49,7 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
     import streamlit as st  # noqa: PLC0415
     from streamlit.runtime.pages_manager import PagesManager  # noqa: PLC0415
 
-    from app import (  # noqa: PLC0415
-        adjudicate_api,
-        annotate_api,
-        assets,
-        downloads,
-        jobs,
-        page_images,
-        page_text,
-        preferences_api,
-        sign_in,
-    )
+    from app import jobs  # noqa: PLC0415
     from app.middleware import SecurityHeaders, Sessions  # noqa: PLC0415
     from app.state import AppState, open_state  # noqa: PLC0415
     from app.web import handle_error  # noqa: PLC0415
@@ -66,17 +59,6 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
     PagesManager.uses_pages_directory = False
 
     state = open_state(settings)
-    routes: list[BaseRoute] = [
-        Route("/healthz", _health(state), methods=["GET"]),
-        *sign_in.routes(state),
-        *page_images.routes(state),
-        *page_text.routes(state),
-        *downloads.routes(state),
-        *assets.routes(),
-        *annotate_api.routes(lambda: state.db, ahead=settings.look_ahead),
-        *adjudicate_api.routes(lambda: state.db),
-        *preferences_api.routes(lambda: state.db),
-    ]
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
@@ -90,11 +72,37 @@ def create_app(settings: Settings | None = None) -> ASGIApp:
 
     return st.App(
         SCRIPT,
-        routes=routes,
+        routes=own_routes(state),
         middleware=[Middleware(SecurityHeaders, state=state), Middleware(Sessions, state=state)],
         exception_handlers={AssayError: handle_error},
         lifespan=lifespan,
     )
+
+
+def own_routes(state: AppState) -> list[BaseRoute]:
+    """Every route of ours, which go before Streamlit's."""
+    from app import (  # noqa: PLC0415 - after Streamlit's options, see create_app
+        adjudicate_api,
+        annotate_api,
+        assets,
+        downloads,
+        page_images,
+        page_text,
+        preferences_api,
+        sign_in,
+    )
+
+    return [
+        Route("/healthz", _health(state), methods=["GET"]),
+        *sign_in.routes(state),
+        *page_images.routes(state),
+        *page_text.routes(state),
+        *downloads.routes(state),
+        *assets.routes(),
+        *annotate_api.routes(lambda: state.db, ahead=state.settings.look_ahead),
+        *adjudicate_api.routes(lambda: state.db),
+        *preferences_api.routes(lambda: state.db),
+    ]
 
 
 def _share_arenas() -> None:

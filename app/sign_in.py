@@ -63,7 +63,7 @@ def routes(state: AppState) -> list[Route]:
         token = request.path_params["token"]
         try:
             name, has_password = await in_thread(sessions.one_time_person, token)
-            if "now" in request.query_params:
+            if "now" in request.query_params and request.method != "HEAD":
                 # What the command line prints is opened by the one who started it, not sent through a chat whose
                 # preview would use the address up: it signs in at once.
                 return await enter(request, await in_thread(sessions.use_one_time, token, lifetime=lifetime), "/")
