@@ -47,9 +47,8 @@ def pseudonyms(session: Session, study_id: int) -> dict[int, str]:
 def real_names(session: Session, study_id: int, *, people: bool = True) -> dict[int, str]:
     """Person id → account name; an erased person keeps the pseudonym. Without `people` only models have their names."""
     called = pseudonyms(session, study_id)
-    rows = session.execute(
-        pick(Account.person_id, Account.name)
-        .join(Person, col(Person.id) == col(Account.person_id))
-        .where(col(Account.person_id).in_(list(called)), people or col(Person.kind) == PersonKind.MODEL)
-    )
+    query = pick(Account.person_id, Account.name).where(col(Account.person_id).in_(list(called)))
+    if not people:
+        query = query.join(Person, col(Person.id) == col(Account.person_id)).where(Person.kind == PersonKind.MODEL)
+    rows = session.execute(query)
     return called | {person_id: name for person_id, name in rows}  # noqa: C416 - rows are not plain tuples
