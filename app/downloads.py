@@ -28,6 +28,7 @@ from annotators.errors import NotFound
 from app import wording
 from app.state import AppState
 from app.web import actor_of
+from db.export_log import check_may_export
 from db.permissions import Actor
 from exports.bundle import export_project
 from exports.manifest import Manifest
@@ -80,6 +81,7 @@ KEPT_SECONDS = 3600
 UNFINISHED_SECONDS = 24 * 3600
 """After how long an export that has not been finished counts as interrupted."""
 
+_TOKEN = re.compile(r"(\d{1,18})-[\w-]{20,}", re.ASCII)
 _NEW = ".new-"
 _BLOCK = 1 << 20
 _STORED = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
@@ -97,14 +99,17 @@ class Packed:
 
 
 def routes(state: AppState) -> list[Route]:
-    """The route /downloads/{token}: the file that this person had made, for as long as it is kept."""
+    """The route /downloads/{token}: the file that this person had made, for as long as it is kept and they may."""
 
     def download(request: Request) -> Response:
         actor, token = actor_of(request), request.path_params["token"]
+        found = _TOKEN.fullmatch(token)
         folder = _folder(state) / f"{actor.person_id}-{token}"
-        file = next(iter(sorted(folder.glob("*.zip"))), None) if re.fullmatch(r"[\w-]{20,}", token) else None
-        if file is None:
+        file = next(iter(sorted(folder.glob("*.zip"))), None) if found else None
+        if found is None or file is None:
             raise NotFound("This download is not there any more. Make the export again on the page Export.")
+        # Once more: the role may have been taken away since the export was made.
+        check_may_export(state.db, actor, int(found[1]))
         headers = {
             "Cache-Control": "no-store",
             "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
@@ -127,7 +132,7 @@ def pack_export(
 ) -> Packed:
     """Make an export and pack it as `name`.zip for this person; the errors are those of `export_project`."""
     _remove_old(state)
-    token = secrets.token_urlsafe(24)
+    token = f"{project_id}-{secrets.token_urlsafe(24)}"
     plain = re.sub(r"[^\w.() -]", "_", name).strip(". ")[:80] or "export"
     with _made(_folder(state) / f"{actor.person_id}-{token}") as folder:
         to = folder / plain

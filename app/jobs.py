@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from annotators.errors import AssayError, NotFound
+from annotators.scorers.embedder import offer
 from app.job_kinds import KINDS
 from app.settings import ROOT, Settings
 from db.engine import Database, DatabaseUnavailable
@@ -244,6 +245,7 @@ def main(arguments: list[str]) -> int:
         stop.set()
 
     threading.Thread(target=until_the_parent_is_gone, daemon=True).start()
+    offer(settings.models)
     db = Database(settings.database, pool_size=2)
     try:
         work(db, name, stop=stop, idle_seconds=IDLE_SECONDS, may_exit=True, settings=settings)

@@ -10,10 +10,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
+from app.web import path_id
 from db.engine import Database
 from db.permissions import Actor
 
 MAX_BODY = 2_000_000
+MAX_DEPTH = 40
+"""How deep lists and objects of a request may lie in each other; ours need six."""
 
 Handler = Callable[[Database, Actor | None, int, dict[str, Any]], Any]
 """(database, actor, the id in the path, the body or query) → what is answered as JSON."""
@@ -28,7 +31,7 @@ def _endpoint(database: Callable[[], Database], handler: Handler) -> Callable[[R
     async def endpoint(request: Request) -> Response:
         body = await _body(request)
         actor: Actor | None = request.scope.get("state", {}).get("actor")
-        thing_id: int = request.path_params["id"]
+        thing_id = path_id(request, "id")
         out = await run_in_threadpool(handler, database(), actor, thing_id, body)
         return Response(orjson.dumps(out), media_type="application/json", headers={"Cache-Control": "no-store"})
 
@@ -47,10 +50,26 @@ async def _body(request: Request) -> dict[str, Any]:
         body = orjson.loads(raw or b"{}")
     except orjson.JSONDecodeError:
         raise InvalidInput("The request is not JSON. Reload the page and try again.") from None
+    if _is_deeper(body, MAX_DEPTH):
+        raise InvalidInput(f"The request has lists in lists more than {MAX_DEPTH} deep. Reload the page and try again.")
     if not isinstance(body, dict):
         raise InvalidInput("The request is not a JSON object. Reload the page and try again.")
     body["_size"] = len(raw)
     return body
+
+
+def _is_deeper(value: Any, depth: int) -> bool:
+    level = [value]
+    for _ in range(depth):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def integer(body: dict[str, Any], key: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote
@@ -19,13 +20,20 @@ from annotators.errors import AssayError, NotAllowed, NotSignedIn
 from app.state import AppState
 from app.web import COOKIE, cookies_in, error_response, is_same_origin, is_secure
 from db.sign_in import session_actor
+from db.uploads import check_may_upload
 
 PUBLIC_FILES = ("/static/", "/favicon.png")
 PUBLIC_ROUTES = ("/sign-in", "/healthz")
 NEVER_PAGES = (
     "/api/", "/page-images/", "/page-words/", "/page-search/", "/assets/", "/_stcore/", "/media/", "/component/",
 )  # fmt: skip
+UPLOADS = "/_stcore/upload_file/"
+"""Where Streamlit takes files, of whoever has a session; ours takes them only of people who import."""
+
 SAFE = ("GET", "HEAD", "OPTIONS")
+
+MOST_WEBSOCKETS = 40
+"""Open pages of one person at a time. Each holds a session of Streamlit's, with what its page has loaded."""
 
 
 class Sessions:
@@ -41,6 +49,7 @@ class Sessions:
         self.state = state
         # A limiter of its own: a rush of slow page images must not keep people from being recognised.
         self.limiter = anyio.CapacityLimiter(20)
+        self._open: Counter[int] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
@@ -58,10 +67,28 @@ class Sessions:
             scope["state"] = {**scope.get("state", {}), "actor": actor, "token": token}
             if actor is None and not _is_public(scope["path"]):
                 raise NotSignedIn("Your session has ended. Reload the page and sign in.")
+            if scope["path"].startswith(UPLOADS):
+                await anyio.to_thread.run_sync(check_may_upload, self.state.db, actor, limiter=self.limiter)
         except AssayError as error:
             await self._refuse(error, scope, receive, send)
             return
-        await self.app(scope, receive, send)
+        if scope["type"] == "websocket" and actor is not None:
+            await self._counted(actor.person_id, scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _counted(self, person_id: int, scope: Scope, receive: Receive, send: Send) -> None:
+        """A websocket of this person, unless they have too many open."""
+        if self._open[person_id] >= MOST_WEBSOCKETS:
+            await send({"type": "websocket.close", "code": 4429, "reason": "too many open pages"})
+            return
+        self._open[person_id] += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self._open[person_id] -= 1
+            if not self._open[person_id]:
+                del self._open[person_id]
 
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
         """Raise NotAllowed for a change that another site asks for, with the cookie of somebody signed in here."""

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from annotators.errors import InvalidInput
 from annotators.pages import WHOLE, WIDTHS, Crop, PageNotDrawn, Why, check_crop, draw_failure, snap_width
 from app.state import AppState
-from app.web import actor_of
+from app.web import actor_of, path_id
 from db.disclosure import PageSource, VisibleDocument, may_see_page, visible_document
 from db.documents import document_file
 
@@ -48,7 +48,7 @@ def routes(state: AppState) -> list[Route]:
 
     async def page_image(request: Request) -> Response:
         actor = actor_of(request)
-        document_id, page = request.path_params["document_id"], request.path_params["page"]
+        document_id, page = path_id(request, "document_id"), path_id(request, "page")
         width = _width(request.query_params.get("w"))
         crop = _crop([request.query_params.get(edge) for edge in ("x0", "y0", "x1", "y1")])
         known = request.headers.get("if-none-match", "")
@@ -65,10 +65,11 @@ def routes(state: AppState) -> list[Route]:
 
     async def thumbnails(request: Request) -> Response:
         actor = actor_of(request)
-        first, last = request.path_params["first"], request.path_params["last"]
+        document_id = path_id(request, "document_id")
+        first, last = path_id(request, "first"), path_id(request, "last")
 
         def answer() -> tuple[bytes, bool]:
-            visible = visible_document(state.db, actor, document_id=request.path_params["document_id"])
+            visible = visible_document(state.db, actor, document_id=document_id)
             return _thumbnails(state, visible, first=first, last=last)
 
         data, complete = await anyio.to_thread.run_sync(answer, limiter=limiter)

@@ -28,7 +28,7 @@ from annotators.pages.words import PageWords
 from app.page_images import ASK_AGAIN, KEEP, NOT_SUPPLIED
 from app.settings import Settings
 from app.state import AppState
-from app.web import actor_of
+from app.web import actor_of, path_id
 from db.disclosure import PageSource, Passage, Reading, VisibleDocument, may_see_page, reading, visible_document
 from db.documents import document_file
 
@@ -82,8 +82,8 @@ class PageTexts:
 
     def words(self, request: Request) -> Response:
         """The words of a page with their places."""
-        page = int(request.path_params["page"])
-        document_id = int(request.path_params["document_id"])
+        page = path_id(request, "page")
+        document_id = path_id(request, "document_id")
         seen = may_see_page(self._state.db, actor_of(request), document_id=document_id, page=page)
         source = self._source(seen)
         if source is None:
@@ -107,7 +107,7 @@ class PageTexts:
         query = request.query_params.get("q", "")
         if len(query) > LONGEST_QUERY:
             raise InvalidInput(f"The search has {len(query)} characters: look for at most {LONGEST_QUERY}.")
-        document_id = int(request.path_params["document_id"])
+        document_id = path_id(request, "document_id")
         visible = visible_document(self._state.db, actor_of(request), document_id=document_id)
         ranges = _ranges(request.query_params.get("pages") or "1-999999")
         pages = [page for page in visible.pages if any(first <= page <= last for first, last in ranges)]
@@ -193,7 +193,7 @@ class PageTexts:
         text = request.query_params.get("assignment", "")
         if not text.isascii() or not text.isdigit() or len(text) > 15:
             raise InvalidInput(f"'assignment' is {text!r}; the number of an assignment is needed. Reload the page.")
-        return reading(self._state.db, actor_of(request), int(request.path_params["id"]), assignment_id=int(text))
+        return reading(self._state.db, actor_of(request), path_id(request, "id"), assignment_id=int(text))
 
     def _words_of(self, given: Reading) -> tuple[dict[tuple[int, int], PageWords], bool]:
         """(document, page) → words, cited pages first, and whether all pages have been read."""

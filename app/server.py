@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.concurrency import run_in_threadpool
@@ -23,6 +23,9 @@ from starlette.types import ASGIApp
 from annotators.errors import AssayError, Conflict
 from app.served import Served, address_of, note, withdraw
 from app.settings import ROOT, Settings, apply_streamlit_options
+
+if TYPE_CHECKING:
+    from app.state import AppState
 
 if str(ROOT) not in sys.path:  # Streamlit puts only the folder of app/main.py there
     sys.path.insert(0, str(ROOT))
@@ -49,17 +52,7 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
     import streamlit as st  # noqa: PLC0415
     from streamlit.runtime.pages_manager import PagesManager  # noqa: PLC0415
 
-    from app import (  # noqa: PLC0415
-        adjudicate_api,
-        annotate_api,
-        assets,
-        downloads,
-        jobs,
-        page_images,
-        page_text,
-        preferences_api,
-        sign_in,
-    )
+    from app import jobs  # noqa: PLC0415
     from app.middleware import SecurityHeaders, Sessions  # noqa: PLC0415
     from app.state import AppState, open_state  # noqa: PLC0415
     from app.web import handle_error  # noqa: PLC0415
@@ -69,17 +62,6 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
     PagesManager.uses_pages_directory = False
 
     state = open_state(settings)
-    routes: list[BaseRoute] = [
-        Route("/healthz", _health(state, served), methods=["GET"]),
-        *sign_in.routes(state),
-        *page_images.routes(state),
-        *page_text.routes(state),
-        *downloads.routes(state),
-        *assets.routes(),
-        *annotate_api.routes(lambda: state.db, ahead=settings.look_ahead),
-        *adjudicate_api.routes(lambda: state.db),
-        *preferences_api.routes(lambda: state.db),
-    ]
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
@@ -93,11 +75,37 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
 
     return st.App(
         SCRIPT,
-        routes=routes,
+        routes=own_routes(state, served),
         middleware=[Middleware(SecurityHeaders, state=state), Middleware(Sessions, state=state)],
         exception_handlers={AssayError: handle_error},
         lifespan=lifespan,
     )
+
+
+def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]:
+    """Every route of ours, which go before Streamlit's; `served` as in `create_app`."""
+    from app import (  # noqa: PLC0415 - after Streamlit's options, see create_app
+        adjudicate_api,
+        annotate_api,
+        assets,
+        downloads,
+        page_images,
+        page_text,
+        preferences_api,
+        sign_in,
+    )
+
+    return [
+        Route("/healthz", _health(state, served), methods=["GET"]),
+        *sign_in.routes(state),
+        *page_images.routes(state),
+        *page_text.routes(state),
+        *downloads.routes(state),
+        *assets.routes(),
+        *annotate_api.routes(lambda: state.db, ahead=state.settings.look_ahead),
+        *adjudicate_api.routes(lambda: state.db),
+        *preferences_api.routes(lambda: state.db),
+    ]
 
 
 def _share_arenas() -> None:

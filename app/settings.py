@@ -87,6 +87,13 @@ class Settings:
     render_memory_mb: Annotated[int, About("Address space that a process drawing pages may use, in MB.")] = 2048
     render_workers: Annotated[int, About("Processes that draw pages.")] = 2
     upload_mb: Annotated[int, About("Largest file that can be uploaded in the browser, in MB.")] = 1024
+    embedding_models: Annotated[
+        str,
+        About(
+            "Embedding models that scorers of a project may take besides the bundled one: names or folders of "
+            "sentence-transformers models on this machine, with commas between them."
+        ),
+    ] = ""
     stop_seconds: Annotated[int, About("Seconds that open requests get to finish when the server is stopped.")] = 10
     log_level: Annotated[
         str,
@@ -150,6 +157,11 @@ class Settings:
     def backups_folder(self) -> Path:
         """Copies of the database made before it was migrated, and by `assay backup`."""
         return self.home / "backups"
+
+    @property
+    def models(self) -> list[str]:
+        """The embedding models that an administrator offers besides the bundled one."""
+        return [part.strip() for part in self.embedding_models.split(",") if part.strip()]
 
     @property
     def proxies(self) -> list[str]:

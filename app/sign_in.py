@@ -69,7 +69,8 @@ def routes(state: AppState) -> list[Route]:
             if actor is not None:
                 # A link must not put somebody into another's account unnoticed, where they would work on for them.
                 return other_person_page(token=token, name=name, signed_in=actor.name, person_id=actor.person_id)
-            if "now" in request.query_params and request.headers.get("sec-fetch-site") != "cross-site":
+            crossing = request.headers.get("sec-fetch-site") == "cross-site"
+            if "now" in request.query_params and not crossing and request.method != "HEAD":
                 # What the command line prints is opened by the one who started it, not sent through a chat whose
                 # preview would use the address up: it signs in at once, unless another site's link led here.
                 return await enter(request, await in_thread(sessions.use_one_time, token, lifetime=lifetime), "/")

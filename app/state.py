@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotators.pages import Limits, PageCache, Renderer
+from annotators.scorers.embedder import offer
 from app.settings import Settings
 from db import schema
 from db.engine import Database
@@ -31,6 +32,7 @@ _current: list[AppState] = []
 def open_state(settings: Settings) -> AppState:
     """Make the home folder, bring the database up to date, and keep the state for `app_state`."""
     settings.prepare()
+    offer(settings.models)
     db = Database(settings.database)
     schema.migrate(db, backups=settings.backups_folder)
     limits = Limits(seconds=settings.render_seconds, memory_bytes=settings.render_memory_mb << 20)

@@ -10,11 +10,12 @@ from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 
-from annotators.errors import AssayError, NotSignedIn
+from annotators.errors import AssayError, NotFound, NotSignedIn
 from app.settings import Settings
 from db.permissions import Actor
 
 COOKIE = "assay_session"
+LARGEST_ID = 2**63 - 1
 
 
 def actor_of(request: HTTPConnection) -> Actor:
@@ -23,6 +24,14 @@ def actor_of(request: HTTPConnection) -> Actor:
     if actor is None:
         raise NotSignedIn("Nobody is signed in, or the session has ended. Sign in and try again.")
     return actor
+
+
+def path_id(request: Request, name: str) -> int:
+    """A number of the path; NotFound for one that no id can be, because the database could not even be asked."""
+    value: int = request.path_params[name]
+    if value > LARGEST_ID:
+        raise NotFound(f"There is nothing with the number {str(value)[:40]}. Check the address.")
+    return value
 
 
 def error_response(error: AssayError) -> JSONResponse:

@@ -23,6 +23,7 @@ from db.models import (
     Adjudication,
     Annotation,
     Assignment,
+    AssignmentState,
     GivenLabel,
     Item,
     ItemVersion,
@@ -30,6 +31,7 @@ from db.models import (
     SettlementState,
     Study,
     StudyItem,
+    StudyMember,
     Submission,
 )
 from db.permissions import ADJUDICATORS, Actor, On, operation, record
@@ -241,12 +243,17 @@ def settlement_counts(db: Database, _actor: Actor, study_id: int) -> dict[str, i
 
 @operation(On.STUDY_ITEM, ADJUDICATORS)
 def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedItem:
-    """Everything an adjudicator needs to decide one item, its parts under the neutral names of the annotators' page."""
+    """Everything an adjudicator needs to decide one item, its parts under the neutral names of the annotators' page.
+
+    NotAllowed for an annotator of the study who may still be asked to judge the item: people judge before they are
+    told.
+    """
     with db.read() as session:
         place = session.get_one(StudyItem, study_item_id)
         study = session.get_one(Study, place.study_id)
         protocol = protocol_of(study)
         annotations = _annotations(session, study_item_id)
+        _check_has_judged(session, study, study_item_id, actor)
         raters = _raters(session, study, annotations)
         last = Assignment(id=0, study_id=place.study_id, study_item_id=study_item_id, queue=0)
         last.steps_done = len(protocol.steps) - 1
@@ -366,6 +373,26 @@ def _remarks(
     return comments, flags
 
 
+def _check_has_judged(session: Session, study: Study, study_item_id: int, actor: Actor) -> None:
+    if _has_yet_to_judge(session, study, study_item_id, actor.person_id):
+        raise NotAllowed("You may still be asked to judge this item yourself. Annotate it first, then look at it here.")
+
+
+def _has_yet_to_judge(session: Session, study: Study, study_item_id: int, person_id: int) -> bool:
+    """Whether the person annotates in the study and has the item before them, or it is still to be given out."""
+    if session.get(StudyMember, (study.id, person_id)) is None:
+        return False
+    own = session.exec(
+        select(Assignment.state).where(Assignment.study_item_id == study_item_id, Assignment.person_id == person_id)
+    ).all()
+    if AssignmentState.SUBMITTED in own or AssignmentState.SURPLUS in own:
+        return False
+    if AssignmentState.LEASED in own or AssignmentState.RETURNED in own:
+        return True
+    settlement = session.get(Settlement, study_item_id)
+    return settlement is None or settlement.state == SettlementState.PENDING
+
+
 def _refusal(study: Study, annotations: Sequence[Annotation], actor: Actor) -> str | None:
     """Why this person may not adjudicate the item, or None."""
     own = any(one.person_id == actor.person_id for one in annotations)
@@ -396,6 +423,8 @@ def adjudicate(
     with db.write() as session:
         known = session.exec(select(Adjudication).where(Adjudication.uid == uid)).first()
         if known is not None:
+            if (known.person_id, known.study_item_id) != (actor.person_id, study_item_id):
+                raise Conflict(f"Adjudication id {uid!r} was used for something else. Reload the page and try again.")
             return known.id or 0
         place = session.get_one(StudyItem, study_item_id)
         study = session.get_one(Study, place.study_id)
@@ -405,6 +434,7 @@ def adjudicate(
             raise Conflict("This item does not have all its annotations yet. Adjudicate it when it has.")
         if settlement.state == SettlementState.ADJUDICATED and not again:
             raise Conflict("Somebody else has adjudicated this item meanwhile. Go on with the next one.")
+        _check_has_judged(session, study, study_item_id, actor)
         refusal = _refusal(study, _annotations(session, study_item_id), actor)
         if refusal:
             raise NotAllowed(refusal)

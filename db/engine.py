@@ -64,6 +64,7 @@ class Database:
             max_overflow=40,
             pool_use_lifo=True,  # the connection used last is warm, and the others stay small
             pool_pre_ping=not self.is_sqlite,
+            hide_parameters=True,  # people's texts and hashes of passwords do not belong into logs
             **options,
         )
         if self.is_sqlite:
@@ -141,7 +142,7 @@ def insert_many(connection: Connection, table: str, columns: Sequence[str], rows
 
 def unpooled(database: Database) -> Engine:
     """A second engine on the same database whose connections are opened and closed at once (migrations, backups)."""
-    engine = create_engine(database.url, poolclass=NullPool)
+    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True)
     if database.is_sqlite:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

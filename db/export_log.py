@@ -32,6 +32,11 @@ def log_export(
         )
 
 
+@operation(On.PROJECT, RESEARCHERS)
+def check_may_export(db: Database, _actor: Actor, project_id: int) -> None:
+    """Raise NotAllowed or NotFound unless this person may export the project now."""
+
+
 @operation(On.PROJECT, READERS)
 def is_logged(db: Database, _actor: Actor, project_id: int, *, manifest_sha256: str, after: int) -> bool:
     """Whether an export with this manifest was made after the event `after`."""

@@ -19,16 +19,27 @@ from db.models import Project
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 
 _OF_STUDY = "assignment_id IN (SELECT id FROM assignment WHERE study_id = :study)"
-_FREE_TEXT: tuple[tuple[str, str, str, str], ...] = (
-    # table, key, column, which rows belong to the study
-    ("label", "id", "comment", _OF_STUDY),
-    ("label", "id", "reason", _OF_STUDY),
-    ("label", "id", "value", _OF_STUDY),
-    ("submission", "id", "comment", _OF_STUDY),
-    ("submission", "id", "flag", _OF_STUDY),
-    ("assignment", "id", "reason", "study_id = :study"),
-    ("adjudication", "id", "reason", "study_id = :study"),
+_DECIDED = "adjudication_id IN (SELECT id FROM adjudication WHERE study_id = :study)"
+_ABOUT_STUDY = (
+    "((thing = 'study' AND thing_id = :study) OR "
+    "(thing = 'study item' AND thing_id IN (SELECT id FROM study_item WHERE study_id = :study)) OR "
+    "(thing = 'assignment' AND thing_id IN (SELECT id FROM assignment WHERE study_id = :study)))"
 )
+_FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
+    # table, key, column, which rows belong to the study
+    ("label", ("id",), "comment", _OF_STUDY),
+    ("label", ("id",), "reason", _OF_STUDY),
+    ("label", ("id",), "value", _OF_STUDY),
+    ("label", ("id",), "rationale", _OF_STUDY),
+    ("submission", ("id",), "comment", _OF_STUDY),
+    ("submission", ("id",), "flag", _OF_STUDY),
+    ("assignment", ("id",), "reason", "study_id = :study"),
+    ("adjudication", ("id",), "reason", "study_id = :study"),
+    ("adjudicated_label", ("adjudication_id", "criterion", "target"), "reason", _DECIDED),
+    ("adjudicated_label", ("adjudication_id", "criterion", "target"), "value", _DECIDED),
+    ("event", ("id",), "details", _ABOUT_STUDY),
+)
+_JSON = frozenset({"value", "rationale", "details"})
 _LEAST = 3
 
 
@@ -44,50 +55,72 @@ class Redacted:
 def redact_text(db: Database, actor: Actor, study_id: int, *, containing: str, reason: str) -> Redacted:
     """Replace every free text of a study's annotators and adjudicators that contains these words.
 
-    For a name or an address that somebody has typed into a comment. The whole text gives way to a note with its
-    SHA-256, so that a copy can still be recognised; drafts with the words are deleted. The event says who, why and how
-    often, and not the words. Raises InvalidInput for words too short to be meant, NotFound when no text has them.
+    For a name or an address that somebody has typed into a comment. Comments, reasons, labels, rationales, decisions
+    and what the audit log repeats of them: each whole text gives way to a note with its SHA-256, so that a copy can
+    still be recognised; drafts with the words are deleted. The event says who, why and how often, and not the words.
+    Raises InvalidInput for words too short to be meant, NotFound when no text has them.
     """
     if len(containing.strip()) < _LEAST:
         raise InvalidInput(f"{containing!r} is too short to redact by. Give at least {_LEAST} characters.")
     if not reason.strip():
         raise InvalidInput("A redaction needs a reason: it is what people read later. Give one.")
+    if containing in reason:
+        raise InvalidInput("The reason has the very words that are to go, and it stays in the audit log. Word it anew.")
     digests: list[str] = []
     with db.write() as session, guards.lifted(session.connection()):
         for table, key, column, belongs in _FREE_TEXT:
             digests += _redact_column(session, table, key, column, belongs, study_id=study_id, containing=containing)
-        drafts = "DELETE FROM draft WHERE CAST(content AS TEXT) LIKE :like AND " + _OF_STUDY
-        session.execute(text(drafts), {"study": study_id, "like": f"%{dumps(containing)[1:-1]}%"})
-        if not digests:
+        drafts = _delete_drafts(session, study_id, containing)
+        if not digests and not drafts:
             raise NotFound(f"No text of this study contains {containing!r}. Nothing was changed.")
         project_id = session.execute(text("SELECT project_id FROM study WHERE id = :id"), {"id": study_id}).scalar_one()
-        details = {"texts": len(digests), "reason": reason.strip(), "sha256": sorted(set(digests))}
+        details = {"texts": len(digests), "drafts": drafts, "reason": reason.strip(), "sha256": sorted(set(digests))}
         record(session, actor, "text redacted", "study", study_id, project_id=project_id, details=details)
     return Redacted(len(digests), digests)
 
 
 def _redact_column(
-    session: Session, table: str, key: str, column: str, belongs: str, *, study_id: int, containing: str
+    session: Session, table: str, keys: tuple[str, ...], column: str, belongs: str, *, study_id: int, containing: str
 ) -> list[str]:
-    is_json = column == "value"
+    is_json = column in _JSON
     shown = f"CAST({column} AS TEXT)" if is_json else column
-    rows = session.execute(
-        text(f"SELECT {key}, {shown} FROM {table} WHERE {belongs} AND {shown} IS NOT NULL"), {"study": study_id}
-    ).all()
-    digests = []
-    for row_id, stored in rows:
-        value: Any = loads(stored) if is_json else stored
-        if not isinstance(value, str) or containing not in value:
-            continue
-        digest = hashlib.sha256(value.encode()).hexdigest()
-        note = f"[redacted, SHA-256 {digest}]"
-        placed = "CAST(:note AS JSONB)" if is_json and session.get_bind().dialect.name == "postgresql" else ":note"
-        session.execute(
-            text(f"UPDATE {table} SET {column} = {placed} WHERE {key} = :row"),
-            {"note": dumps(note) if is_json else note, "row": row_id},
-        )
-        digests.append(digest)
+    chosen = text(f"SELECT {shown}, {', '.join(keys)} FROM {table} WHERE {belongs} AND {shown} IS NOT NULL")
+    placed = "CAST(:note AS JSONB)" if is_json and session.get_bind().dialect.name == "postgresql" else ":note"
+    row = " AND ".join(f"{key} = :{key}" for key in keys)
+    digests: list[str] = []
+    for stored, *key in session.execute(chosen, {"study": study_id}).all():
+        before = len(digests)
+        value = _without(loads(stored) if is_json else stored, containing, digests)
+        if len(digests) > before:
+            values = {"note": dumps(value) if is_json else value, **dict(zip(keys, key, strict=True))}
+            session.execute(text(f"UPDATE {table} SET {column} = {placed} WHERE {row}"), values)
     return digests
+
+
+def _without(value: Any, containing: str, digests: list[str]) -> Any:
+    """The value with a note for each text that contains the words; the digests of these texts are appended."""
+    match value:
+        case str() if containing in value:
+            digests.append(hashlib.sha256(value.encode()).hexdigest())
+            return f"[redacted, SHA-256 {digests[-1]}]"
+        case list():
+            return [_without(one, containing, digests) for one in value]
+        case dict():
+            return {key: _without(one, containing, digests) for key, one in value.items()}
+    return value
+
+
+def _delete_drafts(session: Session, study_id: int, containing: str) -> int:
+    chosen = text(f"SELECT assignment_id, step, CAST(content AS TEXT) FROM draft WHERE {_OF_STUDY}")
+    deleted = 0
+    for assignment_id, step, content in session.execute(chosen, {"study": study_id}).all():
+        found: list[str] = []
+        _without(loads(content), containing, found)
+        if found:
+            here = {"assignment": assignment_id, "step": step}
+            session.execute(text("DELETE FROM draft WHERE assignment_id = :assignment AND step = :step"), here)
+            deleted += 1
+    return deleted
 
 
 _STUDY = "study_id IN (SELECT id FROM study WHERE project_id = :project)"

@@ -1,4 +1,4 @@
-"""What annotators are called where their names do not leave: A1, A2 … in the order of their first submission.
+"""Who is told annotators' names, and what they are called elsewhere: A1, A2 … in the order of their first submission.
 
 That order never changes: somebody who joins later gets the next number, and an export made again calls everybody as
 before. Models are called M1, M2 … likewise.
@@ -9,8 +9,19 @@ from __future__ import annotations
 from sqlalchemy import func
 from sqlmodel import Session, col
 
-from db.models import Account, Assignment, Person, PersonKind, Submission
+from db.models import Account, Assignment, Person, PersonKind, Study, Submission
+from db.permissions import RESEARCHERS, Actor, role_in
 from db.query import pick
+
+
+def sees_names(session: Session, actor: Actor, study: Study) -> bool:
+    """Whether this person is told who gave which label: researchers are, others where the study says so.
+
+    Adjudicators decide without knowing whose word it is.
+    """
+    person = session.get_one(Person, actor.person_id)
+    role = role_in(session, actor.person_id, person.default_role, study.project_id)
+    return person.is_admin or role in RESEARCHERS or bool(study.settings.get("show_names"))
 
 
 def pseudonyms(session: Session, study_id: int) -> dict[int, str]:
@@ -33,8 +44,11 @@ def pseudonyms(session: Session, study_id: int) -> dict[int, str]:
     return found
 
 
-def real_names(session: Session, study_id: int) -> dict[int, str]:
-    """Person id → account name; an erased person keeps the pseudonym."""
+def real_names(session: Session, study_id: int, *, people: bool = True) -> dict[int, str]:
+    """Person id → account name; an erased person keeps the pseudonym. Without `people` only models have their names."""
     called = pseudonyms(session, study_id)
-    rows = session.execute(pick(Account.person_id, Account.name).where(col(Account.person_id).in_(list(called))))
+    query = pick(Account.person_id, Account.name).where(col(Account.person_id).in_(list(called)))
+    if not people:
+        query = query.join(Person, col(Person.id) == col(Account.person_id)).where(Person.kind == PersonKind.MODEL)
+    rows = session.execute(query)
     return called | {person_id: name for person_id, name in rows}  # noqa: C416 - rows are not plain tuples

@@ -31,7 +31,7 @@ from db.models import (
     Withdrawal,
 )
 from db.permissions import READERS, Actor, On, operation
-from db.pseudonyms import pseudonyms, real_names
+from db.pseudonyms import pseudonyms, real_names, sees_names
 from db.query import is_sqlite, pick
 from db.settlements import COUNTING
 from db.studies import protocol_of
@@ -134,16 +134,27 @@ class StudyRatings:
 def ratings(
     db: Database, actor: Actor, study_id: int, *, kinds: Sequence[AnnotationKind] = COUNTING, named: bool = True
 ) -> StudyRatings:
-    """The current labels of a study for every criterion, `cannot judge` counted and left out."""
+    """The current labels of a study for every criterion, `cannot judge` counted and left out.
+
+    `named` asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
+    """
     with db.read() as session:
         study = session.get_one(Study, study_id)
         protocol = protocol_of(study)
         items = _items(session, study_id)
         ids, annotations = _annotations(session, items, _counting(study_id, kinds))
         read = _labels(session, _counting(study_id, kinds))
-        names = real_names(session, study_id) if named else pseudonyms(session, study_id)
+        people = named and sees_names(session, actor, study)
+        names = real_names(session, study_id, people=people) if named else pseudonyms(session, study_id)
     criteria = [_of_criterion(criterion, read, ids, items, annotations) for criterion in protocol.criteria]
     return StudyRatings(study, protocol, criteria, names, items, annotations)
+
+
+@operation(On.STUDY, READERS)
+def may_see_names(db: Database, actor: Actor, study_id: int) -> bool:
+    """Whether the labels of this study come with the names of their annotators for this person."""
+    with db.read() as session:
+        return sees_names(session, actor, session.get_one(Study, study_id))
 
 
 @operation(On.STUDY, READERS)

@@ -30,7 +30,8 @@ from db.models import (
     Submission,
 )
 from db.people import names_of
-from db.permissions import READERS, RESEARCHERS, Actor, On, operation, role_in
+from db.permissions import READERS, Actor, On, operation, role_in
+from db.pseudonyms import sees_names
 from db.query import pick
 from db.settlements import COUNTING, Decision, adjudicated_labels
 from db.studies import protocol_of
@@ -148,14 +149,12 @@ class _Place:
 
 def _place(session: Session, actor: Actor, study_id: int) -> _Place:
     study = session.get_one(Study, study_id)
-    person = session.get_one(Person, actor.person_id)
-    role = role_in(session, actor.person_id, person.default_role, study.project_id)
     return _Place(
         study,
         {criterion.name: criterion.title for criterion in protocol_of(study).criteria},
         actor.person_id,
         session.get(StudyMember, (study_id, actor.person_id)) is not None,
-        person.is_admin or role in RESEARCHERS or bool(study.settings.get("show_names")),
+        sees_names(session, actor, study),
     )
 
 

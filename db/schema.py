@@ -72,8 +72,10 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
 
 
 def backup(database: Database, target: Path) -> Path:
-    """Copy a SQLite database to `target` while it is in use, through SQLite's own backup."""
+    """Copy a SQLite database to `target` while it is in use, through SQLite's own backup; for its owner only."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    target.touch(mode=0o600)
+    target.chmod(0o600)
     source = sqlite3.connect(str(database.url.database))
     copy = sqlite3.connect(target)
     try:

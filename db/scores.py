@@ -11,6 +11,7 @@ from sqlmodel import Session, col
 from annotators.errors import InvalidInput
 from annotators.score_tasks import ScoringTask, scoring_task
 from annotators.scorers import SCORERS, Scorer
+from annotators.scorers.embedder import offered
 from annotators.scoring import ItemView, Parameters, ScoreValue, parameters_hash, parameters_of
 from db.engine import Database, dumps, insert_many
 from db.jobs import keep_run, run_of_job
@@ -85,9 +86,19 @@ def plan_scoring(
 
 
 def _task(db: Database, project_id: int, scorer: str, parameters: GivenParameters) -> ScoringTask:
-    """The scorer with complete parameters, the project's training set among them, as a task for any process."""
+    """The scorer with complete parameters, the project's training set among them, as a task for any process.
+
+    InvalidInput for an embedding model that is not on the administrator's list: loading one reads files of the server,
+    and a path from a browser is anybody's.
+    """
     found: Scorer[Any] = SCORERS.get(scorer)
     checked: Parameters = parameters_of(found, parameters)
+    model = getattr(checked, "model", None)
+    if found.uses_model and model is not None and model not in offered():
+        raise InvalidInput(
+            f"The embedding model {model!r} is not offered here. Offered: {', '.join(offered())}. An administrator "
+            "adds others with ASSAY_EMBEDDING_MODELS."
+        )
     with db.read() as session:
         checked = with_training_set(session, project_id, checked, provide=True)
     return scoring_task(found.name, checked)

@@ -19,6 +19,8 @@ from db.models import (
     Adjudication,
     Annotation,
     AnnotationKind,
+    Assignment,
+    AssignmentState,
     GivenLabel,
     Item,
     ItemVersion,
@@ -46,6 +48,10 @@ _LOCKED = (
     .order_by(col(Settlement.study_item_id))
     .with_for_update()
 )
+_RETURNED = select(Assignment.study_item_id).where(
+    col(Assignment.study_item_id).in_(bindparam("ids", expanding=True)), Assignment.state == AssignmentState.RETURNED
+)
+"""Items that an annotator has been asked to judge again: what they said stands, and is about to change."""
 
 
 @dataclass(frozen=True)
@@ -159,13 +165,15 @@ def update_settlements(session: Session, study: Study, protocol: Protocol, study
         session.execute(_ENSURE, [{"item": one, "study": study.id} for one in sorted(ids)])
         rows = {row.study_item_id: row for row in session.scalars(_LOCKED, {"ids": ids})}
         found = current_labels(session, ids)
+        returned = set(session.scalars(_RETURNED, {"ids": ids}))
         for study_item_id in ids:
-            _settle_row(rows[study_item_id], study, protocol, found[study_item_id])
+            row, complete = rows[study_item_id], study_item_id not in returned
+            _settle_row(row, study, protocol, found[study_item_id], complete=complete)
             session.add(rows[study_item_id])
         session.flush()
 
 
-def _settle_row(row: Settlement, study: Study, protocol: Protocol, labels: ItemLabels) -> None:
+def _settle_row(row: Settlement, study: Study, protocol: Protocol, labels: ItemLabels, *, complete: bool) -> None:
     row.n_annotations = labels.n_annotations
     if row.state == SettlementState.ADJUDICATED:
         return
@@ -176,7 +184,7 @@ def _settle_row(row: Settlement, study: Study, protocol: Protocol, labels: ItemL
     ]
     row.n_disputed = len(disputed)
     row.dispute = sum(one.dispute for one in disputed)
-    if labels.n_annotations < study.overlap:
+    if labels.n_annotations < study.overlap or not complete:
         row.state = SettlementState.PENDING
     else:
         row.state = SettlementState.DISPUTED if disputed else SettlementState.AGREED

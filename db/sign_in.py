@@ -158,6 +158,7 @@ def one_time_owner(db: Database, token: str) -> int | None:
 def use_one_time(db: Database, token: str, *, password: str | None = None, lifetime: timedelta = SESSION) -> str:
     """Use a one-time address up: a session token. `password` is the one the person chose for next time, if any.
 
+    A new password ends the person's sessions in other browsers: whoever is there may have come in with the old one.
     Raises NotFound when the address is spent; an unfit password (InvalidInput) does not use it up.
     """
     name, _ = one_time_person(db, token)
@@ -171,7 +172,8 @@ def use_one_time(db: Database, token: str, *, password: str | None = None, lifet
         actor = actor_of(session, row.person_id, "web")
         if password_hash:
             session.get_one(Account, row.person_id).password_hash = password_hash
-            record(session, actor, "password set", "person", row.person_id, details={"sessions": 0})
+            ended = end_sessions(session, row.person_id)
+            record(session, actor, "password set", "person", row.person_id, details={"sessions": ended})
         return _open(session, actor, lifetime, how="one-time address")
 
 

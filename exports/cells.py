@@ -1,7 +1,8 @@
 """Cells of CSV files: written so that no spreadsheet runs them as a formula, and read back as they were.
 
-A text that begins with = + - @, a tab or a line break gets an apostrophe before it, unless it is a number. So does one
-that begins with apostrophes followed by such a character, so that taking one apostrophe away gives back what was there.
+A text that begins with = + - @, a tab or a line break gets an apostrophe before it, unless it is a number or a figure
+with its interval. So does = + - @ behind a semicolon, a tab or a line break, where a spreadsheet that takes these for
+ends of cells would begin one. Apostrophes that stand there already stay, so that taking one away gives back what was.
 """
 
 from __future__ import annotations
@@ -16,18 +17,24 @@ SUSPECT = frozenset("=+-@\t\r\n'＝＋－＠")
 
 _RUNS = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]").match
 _WRITTEN = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]").match
-_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?").fullmatch
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:\s?%)?(?: \[[−+\d,. %-]*\])?").fullmatch
+_INNER_RUNS = re.compile(r"(?<=[;\t\r\n])'*[=+\-@＝＋－＠]").sub
+_INNER_WRITTEN = re.compile(r"(?<=[;\t\r\n])'('*[=+\-@＝＋－＠])").sub
+_ENDS_CELLS = re.compile(r"[;\t\r\n]").search
 
 
 def safe(text: str) -> str:
     """The text as a cell."""
-    if text and text[0] in SUSPECT and _RUNS(text) and not _NUMBER(text):
-        return "'" + text
-    return text
+    starts = text and text[0] in SUSPECT and _RUNS(text) and not _NUMBER(text)
+    if _ENDS_CELLS(text):
+        text = _INNER_RUNS(r"'\g<0>", text)
+    return "'" + text if starts else text
 
 
 def original(cell: str) -> str:
     """The text that `safe` made this cell of."""
+    if _ENDS_CELLS(cell):
+        cell = _INNER_WRITTEN(r"\1", cell)
     return cell[1:] if _WRITTEN(cell) else cell
 
 

@@ -101,7 +101,7 @@ def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
     """The plain files below `root`, hidden ones left out; InvalidInput for a link."""
     files: list[SourceFile] = []
     for here, folders, names in os.walk(root):
-        folders[:] = sorted(one for one in folders if not _is_hidden(one))
+        folders[:] = sorted(one for one in folders if not is_hidden(one))
         below = Path(here).relative_to(root)
         for one in [*folders, *sorted(names)]:
             path = Path(here) / one
@@ -110,7 +110,7 @@ def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
                 raise InvalidInput(f"{shown} is a link. Copy what it points at into the folder, or remove it.")
         for one in sorted(names):
             path = Path(here) / one
-            if not _is_hidden(one) and path.is_file():
+            if not is_hidden(one) and path.is_file():
                 shown = f"{name}/{(below / one).as_posix()}"
                 files.append(SourceFile(shown, path, Path(here).name if below.parts else folder, given=False))
         if len(files) > MOST_MEMBERS:
@@ -118,5 +118,6 @@ def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
     return files
 
 
-def _is_hidden(name: str) -> bool:
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder of this name is none of the data: it begins with a dot, or is one that Macs add."""
     return name.startswith(".") or name == "__MACOSX"

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from html import escape
 from unicodedata import bidirectional, east_asian_width
 
-_NUMERIC = re.compile(r"^(?:[−+-]?[\d,.]*\d[\d,.]*(\s?%)?( \[[^\]]*\])?( / [\d,.]+)*|\[[−+\d,. -]+\])$")
+from exports.cells import safe
+
+_NUMERIC = re.compile(r"[−+-]?[,.]*\d[\d,.]*(\s?%)?( \[[^\]]*\])?( / [\d,.]+)*|\[[−+\d,. -]+\]").fullmatch
 _MARKUP = re.compile(r"[\\`*<|]|(?<!\w)_|_(?!\w)|(?<=\])\(")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -85,15 +87,14 @@ class TextTable:
     def numeric(self, column: int) -> bool:
         """Whether the column holds numbers, which are aligned at the right."""
         cells = [row[column] for row in self.rows if row[column]]
-        return bool(cells) and sum(bool(_NUMERIC.match(cell)) for cell in cells) * 2 > len(cells)
+        return bool(cells) and sum(bool(_NUMERIC(cell)) for cell in cells) * 2 > len(cells)
 
 
 def as_csv(table: TextTable) -> str:
-    """Comma-separated values with a title row; a cell that a spreadsheet would run as a formula is quoted by `'`."""
+    """Comma-separated values with a title row; no cell runs as a formula (`exports.cells`)."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows([_harmless(cell) for cell in row] for row in table.rows)
+    writer.writerows([safe(cell) for cell in row] for row in (table.columns, *table.rows))
     return out.getvalue()
 
 
@@ -228,8 +229,3 @@ def as_text(table: TextTable) -> str:
         return "  ".join(padded).rstrip()
 
     return "\n".join([line(table.columns), line(["-" * width for width in widths]), *map(line, table.rows)])
-
-
-def _harmless(cell: str) -> str:
-    starts_formula = cell[:1] in ("=", "@", "\t", "\r") or (cell[:1] in ("-", "+") and not _NUMERIC.match(cell))
-    return f"'{cell}" if starts_formula else cell

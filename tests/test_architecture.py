@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -114,3 +115,23 @@ def test_the_web_process_loads_no_embedding_model() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
+
+
+def _distributions(requirements: list[str]) -> set[str]:
+    return {re.match(r"[\w.-]+", one)[0].lower() for one in requirements}  # type: ignore[index]
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    """What comes only because another package needs it is gone the day that package does not."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = _distributions(project["dependencies"])
+    declared |= _distributions([one for extra in ("ocr", "dask") for one in project["optional-dependencies"][extra]])
+    providers = importlib.metadata.packages_distributions()
+    providers["pydantic_core"] = ["pydantic"]  # a part of it, with types of its own
+    missing = {}
+    for path in FILES:
+        for module in {module.split(".")[0] for module in imported(path)} - set(ORDER) - sys.stdlib_module_names:
+            given = {one.lower() for one in providers.get(module, [module])}
+            if not given & declared:
+                missing[module] = name(path)
+    assert missing == {}

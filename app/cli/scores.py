@@ -86,11 +86,13 @@ def score(  # noqa: PLR0917 - the command's options
         raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="PROJECT")
     if format_name or skip_bad:
         raise typer.BadParameter("--format and --skip-bad are about --input. Leave them out.", param_hint="--format")
+    from annotators.scorers.embedder import offer
     from db.score_gaps import score_gaps
     from db.score_summaries import score_summary
     from db.scores import plan_scoring
 
     with opened(context) as here:
+        offer(here.settings.models)
         project_id = project_id_of(here, project)
         complete, to_do = plan_scoring(here.db, here.actor, project_id, scorer=scorer, parameters=param or None)
         added = 0

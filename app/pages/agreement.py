@@ -23,8 +23,8 @@ from app.widgets import (
 )
 from app.widgets.agreement_shared import View
 from db.engine import Database
-from db.permissions import Actor, Role
-from db.ratings import ratings_stamp
+from db.permissions import Actor
+from db.ratings import may_see_names, ratings_stamp
 from db.studies import StudyRow, list_studies, studies_to_compare
 from exports.agreement import AgreementReport, CriterionReport, agreement_report
 from exports.own_weights import EVERY, read_weights
@@ -59,7 +59,7 @@ def page() -> None:
         choice = st.container()
         asked = _how()
     # An adjudicator decides on labels without knowing whose they are.
-    named = ui.actor().is_admin or project.role is not Role.ADJUDICATOR
+    named = may_see_names(ui.db(), ui.actor(), study.study_id)
     report, key = _report(study, asked, named=named)
     with top:
         ui.heading("Agreement", _about(study, report))

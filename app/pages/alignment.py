@@ -15,6 +15,7 @@ from app.widgets import blocks, choices
 from app.widgets.study_form import DRAWN, ITEMS
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
+from db.ratings import ratings_stamp
 from db.score_summaries import list_scorers_in
 from db.studies import StudyRow, list_studies
 from exports.alignment import AlignmentReport, Labels, alignment_report
@@ -92,7 +93,8 @@ def _report(study: StudyRow, n_scorers: int) -> AlignmentReport:
             help="What an annotator's cost is worth: 0.2 for experts, 0.15 for trained people, 0.1 for crowd workers.",
         )  # fmt: skip
         st.caption("Questions are drawn again with replacement; the same seed gives the same interval.")
-    key = (study.study_id, study.submitted, study.disputed, n_scorers, labels, by.strip(), seed, resamples, epsilon)
+    stamp = ratings_stamp(ui.db(), ui.actor(), study.study_id)  # a correction changes no count
+    key = (study.study_id, stamp, n_scorers, labels, by.strip(), seed, resamples, epsilon)
     kept = st.session_state.get("alignment-report")
     if kept is None or kept[0] != key or st.button("Measure again", key="alignment-again", type="tertiary"):
         with st.spinner("Measuring"):

@@ -23,7 +23,7 @@ _STYLE = """
 .st-key-help-contents a:hover p, .st-key-help-contents a strong { color: var(--assay-accent); }
 """
 
-_LINK = re.compile(r"\[([^\]\n]+)\]\(([a-z0-9-]+)\.md(#[\w-]+)?\)")
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\(([a-z0-9-]+)\.md(#[\w-]+)?\)")
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
 

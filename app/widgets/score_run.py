@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
+from annotators.scorers.embedder import offered
 from annotators.scoring import SCORERS, Scorer, allowed_values
 from app import jobs, ui
 from app.job_kinds import SCORE
@@ -49,6 +50,8 @@ def _parameter(scorer: Scorer[Any], name: str, about: FieldInfo) -> Any:
     if get_origin(about.annotation) is Literal:
         values = list(get_args(about.annotation))
         return st.selectbox(label, values, index=values.index(default) if default in values else 0, key=key, help=hint)
+    if scorer.uses_model and name == "model":
+        return st.selectbox(label, offered(), key=key, help=(about.description or label).capitalize() + ".")
     if about.annotation is bool:
         return st.checkbox(label, value=bool(default), key=key, help=hint)
     if about.annotation is int:

@@ -20,7 +20,7 @@ from db.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats.base import FORMATS, FileReading
 from exports.reading import Meter, json_lines
 from exports.sinks import Sink
-from exports.sources import SourceFile, Sources
+from exports.sources import SourceFile, Sources, is_hidden
 
 ITEMS = "items.jsonl"
 DOCUMENTS = "documents.jsonl"
@@ -142,6 +142,8 @@ def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFi
             raise InvalidInput(
                 f"document {key!r}: the path {given!r} leads out of the folder. Put the document into it."
             )
+        if any(is_hidden(part) for part in parts):
+            raise InvalidInput(f"document {key!r}: {given!r} is a hidden file. Rename it, or leave `path` out.")
         found = by_name.get(str(PurePosixPath(file.name).parent / given))
         beside = file.path.parent / given if file.given else None
         if found is not None:

@@ -17,6 +17,7 @@ from app.downloads import pack_export
 from app.web import handle_error
 from db.batches import list_batches
 from db.items import list_items
+from db.people import set_member
 from db.studies import list_studies
 from exports.formats import FORMATS
 from exports.verify import verify_folder
@@ -153,6 +154,9 @@ def test_an_export_is_made_and_only_its_maker_can_fetch_it(filled: Filled, tmp_p
     for other in ("admin", "vera"):
         assert _client(filled.pages, other).get(address).status_code == 404
     assert _client(filled.pages, "rosa").get("/downloads/..%2f..%2fassay.db").status_code == 404
+    # A role that was taken away takes what was made in it along.
+    set_member(filled.pages.db, filled.pages.admin, filled.project_id, name="rosa", role="viewer")
+    assert _client(filled.pages, "rosa").get(address).status_code == 403
 
 
 def test_an_old_export_is_removed_by_the_next(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:

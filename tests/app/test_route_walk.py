@@ -9,8 +9,9 @@ from unittest.mock import MagicMock
 
 import httpx
 import pytest
+from starlette.routing import Route
 
-from app import adjudicate_api, annotate_api, assets, downloads, page_images, page_text, sign_in
+from app.server import own_routes
 from app.settings import Settings
 from app.state import AppState
 from db.people import set_member
@@ -44,22 +45,14 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/studies/{id:int}/passages"): {"annotator of the study", *STAFF, Role.VIEWER},
 }
 PUBLIC = {"/sign-in", "/sign-in/{token}", "/sign-out", "/healthz", "/assets/{path:path}"}
-SIGNED_IN = {"/downloads/{token}"}
+SIGNED_IN = {"/downloads/{token}", "/api/people/{id:int}/preferences"}
 REFUSED = {401, 403, 404}
 
 
 def all_routes() -> list[tuple[str, str]]:
     """(method, path) of every route that the server mounts beside Streamlit's."""
     state = AppState(Settings.load(home="unused"), *[MagicMock()] * 3)  # the routes are listed here, never called
-    routes = [
-        *annotate_api.routes(lambda: state.db),
-        *adjudicate_api.routes(lambda: state.db),
-        *page_images.routes(state),
-        *page_text.routes(state),
-        *sign_in.routes(state),
-        *assets.routes(),
-        *downloads.routes(state),
-    ]
+    routes = [route for route in own_routes(state) if isinstance(route, Route)]
     return sorted((method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"})
 
 

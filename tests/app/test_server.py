@@ -11,6 +11,7 @@ import socket
 import statistics
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -20,6 +21,7 @@ from websockets.exceptions import InvalidStatus
 
 from annotators.errors import Conflict
 from app.assets import asset_url, assets
+from app.middleware import MOST_WEBSOCKETS
 from app.served import served_address
 from app.server import serve
 from app.settings import Settings
@@ -327,6 +329,64 @@ def test_every_answer_tells_browsers_to_be_careful(server: RunningServer, token:
     scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
     assert "'unsafe-inline'" not in scripts
     assert "http" not in policy
+
+
+def test_a_preview_of_an_address_that_signs_in_at_once_does_not_use_it_up(server: RunningServer) -> None:
+    server.person("previewed")
+    token = one_time_sign_in(server.db, server.admin, "previewed")
+    preview = server.client().head(f"/sign-in/{token}?now")
+    assert preview.status_code == 200
+    assert "set-cookie" not in preview.headers
+    assert server.client().get(f"/sign-in/{token}?now").status_code == 303
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 900 + "]" * 900, '{"content":' + "[" * 300 + "]" * 300 + ',"uid":"u","labels":[]}', "[" * 100_000]
+)
+def test_json_that_is_too_deep_is_refused(server: RunningServer, token: str, body: str) -> None:
+    headers = {"X-Assay": "1", "Content-Type": "application/json"}
+    for path in ("/api/studies/1/submit", "/api/studies/1/draft", "/api/study-items/1/adjudicate"):
+        answer = server.client(token).post(path, content=body, headers=headers)
+        assert (answer.status_code, answer.json()["kind"]) == (422, "InvalidInput")
+
+
+@pytest.mark.parametrize("number", [2**63, 10**40])
+def test_a_number_that_no_database_has_is_not_found(server: RunningServer, token: str, number: int) -> None:
+    client = server.client(token)
+    paths = [
+        f"/api/studies/{number}/work", f"/api/studies/{number}/disputes", f"/api/study-items/{number}",
+        f"/page-images/{number}/1", f"/page-images/1/{number}", f"/page-images/1/1-{number}", f"/page-words/{number}/1",
+        f"/page-words/1/{number}", f"/page-search/{number}?q=tide",
+        f"/api/studies/{number}/phrases?assignment=1", f"/api/studies/{number}/passages?assignment=1",
+    ]  # fmt: skip
+    assert {path: client.get(path).status_code for path in paths} == dict.fromkeys(paths, 404)
+
+
+def test_only_people_who_import_may_send_files(server: RunningServer, token: str) -> None:
+    server.person("reader", default_role="viewer")
+    server.person("importer", default_role="researcher")
+    file = {"file": ("a.txt", b"text")}
+    for name, refused in (("reader", True), ("importer", False), ("admin", False)):
+        answer = server.signed_in(name).put("/_stcore/upload_file/none/none", files=file)
+        assert ("Only researchers" in answer.text and answer.status_code == 403) is refused, name
+
+
+def test_one_person_cannot_hold_any_number_of_pages_open(server: RunningServer, token: str) -> None:
+    with ExitStack() as open_pages:
+        for _ in range(MOST_WEBSOCKETS):
+            open_pages.enter_context(open_stream(server, token))
+        with pytest.raises(InvalidStatus):
+            open_stream(server, token)
+        other = sign_in(server.db, "ana", PASSWORD, None)
+        assert texts(run_page(server, other))  # somebody else is not in their way
+    until = time.monotonic() + 10
+    while time.monotonic() < until:  # those that were closed count no more
+        try:
+            assert "Home" in texts(run_page(server, token))
+            return
+        except InvalidStatus:
+            time.sleep(0.1)
+    raise AssertionError("closed pages still count")
 
 
 # Page images ----------------------------------------------------------------------------------------------------------

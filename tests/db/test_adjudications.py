@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from sqlmodel import select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from db.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.annotations import reopen
+from db.assignments import return_to_annotator
 from db.engine import Database
+from db.models import Assignment, Membership, StudyItem
 from db.permissions import Actor
+from db.ratings import may_see_names, ratings
 from db.settlements import stream_settled
 from tests.makers import StudyInUse, make_member, make_person
 
@@ -16,6 +21,11 @@ def adjudicator(study: StudyInUse) -> Actor:
     actor = make_person(study.db)
     make_member(study.db, study.project_id, actor, "adjudicator")
     return actor
+
+
+def set_role(study: StudyInUse, actor: Actor, role: str) -> None:
+    with study.db.write() as session:
+        session.get_one(Membership, (study.project_id, actor.person_id)).role = role
 
 
 def voted(database: Database, *votes: tuple[str, ...], **design: object) -> StudyInUse:
@@ -156,3 +166,93 @@ def test_what_an_adjudicator_is_sent_gives_no_role_away_and_decisions_find_their
         ("evidence:gold-1", "required"),
         ("evidence:distractor-2", "required"),
     }
+
+
+def study_item(study: StudyInUse) -> int:
+    with study.db.read() as session:
+        found = session.exec(select(StudyItem.id).order_by(StudyItem.position)).first()
+    assert found is not None
+    return found
+
+
+def test_an_adjudicator_who_annotates_sees_no_labels_before_giving_their_own(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2)
+    both = study.annotators[1]
+    set_role(study, both, "adjudicator")
+    study.label_all(0)
+    place = study_item(study)
+    for _ in range(2):  # while it is to be given out, and while it lies before them
+        with pytest.raises(NotAllowed, match="judge this item yourself"):
+            disputed_item(database, both, place)
+        study.work(1)
+    assert disputed_item(database, adjudicator(study), place).units  # somebody else may look
+    study.label_all(1, "no")
+    assert disputed_item(database, both, place).allowed is not None
+
+
+def test_an_adjudicator_who_annotates_may_decide_what_others_have_judged_completely(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=3, overlap=2)
+    set_role(study, study.annotators[2], "adjudicator")
+    study.label_all(0)
+    study.label_all(1, "no")
+    found = disputed_item(database, study.annotators[2], study_item(study))
+    assert found.allowed is None
+    decide = [UnitDecision("right", "item", "yes")]
+    assert adjudicate(database, study.annotators[2], found.study_item_id, uid="u", decisions=decide) > 0
+
+
+def test_the_id_of_an_adjudication_that_is_taken_is_a_conflict(database: Database) -> None:
+    study = voted(database, ("yes", "no"), ("no", "yes"))
+    one, two = (row.study_item_id for row in disputes(database, study.researcher, study.study_id))
+    decide = [UnitDecision("right", "item", "yes")]
+    first = adjudicate(database, study.researcher, one, uid="same", decisions=decide)
+    assert adjudicate(database, study.researcher, one, uid="same", decisions=decide) == first
+    for actor, place in ((study.researcher, two), (adjudicator(study), one)):
+        with pytest.raises(Conflict, match="used for something else"):
+            adjudicate(database, actor, place, uid="same", decisions=decide)
+
+
+def test_a_returned_item_is_pending_and_cannot_be_settled(database: Database) -> None:
+    study = voted(database, ("yes", "no", "no"))
+    place = study_item(study)
+    with database.read() as session:
+        own = session.exec(select(Assignment.id).where(Assignment.person_id == study.annotators[0].person_id)).one()
+    return_to_annotator(database, study.researcher, own or 0, reason="look again")
+    assert settlement_counts(database, study.researcher, study.study_id)["pending"] == 1
+    decide = [UnitDecision("right", "item", "yes")]
+    with pytest.raises(Conflict, match="does not have all its annotations"):
+        adjudicate(database, study.researcher, place, uid="u", decisions=decide)
+    # Another's correction meanwhile does not complete it.
+    theirs = reopen(database, study.annotators[1], study.study_id)
+    study.submit(1, theirs, {"right": "yes"})
+    assert settlement_counts(database, study.researcher, study.study_id)["pending"] == 1
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    assert settlement_counts(database, study.researcher, study.study_id)["disputed"] == 1
+
+
+def test_a_corrected_annotation_counts_once(database: Database) -> None:
+    study = voted(database, ("yes", "no", "no"), rule="majority")
+    assert final(study) == [("i00001", "majority", "no")]
+    study.submit(1, reopen(database, study.annotators[1], study.study_id), {"right": "yes"})
+    with database.read() as session:
+        [unit] = stream_settled(session, study.study_id)
+    assert (unit.value, unit.votes, unit.n) == ("yes", {"yes": 2, "no": 1}, 3)
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("role", "told"), [("researcher", True), ("adjudicator", False), ("viewer", False)])
+def test_names_come_with_labels_only_for_whom_they_are(database: Database, role: str, told: bool) -> None:
+    study = voted(database, ("yes", "no"))
+    reader = make_person(database)
+    make_member(database, study.project_id, reader, role)
+    names = set(ratings(database, reader, study.study_id, named=True).names.values())
+    assert names == ({one.name for one in study.annotators} if told else {"A1", "A2"})
+    assert may_see_names(database, reader, study.study_id) is told
+
+
+def test_names_come_with_labels_where_the_study_says_so(database: Database) -> None:
+    study = voted(database, ("yes", "no"), settings={"show_names": True})
+    names = ratings(database, adjudicator(study), study.study_id).names.values()
+    assert set(names) == {one.name for one in study.annotators}

@@ -10,10 +10,14 @@ from sqlmodel import select
 from annotators.criteria import Choice, Label
 from annotators.errors import NotAllowed, NotFound
 from annotators.protocols import Material, Protocol, Step
+from annotators.submissions import GivenLabel
+from db.annotations import submit, work
+from db.committing import StepSubmission
 from db.disclosure import may_see_page, reading, visible_document
 from db.engine import Database
 from db.models import Document
-from tests.makers import StudyInUse, make_member, make_person, tiny_protocol
+from db.studies import StudyDesign, create_study
+from tests.makers import StudyInUse, make_item, make_member, make_person, make_project, tiny_protocol
 
 
 def document_id(db: Database, key: str) -> int:
@@ -137,3 +141,23 @@ def test_a_role_sees_a_document_that_no_assignment_shows(database: Database) -> 
             visible_document(database, actor, document_id=document)
     with pytest.raises(NotFound):
         visible_document(database, study.researcher, document_id=987_654)
+
+
+def test_answers_of_hops_come_with_the_answer_and_not_before(database: Database) -> None:
+    project_id = make_project(database)
+    people = [make_person(database) for _ in range(2)]
+    for actor, role in zip(people, ("researcher", "annotator"), strict=True):
+        make_member(database, project_id, actor, role)
+    make_item(database, project_id, hops=[{"key": "h1", "question": "Where first?", "answer": "On Corrie."}])
+    protocol = two_steps(second=(Material.ANSWER, Material.HOPS))
+    steps = [protocol.steps[0].model_copy(update={"shows": [Material.QUESTION, Material.HOPS]}), protocol.steps[1]]
+    design = StudyDesign(name="hops", annotators=(people[1].name,), overlap=1, order="given")
+    protocol = protocol.model_copy(update={"steps": steps})
+    made = create_study(database, people[0], project_id, protocol=protocol, design=design)
+    item = work(database, people[1], made.study_id)["items"][0]
+    assert item["hops"] == [{"key": "h1", "question": "Where first?"}]
+    assert "On Corrie" not in str(item)
+    step = StepSubmission("u", item["assignment"], 1, 0, (GivenLabel("clear", "item", "yes"),), seconds=1.0)
+    after = submit(database, people[1], made.study_id, step=step).item
+    assert after is not None
+    assert after["hops"] == [{"key": "h1", "question": "Where first?", "answer": "On Corrie."}]

@@ -10,10 +10,15 @@ from sqlalchemy.exc import DBAPIError
 from sqlmodel import select
 
 from annotators.errors import InvalidInput, NotAllowed, NotFound
-from db.annotations import save_draft
+from annotators.submissions import GivenLabel as GivenWith
+from db import guards
+from db.adjudications import UnitDecision, adjudicate
+from db.annotations import save_draft, submit
+from db.assignments import return_to_annotator
+from db.committing import StepSubmission
 from db.engine import Database
 from db.maintenance import delete_project, redact_text
-from db.models import Event, GivenLabel, Submission, Table
+from db.models import Draft, Event, GivenLabel, StudyItem, Submission, Table
 from tests.db.test_guards import one_of_each
 from tests.makers import StudyInUse, make_person
 
@@ -48,12 +53,56 @@ def test_a_label_that_is_a_text_can_be_redacted(database: Database) -> None:
     assert values[0].startswith("[redacted, SHA-256 ")
 
 
+def test_words_go_from_rationales_decisions_and_the_audit_log_too(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2)
+    words = "Jo Field"
+    for who, value in enumerate(("yes", "no")):
+        item = study.work(who)["items"][0]
+        label = GivenWith("right", "item", value, comment=f"{words} again")
+        place = {"assignment_id": item["assignment"], "sitting": 1, "step": 0}
+        step = StepSubmission(f"u{who}", **place, labels=(label,), seconds=1.0)
+        submit(database, study.annotators[who], study.study_id, step=step)
+    with database.write() as session, guards.lifted(session.connection()):
+        for row in session.exec(select(GivenLabel)):
+            row.rationale = [{"of": "answer", "start": 0, "end": 6, "text": words}]
+            session.add(row)
+        assignment = session.exec(select(Submission.assignment_id)).first()
+        study_item = session.exec(select(StudyItem.id)).first()
+    assert assignment is not None
+    assert study_item is not None
+    return_to_annotator(database, study.researcher, assignment, reason=f"ask {words}")
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    decision = UnitDecision("right", "item", "yes", f"{words} is right")
+    adjudicate(database, study.researcher, study_item, uid="a1", decisions=[decision], reason=f"as {words} says")
+    redact_text(database, study.researcher, study.study_id, containing=words, reason="a name")
+    with database.read() as session:
+        for table in ("label", "submission", "assignment", "adjudication", "adjudicated_label", "event", "draft"):
+            rows = session.execute(text(f"SELECT * FROM {table}")).all()
+            assert words not in str(rows), table
+        rationales = session.execute(select(GivenLabel.rationale)).scalars().all()
+    assert rationales[0] is not None
+    assert rationales[0][0]["text"].startswith("[redacted")
+    assert rationales[0][0]["start"] == 0
+
+
+def test_words_that_only_a_draft_has_are_deleted_with_it(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=1, overlap=1)
+    items = study.work(0)["items"]
+    for item, comment in zip(items, ('a "100%" name', "a name"), strict=False):
+        place = {"assignment_id": item["assignment"], "sitting": 1, "step": 0}
+        save_draft(database, study.annotators[0], study.study_id, **place, content={"comment": comment})
+    redact_text(database, study.researcher, study.study_id, containing='"100%"', reason="a name")
+    with database.read() as session:
+        assert session.execute(select(Draft.content)).scalars().all() == [{"comment": "a name"}]
+
+
 def test_redacting_needs_words_that_are_there_and_a_reason(database: Database) -> None:
     study = StudyInUse(database, items=1, annotators=1, overlap=1)
     for containing, reason, error in (
         ("x", "r", InvalidInput),
         ("Jo Field", " ", InvalidInput),
         ("Jo", "r", InvalidInput),
+        ("Jo Field", "Jo Field asked", InvalidInput),
     ):
         with pytest.raises(error):
             redact_text(database, study.researcher, study.study_id, containing=containing, reason=reason)

@@ -124,7 +124,9 @@ def test_a_new_password_ends_the_sessions_that_the_old_one_opened(database: Data
         people.change_password(database, ana, old="guess guess", new="third set of words")
     with pytest.raises(NotAllowed, match="present password is wrong"):
         people.change_password(database, ana, old=None, new="third set of words")
+    assert session_actor(database, there := sign_in(database, "ana", "another few words", None)) == ana
     people.change_password(database, ana, old="another few words", new="third set of words")
+    assert session_actor(database, there) is None
     assert session_actor(database, sign_in(database, "ana", "third set of words", None)) == ana
 
 

@@ -10,11 +10,12 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from annotators.errors import InvalidInput, NotAllowed, NotFound
+from annotators.scorers.embedder import offer
 from annotators.scoring import Part
 from db import scored_items, scores
 from db.engine import Database
 from db.models import Batch, Claim, Event, Image, Item, ItemVersion, Question, Run, Score, Withdrawal
-from db.scores import list_scorers_in, run_scorer, score_summary
+from db.scores import list_scorers_in, plan_scoring, run_scorer, score_summary
 from tests.makers import make_item, make_member, make_person, make_project
 
 COPPER: list[Any] = [["copper", "tin"]]
@@ -383,3 +384,29 @@ def test_the_overall_scores_of_fathoms_are_the_macro_means_of_its_systems(
     assert (summary.n_scored, summary.n_unscored) == (930, 0)
     found = {group.group: group.macro_mean for group in summary.groups if group.by == "system"}
     assert found == pytest.approx(published, abs=1e-12)
+
+
+def test_an_embedding_model_is_one_that_an_administrator_offers(project: Scored, tmp_path: Path) -> None:
+    where = str(tmp_path)
+    with pytest.raises(InvalidInput, match="ASSAY_EMBEDDING_MODELS"):
+        plan_scoring(
+            project.db,
+            project.researcher,
+            project.project_id,
+            scorer="semantic_similarity",
+            parameters={"model": where},
+        )
+    with pytest.raises(InvalidInput, match="ASSAY_EMBEDDING_MODELS"):
+        run_scorer(project.db, project.researcher, project.project_id, scorer="bert_score", parameters={"model": where})
+    offer([where])
+    try:
+        complete, _ = plan_scoring(
+            project.db,
+            project.researcher,
+            project.project_id,
+            scorer="semantic_similarity",
+            parameters={"model": where},
+        )
+    finally:
+        offer([])
+    assert complete == {"model": where}

@@ -197,3 +197,16 @@ def test_a_one_time_address_is_spoilt_by_time_and_by_a_newer_one(database: Datab
     ana = sessions.session_actor(database, sessions.sign_in(database, "ana", PASSWORD, None))
     with pytest.raises(NotAllowed):
         sessions.one_time_sign_in(database, ana, "ana")
+
+
+def test_a_password_chosen_by_one_time_address_signs_other_browsers_out(database: Database, admin: Actor) -> None:
+    before = sessions.sign_in(database, "ana", PASSWORD, None)
+    other = sessions.one_time_sign_in(database, admin, "ana")
+    kept = sessions.use_one_time(database, other)
+    assert sessions.session_actor(database, before) is not None  # without a new password nothing changes for others
+    here = sessions.use_one_time(
+        database, sessions.one_time_sign_in(database, admin, "ana"), password="other plain words"
+    )
+    assert sessions.session_actor(database, here) is not None
+    assert sessions.session_actor(database, before) is None
+    assert sessions.session_actor(database, kept) is None

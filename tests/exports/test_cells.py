@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,18 +19,39 @@ def test_a_formula_does_not_run(text: str) -> None:
     assert original(safe(text)) == text
 
 
-@pytest.mark.parametrize("text", ["-3", "+3", "-0.5", "-1e-9", "", "yes", "'tis", "a=b", "1-2", "'quoted'", "é"])
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("x;=1+1", "x;'=1+1"),
+        ("x;@SUM(A1);＝1", "x;'@SUM(A1);'＝1"),
+        ("see\n=1+1", "see\n'=1+1"),
+        ("see\t+cmd", "see\t'+cmd"),
+        ("\n=1", "'\n'=1"),
+        ("x;'=1", "x;''=1"),
+        ("a; b=c", "a; b=c"),
+    ],
+)
+def test_nothing_runs_where_a_semicolon_or_a_line_break_ends_a_cell(text: str, cell: str) -> None:
+    assert safe(text) == cell
+    assert original(cell) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["+6.4 % [−1.7, +15.0]", "-3.5 %", "-3", "+3", "-0.5", "-1e-9", "", "yes", "'tis", "a=b", "1-2", "'quoted'", "é"],
+)
 def test_numbers_and_plain_texts_stay_as_they_are(text: str) -> None:
     assert safe(text) == text
     assert original(text) == text
 
 
-@given(st.text(alphabet=DANGEROUS + "'a1.-", max_size=6) | st.text(max_size=6))
+@given(st.text(alphabet=DANGEROUS + ";'a1.-", max_size=8) | st.text(max_size=6))
 def test_any_text_comes_back_and_none_runs(text: str) -> None:
     cell = safe(text)
     assert original(cell) == text
     if cell and cell[0] in DANGEROUS:
-        float(cell)
+        assert re.fullmatch(r"[+-][\d.]+(e[+-]?\d+)?(\s?%)?", cell, re.IGNORECASE)
+    assert not re.search(r"[;\t\r\n][=+\-@＝＋－＠]", cell)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -229,3 +230,17 @@ def test_items_stay_in_the_order_of_the_file(place: Place, tmp_path: Path) -> No
     with place.db.read() as session:
         assert [one.external_id for one in current_versions(session, place.project)] == ["i9", "i2", "i7", "i1"]
     assert [one.external_id for one in list_items(place.db, place.actor, place.project)] == ["i1", "i2", "i7", "i9"]
+
+
+@pytest.mark.parametrize("hidden", [".secret.txt", ".ssh/id_rsa", "documents/.env"])
+def test_a_row_names_no_hidden_file(place: Place, tmp_path: Path, hidden: str) -> None:
+    path = tmp_path / "source" / hidden
+    path.parent.mkdir(parents=True)
+    path.write_text("not for anybody")
+    file = write_jsonl(tmp_path / "source" / "documents.jsonl", [{"key": "a.txt", "path": hidden}])
+    items = write_jsonl(tmp_path / "source" / "items.jsonl", [{"question": "Plain?"}])
+    for paths in ((file, items), (tmp_path / "source",)):
+        report: Any = place.take(*paths, skip_bad=True)
+        assert "hidden file" in str(report.to_json()["rejected"])
+    with place.db.read() as session:
+        assert session.exec(select(Document.sha256).where(Document.sha256 != None)).all() == []  # noqa: E711

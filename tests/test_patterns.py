@@ -1,0 +1,191 @@
+"""No regular expression, and no function over people's texts, takes more than linear time in a text's length.
+
+Texts come from anybody who may type a comment or hand in a file; a pattern that is quadratic in them stops the process
+for everybody. Every pattern in the source is found and timed on hostile texts of doubling length.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import itertools
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from annotators.pages.normal import normalise
+from annotators.scorers.sentences import sentences
+from annotators.scorers.words import answer_form, plain, words
+from exports.cells import original, safe
+from exports.tables import TextTable, as_csv, as_markdown
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("annotators", "db", "exports", "app")
+METHODS = ("search", "match", "fullmatch", "sub", "split", "findall", "finditer")
+
+SHORT = 4_000
+LONG = 16_000
+ENOUGH_TO_MEASURE = 0.01
+"""Seconds; a quadratic pattern needs 0.04 and more for a text of SHORT characters, and 0.6 for one of LONG."""
+
+UNITS = (
+    *"a1.,;: \n\t'\"-_=[]()<>|*`#\\!$%/&°…“«„‘「。、\u3042\u0627\u0301\u00a0",
+    "1,", "1 ", "1'", "1.", "111,", "111 ", "1,11", "1:", "11:11:", "[1,", "![", "![](", "](", "<a", "<PIC", "a ",
+    "A. ", "e.g. ", ". ", ".'", ".\"", "it ", "it", " and ", " the ", "/ 1", " [", "0.", "a_", "claim:", "page:1:", "|",
+    "'=", ";'", "- ", "\"a\"  ", "1 m ", "per cent ", "-----",
+)  # fmt: skip
+
+WITHOUT_A_TEXT_OF_THEIR_OWN = {
+    # made from a value: of one field name, and of the characters of Streamlit's own page
+    ("exports/reading.py", "element_lines"),
+}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pattern, where it stands, and how it is used."""
+
+    path: str
+    line: int
+    pattern: re.Pattern[str] | re.Pattern[bytes]
+    method: str
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            text = path.read_text("utf-8")
+            if "import re\n" in text:
+                yield path.relative_to(ROOT).as_posix(), ast.parse(text)
+
+
+def _methods_of(tree: ast.Module, name: str) -> set[str]:
+    """How a pattern that is kept under a name is used in its module."""
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+    } & set(METHODS)
+
+
+def _uses(tree: ast.Module, call: ast.Call, function: str) -> set[str]:
+    if function != "compile":
+        return {function}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.value is call:
+            return {node.attr}
+        if isinstance(node, ast.Assign) and node.value is call and isinstance(node.targets[0], ast.Name):
+            return _methods_of(tree, node.targets[0].id)
+    return {attribute for name in METHODS for attribute in [name] if f".{name}(" in ast.unparse(tree)}
+
+
+def patterns() -> Iterator[Found]:
+    for path, tree in _modules():
+        module = importlib.import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        for call in ast.walk(tree):
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+                continue
+            if not (isinstance(call.func.value, ast.Name) and call.func.value.id == "re"):
+                continue
+            if call.func.attr not in (*METHODS, "compile"):
+                continue
+            inside = {one.name for one in functions if call in ast.walk(one)}
+            if any((path, name) in WITHOUT_A_TEXT_OF_THEIR_OWN for name in inside):
+                continue
+            source = ast.Expression(call.args[0])
+            given = eval(compile(source, path, "eval"), vars(module), {"name": b"question"})
+            flags = 0
+            if call.func.attr == "compile" and len(call.args) > 1:
+                flags = eval(compile(ast.Expression(call.args[1]), path, "eval"), vars(module))
+            pattern = given if isinstance(given, re.Pattern) else re.compile(given, flags)
+            for method in sorted(_uses(tree, call, call.func.attr)):
+                yield Found(path, call.lineno, pattern, method)
+
+
+PATTERNS = list(patterns())
+
+
+def _hostile(extra: tuple[str, ...] = ()) -> Iterator[tuple[str, str, str]]:
+    """(beginning, what is repeated, end) of texts."""
+    for unit in dict.fromkeys((*UNITS, *extra)):
+        for start, end in (("", ""), ("[1.", "x\x00")):
+            yield start, unit, end
+
+
+def _text(start: str, unit: str, end: str, length: int) -> str:
+    return start + unit * (length // len(unit)) + end
+
+
+def _seconds(run: Callable[[str], object], text: str, times: int = 1) -> float:
+    best = float("inf")
+    for _ in range(times):
+        begin = time.perf_counter()
+        run(text)
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+def _assert_linear(run: Callable[[str], object], extra: tuple[str, ...] = ()) -> None:
+    for parts in _hostile(extra):
+        if _seconds(run, _text(*parts, SHORT)) < ENOUGH_TO_MEASURE:
+            continue
+        half, whole = (_seconds(run, _text(*parts, length), 3) for length in (LONG // 2, LONG))
+        told = f"{parts!r}: {half:.3f} s for {LONG // 2} characters, {whole:.3f} s for twice as many"
+        assert whole < 10 * ENOUGH_TO_MEASURE or whole < 3 * half, told
+
+
+def _runner(found: Found) -> Callable[[str], object]:
+    pattern = found.pattern
+    if isinstance(pattern.pattern, bytes):
+        raw: re.Pattern[bytes] = pattern  # type: ignore[assignment]
+        return lambda text: raw.search(text.encode())
+    plain_pattern: re.Pattern[str] = pattern  # type: ignore[assignment]
+    if found.method == "sub":
+        return lambda text: plain_pattern.sub("", text)
+    if found.method == "finditer":
+        return lambda text: sum(1 for _ in plain_pattern.finditer(text))
+    method: Callable[[str], object] = getattr(plain_pattern, found.method)
+    return method
+
+
+def test_the_patterns_of_the_source_are_found() -> None:
+    places = {found.path for found in PATTERNS}
+    assert {"exports/tables.py", "exports/cells.py", "annotators/pages/phrases.py", "annotators/targets.py"} <= places
+    assert len(PATTERNS) > 80
+
+
+@pytest.mark.parametrize("found", PATTERNS, ids=lambda one: f"{one.path}:{one.line}-{one.method}")
+def test_a_pattern_takes_linear_time(found: Found) -> None:
+    source = found.pattern.pattern
+    literal = source.decode("latin-1") if isinstance(source, bytes) else source
+    pairs = tuple("".join(pair) for pair in itertools.pairwise(re.sub(r"[\\^$?*+()]", "", literal)[:60]))
+    _assert_linear(_runner(found), pairs)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        sentences,
+        words,
+        plain,
+        answer_form,
+        normalise,
+        safe,
+        original,
+        lambda text: as_csv(TextTable.of("t", ("a",), [(text,)])),
+        lambda text: as_markdown(TextTable.of("t", ("a",), [(text,)])),
+    ],
+    ids=["sentences", "words", "plain", "answer_form", "normalise", "safe", "original", "as_csv", "as_markdown"],
+)
+def test_a_function_over_texts_takes_linear_time(function: Callable[[str], object]) -> None:
+    _assert_linear(function)
+
+
+def test_the_test_notices_a_quadratic_pattern() -> None:
+    with pytest.raises(AssertionError, match="twice as many"):
+        _assert_linear(re.compile(r"\d+x").search)
