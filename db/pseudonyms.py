@@ -49,6 +49,6 @@ def real_names(session: Session, study_id: int, *, people: bool = True) -> dict[
     called = pseudonyms(session, study_id)
     query = pick(Account.person_id, Account.name).where(col(Account.person_id).in_(list(called)))
     if not people:
-        query = query.join(Person, col(Person.id) == col(Account.person_id)).where(Person.kind == PersonKind.MODEL)
+        query = query.join(Person, col(Person.id) == col(Account.person_id)).where(col(Person.kind) == PersonKind.MODEL)
     rows = session.execute(query)
     return called | {person_id: name for person_id, name in rows}  # noqa: C416 - rows are not plain tuples
