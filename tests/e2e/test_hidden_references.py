@@ -86,10 +86,10 @@ def test_claims_and_images_of_the_reference_come_with_the_references_and_not_bef
         page.wait_for_timeout(1500)  # look-ahead
         assert wire.frames > 0
         assert wire.has("It decided to renew the converter 2")
-        for secret in (SECRET_CLAIM, SECRET_CAPTION, "reference", "gold-", "C2", "I2"):
+        for secret in (SECRET_CLAIM, SECRET_CAPTION, '"reference"', "gold-", "C2", "I2"):
             assert not wire.has(secret), f"{secret!r} was sent before its time"
         document = next(iter(wire.pictures)).split("/page-images/")[1].split("/")[0]
-        assert {url.split("/page-images/")[1].split("/")[1].split("?")[0] for url in wire.pictures} == {"2"}
+        assert {url.split("/page-images/")[1].split("/")[1].split("?")[0] for url in wire.pictures} <= {"2", "2-2"}
         assert picture(page, server.url, document, 2) == 200
         assert picture(page, server.url, document, 3) == 404
         refuse_hidden_targets(page, server.url, scene.study_id)
@@ -114,6 +114,7 @@ def test_an_item_of_which_nothing_is_left_to_judge_says_so_and_can_be_submitted(
         page.goto(scene.address())
         wait_for_step(page, "Alone")
         expect(page.get_by_test_id("nothing-asked")).to_contain_text("Nothing is asked about this item in this step")
+        page.wait_for_timeout(700)  # an Enter before that belongs to the item before
         page.keyboard.press("Enter")
         wait_for_step(page, "With the references")
         expect(judgement(page).locator('[data-testid="criterion"]')).to_have_count(1)
@@ -141,6 +142,8 @@ def refuse_hidden_targets(page: Page, url: str, study_id: int) -> None:
             "flag": False,
             "seconds": 1,
         }
-        answer = page.request.post(f"{url}/api/studies/{study_id}/submit", data=body, headers={"Origin": url})
+        answer = page.request.post(
+            f"{url}/api/studies/{study_id}/submit", data=body, headers={"Origin": url, "X-Assay": "1"}
+        )
         assert answer.status in (400, 422), answer.text()
         assert target in answer.text()
