@@ -92,7 +92,7 @@ ADJUDICATION: dict[str, tuple[str, str]] = {
 }
 """The same for the adjudicator's page. The keys are among those that no label may have, but for `R`."""
 
-YIELDING = frozenset({"flag_reason", "rest"})
+YIELDING = frozenset({"flag_reason", "rest", "raw_text"})
 """Actions that came when studies had been made: a label may have their key, and wins it; each has a button as well."""
 
 RESERVED = {key for action, (key, _) in ACTIONS.items() if action not in YIELDING} | {"Tab", " ", "=", "_"}

@@ -69,7 +69,7 @@ class Hand:
         """The button that opens the system's dialog, and the dialog's own."""
         self.done += ["click Upload", "click Open"]
         with self.page.expect_file_chooser() as opened:
-            self.page.get_by_test_id("stFileUploaderDropzone").first.get_by_role("button").click()
+            self.page.get_by_role("button", name="Upload", exact=True).click()
         opened.value.set_files(paths)
 
 

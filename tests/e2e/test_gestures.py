@@ -72,9 +72,10 @@ def test_the_guidelines_come_before_the_first_item_until_one_says_that_they_are_
     expect(page.get_by_test_id("flag-note")).to_be_hidden()
     assert chosen(page) == 0
     expect(page.get_by_test_id("guidelines-hint")).to_contain_text("Space scrolls")
-    page.keyboard.press("Enter")  # a screen further: the end has not been seen
-    expect(guidelines(page)).to_be_visible()
-    assert page.locator(".guidelines-text").evaluate("text => text.scrollTop") > 200
+    for key, further in (("Space", True), ("Shift+Space", False), ("Enter", True)):
+        page.keyboard.press(key)  # a screen further, or back: the end has not been seen
+        expect(guidelines(page)).to_be_visible()
+        assert (page.locator(".guidelines-text").evaluate("text => text.scrollTop") > 200) == further
     assert read_events(unread) == []
 
     page.keyboard.press("End")

@@ -17,7 +17,7 @@ from db.projects import my_projects
 from db.studies import list_studies
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.disputes import row, settle_one, wait_until_saved
-from tests.e2e.scene import judgement, say_that_the_guidelines_are_read
+from tests.e2e.scene import judgement
 from tests.e2e.test_scores import LAPTOP, expect_judged_in_view
 from tests.servers import RunningServer, running_server
 
@@ -58,7 +58,7 @@ def set_up(server: RunningServer, fathoms: Path, page: Page) -> int:
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Import…").click()
     with page.expect_file_chooser() as opened:
-        page.get_by_test_id("stFileUploaderDropzone").first.get_by_role("button").click()
+        page.get_by_role("button", name="Upload", exact=True).click()
     opened.value.set_files([*sorted((fathoms / "results" / "closed").iterdir()), fathoms / "questions_answers.json"])
     expect(page.get_by_text("What the import would do")).to_be_visible()
     screenshot(page, "walk-import")
@@ -69,7 +69,6 @@ def set_up(server: RunningServer, fathoms: Path, page: Page) -> int:
         server.person(name)
         set_member(server.db, server.admin, project.project_id, name=name, role=role)
     page.goto(f"{server.url}/studies?project={project.project_id}")
-    page.get_by_role("tab", name="New study").click()
     choose(page, page.get_by_role("combobox", name="Built-in protocol"), "Metric agreement")
     # Items of the file of questions have no score: they cannot be drawn, and that is said before anything is made.
     expect(page.get_by_test_id("left-out")).to_contain_text("have no score")
@@ -90,7 +89,11 @@ def label(server: RunningServer, study: int, page: Page, name: str, keys: str) -
     """Label every item by keyboard; each value is on the screen when it is judged."""
     sign_in(page, server, name)
     page.goto(f"{server.url}/annotate?study={study}")
-    say_that_the_guidelines_are_read(page)
+    expect(page.get_by_test_id("guidelines-read")).to_be_visible()
+    page.wait_for_timeout(700)  # an Enter before belongs to what was on the screen
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("guidelines-read")).to_be_hidden()
     for number in range(ITEMS):
         assignment = judgement(page).get_attribute("data-assignment")
         for criterion, key in zip(("correctness_agreement", "hallucination_agreement"), keys, strict=True):

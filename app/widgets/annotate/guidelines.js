@@ -63,11 +63,11 @@ export class Guidelines {
    * @returns {boolean} whether it is done; false leaves it to the browser
    */
   key(key, target, repeat) {
-    if (key === 'Tab' || (target === this.read && (key === 'Enter' || key === ' '))) return false;
+    if (key === 'Tab' || (target === this.read && (key === 'Enter' || key === 'Space'))) return false;
     const { text } = this;
     const screen = Math.max(LINE, text.clientHeight - LINE);
     const by = /** @type {Record<string, number>} */ ({
-      ArrowDown: LINE, ArrowUp: -LINE, PageDown: screen, PageUp: -screen, ' ': screen, Home: -text.scrollHeight, End: text.scrollHeight,
+      ArrowDown: LINE, ArrowUp: -LINE, PageDown: screen, PageUp: -screen, Space: screen, 'Shift+Space': -screen, Home: -text.scrollHeight, End: text.scrollHeight,
     })[key];
     if (by !== undefined) text.scrollBy({ top: by });
     else if (key === 'Enter' && !repeat && performance.now() - this.shownAt > BLINK) {
