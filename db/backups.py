@@ -34,7 +34,7 @@ def back_up(db: Database, actor: Actor, *, target: Path) -> Path:
         raise Conflict(f"{target} is there already. Choose another name.")
     try:
         made = schema.backup(db, target)
-    except sqlite3.OperationalError as error:
+    except (sqlite3.OperationalError, OSError) as error:
         target.unlink(missing_ok=True)
         raise InvalidInput(f"{target} cannot be written ({error}). Choose another place, or free some space.") from None
     with db.write() as session:

@@ -98,7 +98,7 @@ def patterns() -> Iterator[Found]:
             if any((path, name) in WITHOUT_A_TEXT_OF_THEIR_OWN for name in inside):
                 continue
             source = ast.Expression(call.args[0])
-            given = eval(compile(source, path, "eval"), vars(module), {"name": b"question"})
+            given = eval(compile(source, path, "eval"), vars(module))
             flags = 0
             if call.func.attr == "compile" and len(call.args) > 1:
                 flags = eval(compile(ast.Expression(call.args[1]), path, "eval"), vars(module))
@@ -124,9 +124,9 @@ def _text(start: str, unit: str, end: str, length: int) -> str:
 def _seconds(run: Callable[[str], object], text: str, times: int = 1) -> float:
     best = float("inf")
     for _ in range(times):
-        begin = time.perf_counter()
+        begin = time.process_time()  # not of the wall: other processes may be at work
         run(text)
-        best = min(best, time.perf_counter() - begin)
+        best = min(best, time.process_time() - begin)
     return best
 
 

@@ -22,7 +22,7 @@ from annotators.scoring import SCORERS, ImageView, ItemView, Part, Scorer, Score
 
 Weights = npt.NDArray[np.float64]
 
-_PLACE = re.compile(r"<PIC>|!\[[^\[\]]*\]\(([^)\s]{1,2000})\)")
+_PLACE = re.compile(r"<PIC>|!\[[^\[\]]*\]\(([^()\s]{1,2000})\)")
 """Where an image stands in an answer: `<PIC>` for the next one, or Markdown with its key or document."""
 
 _ORDER = 4

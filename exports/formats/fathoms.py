@@ -48,10 +48,11 @@ class Fathoms:
         if re.search(rb'"(?:responses"\s*:\s*\[|pred_answer"\s*:)', head):
             found = re.search(rb'"(?:model|pred_answer)"\s*:', head) is not None
             return None if found else "it has `responses` but no `model`"
-        missing = [one for one in ("question", "files", "answers") if not re.search(rf'"{one}"\s*:'.encode(), head)]
+        there = {found.decode() for found in re.findall(rb'"(question|files|answers)"\s*:', head)}
+        missing = [name for name in ("question", "files", "answers") if name not in there]
         if not missing:
             return None
-        names = ", ".join(f"`{one}`" for one in missing)
+        names = ", ".join(f"`{name}`" for name in missing)
         return f"it has no `responses` as a result file has, and as a file of questions it lacks {names}"
 
     def read(self, sources: Sources) -> FileReading:
