@@ -120,15 +120,16 @@ def judge_of_scores(annotator: str, items: Sequence[Row]) -> Judge:
 
     def judge(step: Mapping[str, Any]) -> list[GivenLabel]:
         item = ids[step["question"], step["answer"]]
-        values = {one["name"]: one["value"] for one in step["scores"] if one["value"] is not None}
+        values = {score["criterion"]: score["value"] for score in step["scores"] if score["value"] is not None}
         right = truth.get(item)
         given = []
-        for criterion, name in (("correctness_agreement", "correctness"), ("hallucination_agreement", "hallucination")):
-            if name not in values:
+        for criterion in ("correctness_agreement", "hallucination_agreement"):
+            if criterion not in values:
                 given.append(GivenLabel(criterion, "item", cannot_judge=True, reason="The value is missing."))
                 continue
-            expected = right if name == "correctness" else None if right is None else float(right == 0)
-            off = 0.25 if expected is None else abs(values[name] - expected)
+            about_flag = criterion == "hallucination_agreement"
+            expected = None if right is None else float(right == 0) if about_flag else right
+            off = 0.25 if expected is None else abs(values[criterion] - expected)
             slip = 1 if chance(annotator, item, criterion) < 0.3 else 0
             given.append(GivenLabel(criterion, "item", max(1, round(5 - 4 * off) - slip)))
         return given

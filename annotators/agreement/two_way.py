@@ -118,7 +118,7 @@ def _measured(ratings: Ratings, names: Sequence[str], asked: Asked, sampling: Sa
 
 def _groups(ratings: Ratings, sampling: Sampling) -> tuple[IntArray, int]:
     """What is resampled together: clusters, else units, and random groups of them where there are many."""
-    codes = sampling.clusters if sampling.clusters is not None else np.arange(len(ratings.units))
+    codes = sampling.clusters if sampling.clusters is not None else _rank(ratings)
     there, place = np.unique(codes[ratings.sizes > 0], return_inverse=True)
     group = np.arange(len(there))
     if len(there) > GROUPS:
@@ -126,6 +126,19 @@ def _groups(ratings: Ratings, sampling: Sampling) -> tuple[IntArray, int]:
     found = np.zeros(len(ratings.units), dtype=np.int64)  # what nobody rated is in no sample, whatever its group
     found[ratings.sizes > 0] = group[place]
     return found, int(group.max(initial=-1)) + 1
+
+
+def _rank(ratings: Ratings) -> IntArray:
+    """A number for each unit by what its raters gave it, so that a table in another order has the same resamples."""
+    key = (ratings.rater * (int(ratings.code.max(initial=0)) + 1) + ratings.code).astype(np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64, Steele et al. (2014)
+        key = (key + np.uint64(0x9E3779B97F4A7C15)) ^ (key >> np.uint64(shift))
+        key *= np.uint64(factor)
+    mixed = np.zeros(len(ratings.units), dtype=np.uint64)
+    np.add.at(mixed, ratings.unit, key ^ (key >> np.uint64(31)))
+    rank = np.empty(len(mixed), dtype=np.int64)
+    rank[np.argsort(mixed, kind="stable")] = np.arange(len(mixed))
+    return rank
 
 
 def _without_rater(ratings: Ratings, rater: int) -> Ratings:

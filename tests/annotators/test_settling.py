@@ -12,7 +12,7 @@ from annotators.settling import Outcome, Settled, settle, vote
 CHOICE = Choice(name="right", title="Right", labels=[Label(value="yes"), Label(value="no")])
 
 
-def grade(tolerance: float | None = None) -> Criterion:
+def grade(tolerance: float = 0) -> Criterion:
     labels = [Label(value=number) for number in range(1, 10)]
     return Grade(name="grade", title="Grade", labels=labels, tolerance=tolerance)
 
@@ -33,12 +33,12 @@ def outcome(criterion: Criterion, values: list[Any], n: int | None = None, rule:
         ([3, 4], 2, ("unanimous", 3)),  # below it
         ([3, 5], 1, ("open", None)),  # above it
         ([3, 4, 5], 1, ("open", None)),  # the farthest two count, not neighbours
-        ([4, 4], None, ("unanimous", 4)),
-        ([3, 4], None, ("open", None)),
+        ([4, 4], 0, ("unanimous", 4)),
+        ([3, 4], 0, ("open", None)),
     ],
 )
 def test_an_ordered_scale_agrees_within_its_tolerance(
-    values: list[int], tolerance: int | None, settled: tuple[str, Any]
+    values: list[int], tolerance: int, settled: tuple[str, Any]
 ) -> None:
     assert outcome(grade(tolerance), values) == settled
 

@@ -32,6 +32,7 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("POST", "/api/studies/{id:int}/submit"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/draft"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/skip"): {"annotator of the study"},
+    ("POST", "/api/studies/{id:int}/guidelines"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/reopen"): {"annotator of the study"},
     ("GET", "/api/studies/{id:int}/disputes"): {*STAFF},
     ("GET", "/api/study-items/{id:int}"): {*STAFF},

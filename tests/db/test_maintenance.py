@@ -7,7 +7,7 @@ import hashlib
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
-from sqlmodel import select
+from sqlmodel import col, select
 
 from annotators.errors import InvalidInput, NotAllowed, NotFound
 from annotators.submissions import GivenLabel as GivenWith
@@ -79,7 +79,7 @@ def test_words_go_from_rationales_decisions_and_the_audit_log_too(database: Data
         for table in ("label", "submission", "assignment", "adjudication", "adjudicated_label", "event", "draft"):
             rows = session.execute(text(f"SELECT * FROM {table}")).all()
             assert words not in str(rows), table
-        rationales = session.execute(select(GivenLabel.rationale)).scalars().all()
+        rationales = session.execute(select(GivenLabel.rationale).order_by(col(GivenLabel.id))).scalars().all()
     assert rationales[0] is not None
     assert rationales[0][0]["text"].startswith("[redacted")
     assert rationales[0][0]["start"] == 0

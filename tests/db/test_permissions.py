@@ -290,6 +290,7 @@ WITHOUT_ACTOR = {
     "sign_in.sign_in",
     "sign_in.session_actor",
     "sign_in.sign_out",
+    "sign_in.one_time_owner",
     "sign_in.one_time_person",
     "sign_in.use_one_time",
     # the health check, which tells nothing but that the database answers

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from app.cli.sample_project import ANNOTATOR, PROJECT, make_sample_project
 from playwright.sync_api import Page, expect
 
 from app.navigation import ENTRIES, load_pages
+from app.sample_project import ANNOTATOR, PROJECT, make_sample_project
 from db.items import list_items
 from db.people import set_password
 from db.projects import find_project
