@@ -61,7 +61,7 @@ def drag(page: Page, x0: float, y0: float, x1: float, y1: float) -> None:
 
 
 def draw_around_red(page: Page, number: int) -> None:
-    page.keyboard.press("m")
+    page.keyboard.press("M")
     expect(page.get_by_test_id("mark-bar")).to_be_visible()
     drag(page, *red_on_screen(page, number))
     expect(page.get_by_test_id("mark-bar")).to_be_hidden()
@@ -159,7 +159,7 @@ def test_support_by_keyboard_alone(new_page: NewPage, scene: Scene) -> None:
     """The cross goes to a corner, Enter begins, arrows draw, Enter ends; Tab reaches what takes it away."""
     page = open_viewer(new_page, scene)
     first_page(page)
-    page.keyboard.press("m")
+    page.keyboard.press("M")
     for key, times in (("ArrowLeft", 10), ("ArrowUp", 6), ("Enter", 1), ("ArrowRight", 20), ("ArrowDown", 8)):
         for _ in range(times):
             page.keyboard.press(key)
@@ -176,7 +176,7 @@ def test_support_by_keyboard_alone(new_page: NewPage, scene: Scene) -> None:
     page.keyboard.press("Enter")
     expect(notes(page)).to_have_count(0)
     expect(page.get_by_test_id("support-box")).to_have_count(0)
-    page.keyboard.press("m")
+    page.keyboard.press("M")
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("mark-bar")).to_be_hidden()
 
@@ -189,7 +189,7 @@ def test_words_in_a_box_are_taken_as_text_by_the_space_bar(new_page: NewPage, sc
     page.locator(".pages").evaluate("one => one.scrollTop = 0")
     page.keyboard.press("p")
     place = place_of(shown)
-    page.keyboard.press("m")
+    page.keyboard.press("M")
     page.keyboard.press("ArrowUp")
     for _ in range(60):  # to the left edge
         page.keyboard.press("ArrowLeft")
@@ -215,7 +215,7 @@ def test_support_belongs_to_one_label_and_asks_for_it(new_page: NewPage, scene: 
     first_page(page)
     page.keyboard.press("1")  # on to the first unit, whose label is optional
     settle(page)
-    page.keyboard.press("m")
+    page.keyboard.press("M")
     place = place_of(page.locator(".pages"))
     drag(page, place[0] + 200, place[1] + 150, place[0] + 400, place[1] + 300)
     expect(notes(page, "needed")).to_have_count(1)
