@@ -95,7 +95,7 @@ def test_boxes_and_hits_are_seen_on_paper_of_any_colour(new_page: NewPage, scene
         assert strongest(page, box, paper) >= SEEN
 
     left, top, right, bottom = place_of(shown)
-    page.keyboard.press("m")
+    page.keyboard.press("M")
     page.mouse.move(left + 0.2 * (right - left), top + 0.22 * (bottom - top))
     page.mouse.down()
     page.mouse.move(left + 0.6 * (right - left), top + 0.27 * (bottom - top), steps=4)
