@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -53,7 +55,7 @@ class Pages:
         browser = Browser({COOKIE: token} if token else {})
         # AppTest has no browser: this is where Streamlit would look for it.
         self._monkeypatch.setattr(context, "_get_client_context", lambda: browser)
-        page = AppTest.from_function(_main_script, default_timeout=30)
+        page = AppTest.from_function(_main_script, default_timeout=90)
         page.query_params.update(parameters)
         if name != "home":
             page._page_hash = calc_hash(name)
@@ -81,3 +83,16 @@ def words(page: AppTest) -> str:
     """Everything the page says, as text and as HTML."""
     kinds = ("html", "markdown", "error", "success", "title", "subheader", "caption", "code")
     return "\n".join(str(one.value) for kind in kinds for one in page.get(kind))
+
+
+def tables(page: AppTest) -> dict[str, list[list[str]]]:
+    """Caption → rows of cells, of every table on the page."""
+    found = {}
+    for one in page.get("html"):
+        for caption, body in re.findall(r"<caption>(.*?)</caption>.*?<tbody>(.*?)</tbody>", str(one.value)):
+            rows = re.findall(r"<tr>(.*?)</tr>", body)
+            found[unescape(caption)] = [
+                [unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
+                for row in rows
+            ]
+    return found

@@ -117,12 +117,12 @@ def test_a_revoked_session_ends_at_the_next_run_of_an_open_page(server: RunningS
     server.person("rita", default_role="researcher")
     token = sign_in(server.db, "rita", PASSWORD, None)
     with open_stream(server, token) as stream:
-        assert "New project" in texts(rerun(stream))
+        assert "There is no project yet" in texts(rerun(stream))
         revoke_sessions(server.db, server.admin, "rita")
         after = texts(rerun(stream))
     assert "Your session has ended" in after.replace("\\", "")
     assert "/sign-in" in after
-    assert "New project" not in after
+    assert "There is no project yet" not in after
 
 
 # Signing in and out ---------------------------------------------------------------------------------------------------
@@ -551,7 +551,7 @@ def test_the_same_server_runs_on_postgresql(tmp_path: Path, postgresql_database:
     url = postgresql_database.url.render_as_string(hide_password=False)
     with running_server(tmp_path / "home", ASSAY_DATABASE_URL=url) as running:
         client = running.signed_in("admin")
-        assert "Add a person" in texts(run_page(running, client.cookies[COOKIE], "people"))
+        assert "Add people" in texts(run_page(running, client.cookies[COOKIE], "people"))
         assert not (tmp_path / "home" / "assay.db").exists()
 
 

@@ -92,7 +92,7 @@ def test_the_mean_of_few_skewed_grades() -> None:
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_prediction_powered_means_hold_the_truth_and_are_shorter(clustered: bool) -> None:
-    """The mean of 1,000 units, 60 of them labelled; the metric is biased by .2 but goes with the labels (ρ about .8)."""
+    """The mean of 1,000 units, 60 of them labelled; a metric is biased by .2 but goes with the labels (ρ = .8)."""
     rng = np.random.default_rng(4)
     names = ("classical_mean", "ppi_mean", "ppi_plus_plus_mean")
     hits, widths = np.zeros(3), np.zeros(3)
