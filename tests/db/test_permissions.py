@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import db as db_package
+import exports as exports_package
 from annotators.errors import AssayError, NotAllowed, NotFound, NotSignedIn
 from annotators.submissions import GivenLabel
 from db.committing import StepSubmission
@@ -20,9 +21,10 @@ from db.models import Person, now
 from db.permissions import OPERATIONS, Actor, On, Operation, Role, role_in
 from tests.makers import StudyInUse, make_member, make_person, make_project
 
-for module in pkgutil.iter_modules(db_package.__path__):
-    if module.name != "migrations":
-        importlib.import_module(f"db.{module.name}")
+for package in (db_package, exports_package):
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.name != "migrations":
+            importlib.import_module(f"{package.__name__}.{module.name}")
 
 NAMES = sorted(OPERATIONS)
 
@@ -37,9 +39,12 @@ SIGNED_IN = frozenset({"anybody signed in"})
 
 MAY: dict[str, frozenset[str]] = {
     "adjudications.adjudicate": ADJUDICATORS,
+    "adjudications.count_disputed": ADJUDICATORS,
     "adjudications.disputed_item": ADJUDICATORS,
     "adjudications.disputes": ADJUDICATORS,
+    "adjudications.latest_decisions": ADJUDICATORS,
     "adjudications.settlement_counts": ADJUDICATORS,
+    "adjudications.study_disputes": ADJUDICATORS,
     "annotations.my_work": SIGNED_IN,
     "annotations.reopen": ANNOTATORS,
     "annotations.save_draft": ANNOTATORS,
@@ -62,7 +67,15 @@ MAY: dict[str, frozenset[str]] = {
     "export_log.check_may_export": RESEARCHERS,
     "export_log.is_logged": READERS,
     "export_log.log_export": RESEARCHERS,
+    "exports.bundle.export_project": RESEARCHERS,
+    "exports.importing.import_paths": RESEARCHERS,
+    "exports.label_import.import_label_table": RESEARCHERS,
+    "exports.label_import.plan_label_table": RESEARCHERS,
+    "exports.training_review.review_extension": RESEARCHERS,
+    "exports.verify._verify": READERS,
     "foreign_studies.import_study_of_labels": RESEARCHERS,
+    "foreign_studies.plan_study_of_labels": RESEARCHERS,
+    "guidelines.guidelines_read": ANNOTATORS,
     "imports.import_items": RESEARCHERS,
     "imports.preview_import": RESEARCHERS,
     "items.item_counts": READERS,
@@ -75,20 +88,24 @@ MAY: dict[str, frozenset[str]] = {
     "jobs.queue_job": RESEARCHERS,
     "jobs.resume_job": RESEARCHERS,
     "labels.import_labels": RESEARCHERS,
+    "labels.plan_labels": RESEARCHERS,
     "maintenance.delete_project": ADMINISTRATORS,
     "maintenance.redact_text": RESEARCHERS,
     "my_progress.my_progress": SIGNED_IN,
+    "people.add_people": RESEARCHERS,
     "people.add_person": ADMINISTRATORS,
     "people.change_password": SIGNED_IN,
     "people.erase_person": ADMINISTRATORS,
     "people.list_members": ADJUDICATORS,
     "people.list_names": RESEARCHERS,
     "people.list_people": ADMINISTRATORS,
+    "people.plan_people": RESEARCHERS,
     "people.remove_member": RESEARCHERS,
     "people.revoke_sessions": ADMINISTRATORS,
     "people.set_member": RESEARCHERS,
     "people.set_password": ADMINISTRATORS,
     "people.set_person": ADMINISTRATORS,
+    "people.who_may_annotate": ADJUDICATORS,
     "preferences.my_preferences": SIGNED_IN,
     "preferences.set_preference": SIGNED_IN,
     "projects.create_project": SIGNED_IN,
@@ -116,6 +133,8 @@ MAY: dict[str, frozenset[str]] = {
     "studies.find_study": ROLES,
     "studies.list_studies": ROLES,
     "studies.my_studies": SIGNED_IN,
+    "studies.plan_study": RESEARCHERS,
+    "studies.studies_to_compare": ROLES,
     "studies.study_facts": ROLES,
     "study_status.study_status": READERS,
     "training_sets.accept_training_set": RESEARCHERS,

@@ -13,7 +13,7 @@ from exports.cells import original, safe, value_cell
 DANGEROUS = "=+-@\t\r\n＝＋－＠"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", "- a list"])
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "＝1", "- a list"])
 def test_a_formula_does_not_run(text: str) -> None:
     assert safe(text) == "'" + text
     assert original(safe(text)) == text
@@ -27,6 +27,8 @@ def test_a_formula_does_not_run(text: str) -> None:
         ("see\n=1+1", "see\n'=1+1"),
         ("see\t+cmd", "see\t'+cmd"),
         ("\n=1", "'\n'=1"),
+        ("\t=1", "'\t'=1"),
+        ("\r=1", "'\r'=1"),
         ("x;'=1", "x;''=1"),
         ("a; b=c", "a; b=c"),
     ],
