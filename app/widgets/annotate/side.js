@@ -62,6 +62,11 @@ export class Side {
     return 0;
   }
 
+  /** How much of the foot of the rows' place is covered for the current row: its group's line for the rest sticks there. */
+  get coveredBelow() {
+    return this.row?.element.closest('.group')?.querySelector('.at-once')?.getBoundingClientRect().height ?? 0;
+  }
+
   /** The places where texts are read, the one that keys scroll first before the others. */
   get areas() {
     return [this.area];
@@ -137,8 +142,9 @@ export class Side {
       return;
     }
     const [view, own] = [place.getBoundingClientRect(), row.element.getBoundingClientRect()];
-    if (own.top < view.top + covered) place.scrollTop -= view.top + covered - own.top + 8;
-    else if (own.bottom > view.bottom) place.scrollTop += Math.min(own.bottom - view.bottom + 40, own.top - view.top - covered);
+    const [top, bottom] = [view.top + covered, view.bottom - this.coveredBelow];
+    if (own.top < top) place.scrollTop -= top - own.top + 8;
+    else if (own.bottom > bottom) place.scrollTop += Math.min(own.bottom - bottom + 40, own.top - top);
   }
 
   /** Shares the height as a person chose; else all of it when it is enough, or the reading scrolls and the rows keep more than half. */
