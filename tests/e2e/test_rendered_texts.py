@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -168,6 +169,11 @@ def answer(page: Page) -> Locator:
     return page.get_by_test_id("answer")
 
 
+def shown_cells(page: Page) -> list[str]:
+    """The cells of the answer's table that are seen."""
+    return answer(page).locator("th, td").locator("visible=true").all_text_contents()
+
+
 def drag_over(page: Page, start: str, end: str, *, within: str = "[data-testid=answer]") -> None:
     """Selects from the beginning of one text to the end of another, as they are rendered."""
     page.locator(within).first.evaluate(
@@ -231,6 +237,20 @@ def test_markdown_tables_and_formulas_are_rendered(open_rows: Callable[..., Page
     )
     assert cells.nth(2).get_attribute("rowspan") == "2"
     screenshot(page, "rendered-texts")
+
+
+def test_every_column_is_seen_however_it_is_aligned_and_wherever_one_reads(open_rows: Callable[..., Page]) -> None:
+    page = open_rows(row(ANSWER + "\n\nA line." * 60, "A passage."))
+    cells = answer(page).locator("th, td")
+    expect(cells).to_have_count(9)
+    everything = cells.all_text_contents()
+    assert shown_cells(page) == everything
+    for column, side in enumerate(("start", "end")):
+        expect(cells.nth(column)).to_have_css("text-align", side)
+    area = page.locator(".reading-area:has([data-testid=answer])")
+    page.keyboard.press("End")
+    expect(area).to_have_class(re.compile(r"\bat-end\b"))
+    assert shown_cells(page) == everything
 
 
 def test_a_plain_text_looks_as_it_is_written(open_rows: Callable[..., Page]) -> None:

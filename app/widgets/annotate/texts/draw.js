@@ -138,7 +138,7 @@ class Painter {
       this.block += 1;
       return h(cell.heading ? 'th' : 'td', {
         dir: 'auto', colspan: cell.columns > 1 ? cell.columns : null, rowspan: cell.rows > 1 ? cell.rows : null,
-        class: cell.align ? `to-${cell.align}` : null,
+        class: cell.align ? `aligned-${cell.align}` : null,
       }, ...this.#inlines(cell.children));
     }))));
     return h('div', { class: 'table-box', tabindex: '0', role: 'region', 'aria-label': TEXT.table },
