@@ -139,13 +139,13 @@ def test_a_change_without_a_connection_holds_at_once_and_is_kept_when_it_is_back
     page = open_as(new_page, scene, "ben")
     page.context.set_offline(True)
     page.keyboard.press("?")
-    change(page, "comment", "m")
+    change(page, "comment", "k")
     page.keyboard.press("Escape")
-    expect(page.get_by_test_id("comment").locator("kbd")).to_have_text("m")
+    expect(page.get_by_test_id("comment").locator("kbd")).to_have_text("k")
     assert stored(scene, "ben") == {}
     page.context.set_offline(False)
     page.wait_for_function("Object.keys(localStorage).every((key) => !key.startsWith('assay.preferences'))")
-    assert stored(scene, "ben") == {"keys": {"comment": "m"}}
+    assert stored(scene, "ben") == {"keys": {"comment": "k"}}
 
 
 def test_the_account_page_lists_the_changes_and_takes_them_back(scene: Scene, new_page: NewPage) -> None:

@@ -28,7 +28,9 @@ def test_project_links_and_person_do_not_overlap(server: RunningServer, new_page
     page = new_page(width=width)
     sign_in(page, server, "admin")
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
-    page.wait_for_timeout(500)
+    bar = page.locator(".assay-lines")
+    expect(bar.get_by_role("link", name="Help")).to_be_visible()
+    expect(bar.get_by_role("link", name="Adjudicate")).to_be_visible()
     places = page.evaluate(
         """() => {
           const chosen = '.st-key-assay-project, .st-key-assay-person, .assay-groups a, .assay-aside a, .assay-pages a';
@@ -49,7 +51,7 @@ def test_project_links_and_person_do_not_overlap(server: RunningServer, new_page
 def test_the_groups_lead_to_their_pages_within_the_session(server: RunningServer, new_page: NewPage) -> None:
     page = new_page(width=1024)
     sign_in(page, server, "admin")
-    groups, pages = (page.get_by_role("navigation", name=name) for name in ("Groups of pages", "Pages"))
+    groups, pages = (page.get_by_role("navigation", name=name, exact=True) for name in ("Groups of pages", "Pages"))
     expect(groups.get_by_role("link")).to_have_text(["Work", "Data", "Results", "Administration"])
     expect(pages.get_by_role("link")).to_have_text(["Home", "My work", "Studies", "Adjudicate"])
     expect(pages.get_by_role("link", name="Home")).to_have_attribute("aria-current", "page")

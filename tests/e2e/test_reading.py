@@ -21,6 +21,7 @@ from exports.importing import import_paths
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import ANNOTATORS, Scene, answer_first_step, judgement, wait_for_step
+from tests.makers import read_guidelines
 from tests.servers import RunningServer, running_server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -129,22 +130,31 @@ def words_below(page: Page) -> int:
 
 
 def words_counted(page: Page) -> int:
-    """The words of the texts whose middle is below the fold, one by one."""
+    """The words of the texts whose middle is below the fold, one by one; one that is bold in part is one word."""
     return int(
         area(page).evaluate(
             """(area) => {
               const fold = area.querySelector('.reading').getBoundingClientRect().bottom - 14;
+              const blockOf = (node) => {
+                let element = node.parentElement;
+                while (getComputedStyle(element).display === 'inline') element = element.parentElement;
+                return element;
+              };
               let below = 0;
               for (const text of area.querySelectorAll('.part > :not(h2)')) {
                 const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+                let before = null;
                 for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+                  const goesOn = before && blockOf(before) === blockOf(node) && /\\S$/.test(before.data);
                   for (const word of node.data.matchAll(/\\S+/g)) {
+                    if (goesOn && word.index === 0) continue;
                     const range = document.createRange();
                     range.setStart(node, word.index);
                     range.setEnd(node, word.index + 1);
                     const box = range.getBoundingClientRect();
                     if (box.bottom > fold + 3) below += 1;
                   }
+                  before = node;
                 }
               }
               return below;
@@ -550,6 +560,7 @@ def test_the_longest_real_answers_are_judged_in_view(
     design = StudyDesign("Metric agreement", ("ada",), 1, order="given", items=_longest(server, project_id, 3))
     protocol = PROTOCOLS.get("metric_agreement")
     made = create_study(server.db, server.admin, project_id, protocol=protocol, design=design)
+    read_guidelines(server.db, made.study_id)
     page = open_as(new_page, Scene(server, project_id, made.study_id), "ada", **LAPTOP)
     for number in range(3):
         expect(area(page).get_by_test_id("fade")).to_be_visible()
