@@ -547,6 +547,13 @@ def test_without_disputes_the_page_says_so_and_with_several_studies_it_offers_th
     quarrel = Quarrel({(0, COMPLETE, "item"): {"ada": Said("incomplete")}})
     first = make_disputes(server, project, "first", quarrel)
     page.goto(f"{server.url}/adjudicate?project={project}")
+    studies = page.get_by_role("table", name="Studies by how many items are disputed").get_by_role("row")
+    agreed_row, first_row, third_row = (
+        studies.filter(has=page.get_by_role("cell", name=name, exact=True)) for name in ("agreed", "first", "third")
+    )
+    expect(agreed_row).to_have_count(1)
+    expect(agreed_row.get_by_role("link")).to_have_count(0)
+    first_row.get_by_role("link", name="Adjudicate").click()
     expect(dispute(page)).to_be_visible()
     settle_one(page)
     expect(page.get_by_test_id("finished")).to_be_visible()
@@ -554,7 +561,10 @@ def test_without_disputes_the_page_says_so_and_with_several_studies_it_offers_th
     for name in ("second", "third"):
         make_disputes(server, project, name, quarrel)
     page.goto(f"{server.url}/adjudicate?project={project}")
-    page.get_by_role("link", name="third (Ferries): 1 disputed item").click()
+    expect(first_row).to_have_count(1)
+    expect(first_row.get_by_role("link")).to_have_count(0)
+    expect(third_row.get_by_role("cell")).to_contain_text(["third", "QA verification", "1", "just now", "0"])
+    third_row.get_by_role("link", name="Adjudicate").click()
     expect(dispute(page)).to_be_visible()
 
 
