@@ -96,7 +96,7 @@ _STYLE = """
   .assay-scroll::before { content: "Scrolls sideways ↔"; display: block; position: sticky; left: 0;
     width: max-content; color: var(--assay-soft); font-size: 0.8rem; padding: 0 10px 2px; }
 }
-.stMarkdown table { display: block; overflow-x: auto; max-width: 100%; }
+.stMarkdown table, .stVegaLiteChart { display: block; overflow-x: auto; max-width: 100%; }
 .stMarkdown :is(th, td) { overflow-wrap: normal; word-break: normal; }
 .stMarkdown :is(th, td) code { white-space: nowrap; }
 .assay-no-plot { color: var(--assay-soft); border-left: 3px solid var(--assay-line); margin: 0;

@@ -27,6 +27,9 @@ _LINK = re.compile(r"\[([^\[\]\n]+)\]\(([a-z0-9-]+)\.md(#[\w-]+)?\)")
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
 
+_RANGE = re.compile(r"(?<=\d)–(?=\d)")
+
+
 def page() -> None:
     """Draw the page for `?page=NAME`, the index without one."""
     blocks.style()
@@ -47,7 +50,8 @@ def page() -> None:
         if asked not in titles:
             st.warning(f"There is no page {ui.plain(asked)} in the guide. This is its beginning.")
         # The guide is the program's own text; nothing of what people type comes here.
-        st.markdown(_with_links(_text(name), titles), unsafe_allow_html=True)
+        text = _RANGE.sub("\u2060–\u2060", _text(name))  # no line ends within a range of figures
+        st.markdown(_with_links(text, titles), unsafe_allow_html=True)
 
 
 @cache

@@ -178,7 +178,7 @@ def _design(study: Study, protocol: Protocol) -> None:
 
 
 def _hash(digest: str) -> blocks.Html:
-    return blocks.Html(f'<span class="assay-hash">{digest}</span>', digest)
+    return blocks.Html(f'<span class="assay-hash">{blocks.identifier(digest).html}</span>', digest)
 
 
 # Remarks --------------------------------------------------------------------------------------------------------------

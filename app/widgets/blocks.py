@@ -214,7 +214,7 @@ def thumbnail(document_id: int, sha256: str | None, name: str) -> Html:
 def page_link(document_id: int, page: int, sha256: str | None, label: str) -> Html:
     """A link that opens a page's picture in a new tab."""
     large = escape(page_address(document_id, page, 1600, sha256))
-    return Html(f'<a href="{large}" target="_blank">{escape(label)}</a>', label)
+    return Html(f'<a href="{large}" target="_blank">{cell_html(label)}</a>', label)
 
 
 def page_picture(
