@@ -551,7 +551,7 @@ def test_the_same_server_runs_on_postgresql(tmp_path: Path, postgresql_database:
     url = postgresql_database.url.render_as_string(hide_password=False)
     with running_server(tmp_path / "home", ASSAY_DATABASE_URL=url) as running:
         client = running.signed_in("admin")
-        assert "Add people" in texts(run_page(running, client.cookies[COOKIE], "people"))
+        assert "Change a person" in texts(run_page(running, client.cookies[COOKIE], "people"))
         assert not (tmp_path / "home" / "assay.db").exists()
 
 
