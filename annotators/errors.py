@@ -21,6 +21,12 @@ class InvalidInput(AssayError):
     status = 422
 
 
+class TooLarge(AssayError):
+    """More than is taken at once."""
+
+    status = 413
+
+
 class NotFound(AssayError):
     """Something named that does not exist (or that this person may not know to exist)."""
 

@@ -13,12 +13,15 @@ from urllib.parse import quote
 import anyio
 import streamlit
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotators.errors import AssayError, NotAllowed, NotSignedIn
 from app.state import AppState
+from app.upload_store import put
 from app.web import COOKIE, cookies_in, error_response, is_same_origin, is_secure
+from db.permissions import Actor
 from db.sign_in import session_actor
 from db.uploads import check_may_upload
 
@@ -69,6 +72,9 @@ class Sessions:
                 raise NotSignedIn("Your session has ended. Reload the page and sign in.")
             if scope["path"].startswith(UPLOADS):
                 await anyio.to_thread.run_sync(check_may_upload, self.state.db, actor, limiter=self.limiter)
+                if scope["method"] == "PUT" and actor is not None:
+                    await self._upload(actor, scope, receive, send)
+                    return
         except AssayError as error:
             await self._refuse(error, scope, receive, send)
             return
@@ -76,6 +82,12 @@ class Sessions:
             await self._counted(actor.person_id, scope, receive, send)
         else:
             await self.app(scope, receive, send)
+
+    async def _upload(self, actor: Actor, scope: Scope, receive: Receive, send: Send) -> None:
+        """Take a file in Streamlit's place, whose endpoint would hold it in memory."""
+        session_id, _, file_id = scope["path"].removeprefix(UPLOADS).partition("/")
+        answer = await put(self.state.uploads, Request(scope, receive), actor.person_id, session_id, file_id)
+        await answer(scope, receive, send)
 
     async def _counted(self, person_id: int, scope: Scope, receive: Receive, send: Send) -> None:
         """A websocket of this person, unless they have too many open."""

@@ -55,6 +55,7 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
     from app import jobs  # noqa: PLC0415
     from app.middleware import SecurityHeaders, Sessions  # noqa: PLC0415
     from app.state import AppState, open_state  # noqa: PLC0415
+    from app.upload_store import take_over  # noqa: PLC0415
     from app.web import handle_error  # noqa: PLC0415
 
     # Streamlit would take the folder app/pages for pages of the old kind and, until somebody has opened the start page,
@@ -62,6 +63,7 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
     PagesManager.uses_pages_directory = False
 
     state = open_state(settings)
+    take_over(state.uploads)
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:

@@ -87,6 +87,9 @@ class Settings:
     render_memory_mb: Annotated[int, About("Address space that a process drawing pages may use, in MB.")] = 2048
     render_workers: Annotated[int, About("Processes that draw pages.")] = 2
     upload_mb: Annotated[int, About("Largest file that can be uploaded in the browser, in MB.")] = 1024
+    uploads_mb: Annotated[
+        int, About("Largest total of one person's uploaded files, in MB, until their pages are closed.")
+    ] = 4096
     embedding_models: Annotated[
         str,
         About(
@@ -147,6 +150,11 @@ class Settings:
     def documents_folder(self) -> Path:
         """Where the bytes of documents are kept, by SHA-256."""
         return self.home / "data" / "documents"
+
+    @property
+    def uploads_folder(self) -> Path:
+        """Where files lie that a browser has sent, until they are imported or their page is closed."""
+        return self.documents_folder.parent / "uploads"
 
     @property
     def pages_folder(self) -> Path:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from annotators.pages import Limits, PageCache, Renderer
 from annotators.scorers.embedder import offer
 from app.settings import Settings
+from app.upload_store import UploadStore
 from db import schema
 from db.engine import Database
 
@@ -19,10 +20,12 @@ class AppState:
     db: Database
     renderer: Renderer
     pages: PageCache
+    uploads: UploadStore
 
     def close(self) -> None:
-        """Close the database's connections and end the processes that draw pages."""
+        """Close the database's connections, end the processes that draw pages, and remove uploaded files."""
         self.renderer.close()
+        self.uploads.close()
         self.db.dispose()
 
 
@@ -38,7 +41,11 @@ def open_state(settings: Settings) -> AppState:
     limits = Limits(seconds=settings.render_seconds, memory_bytes=settings.render_memory_mb << 20)
     renderer = Renderer(limits, workers=settings.render_workers)
     pages = PageCache(settings.pages_folder, renderer, max_bytes=settings.page_cache_mb << 20)
-    state = AppState(settings, db, renderer, pages)
+    uploads = UploadStore(
+        settings.uploads_folder, most=settings.upload_mb << 20, most_of_a_person=settings.uploads_mb << 20
+    )
+    uploads.prepare()
+    state = AppState(settings, db, renderer, pages, uploads)
     _current[:] = [state]
     return state
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Protocol
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from annotators.errors import InvalidInput
 from app.state import app_state
@@ -40,13 +43,25 @@ def stored(files: Sequence[Upload]) -> Iterator[list[Path]]:
             raise InvalidInput(f"{files[position].name!r} is not a name for a file. Rename it and upload it again.")
         if name in names[:position]:
             raise InvalidInput(f"Two uploaded files are called {name!r}. Rename one, or pack them into a zip.")
-    folder = app_state().settings.documents_folder.parent / "uploads"
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as own:
+    with tempfile.TemporaryDirectory(dir=app_state().uploads.own_folder()) as own:
         paths = [Path(own) / name for name in names]
         for file, path in zip(files, paths, strict=True):
-            path.write_bytes(file.getbuffer())
+            _put(file, path)
         yield paths
+
+
+def _put(file: Upload, path: Path) -> None:
+    """A file under its own name: another name of the one that was written when it came, not a copy."""
+    context = get_script_run_ctx()
+    file_id = getattr(file, "file_id", None)
+    there = app_state().uploads.path_of(context.session_id, file_id) if context and file_id else None
+    if there is None:
+        path.write_bytes(file.getbuffer())
+        return
+    try:
+        path.hardlink_to(there)
+    except OSError:  # a file system without hard links
+        shutil.copyfile(there, path)
 
 
 def import_uploads(

@@ -15,6 +15,7 @@ from annotators.protocol_files import protocol_from_yaml
 from annotators.protocols import PROTOCOLS, Protocol
 from app import ui, wording
 from app.state import app_state
+from app.uploads import stored
 from app.widgets import forms, protocol_view
 from db.items import ItemCounts
 from db.people import who_may_annotate
@@ -194,7 +195,8 @@ def _protocol() -> Protocol | None:
         return found
     file = st.file_uploader("Protocol file (YAML)", type=["yaml", "yml"], key="study-protocol-file")
     if file is not None:
-        st.session_state[_FILE] = (file.name, file.getvalue())
+        with stored([file]) as [path]:
+            st.session_state[_FILE] = (file.name, path.read_bytes())
     name, data = st.session_state.get(_FILE, ("", b""))
     if not name:
         st.caption("A protocol file says what is shown and asked; the page Help explains its fields.")

@@ -62,5 +62,5 @@ def picture() -> bytes:
 
 
 def uploads(pages: Pages) -> list[Path]:
-    """What lies in the folder of uploads."""
-    return list((pages.state.settings.home / "data" / "uploads").glob("*"))
+    """What lies in the folder of uploads of this process."""
+    return list(pages.state.uploads.folder.glob("*"))
