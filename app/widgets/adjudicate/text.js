@@ -11,7 +11,7 @@ export const WORDS = {
   of: (/** @type {number} */ of) => `of ${count(of, 'dispute', 'disputes')}`,
   progress: (/** @type {number} */ done, /** @type {number} */ of) => `${done} of ${count(of, 'dispute', 'disputes')} settled`,
   kept: (/** @type {string} */ time) => `Kept in this browser ${time}`,
-  notSavedTitle: (/** @type {number} */ n) => `${count(n, 'decision is', 'decisions are')} kept in this browser and sent when the connection is back`,
+  notSavedTitle: (/** @type {number} */ n) => `${count(n, 'decision is', 'decisions are')} kept in this browser and sent again by itself`,
 
   // whole-page states
   loading: 'Getting the disputes…',
@@ -100,6 +100,8 @@ export const SCREENS = {
   nothingNowMore: 'Items on which the annotators disagree show here once they have all their annotations.',
   noConnectionMore: 'The server cannot be reached. Trying again by itself; nothing you settled is lost.',
   noConnectionItem: 'No connection, so the next item cannot be fetched. Trying again by itself; nothing you settled is lost.',
+  troubleMore: 'It cannot answer just now. Trying again by itself; nothing you settled is lost.',
+  troubleItem: 'It cannot give the next item just now. Trying again by itself; nothing you settled is lost.',
   signedOutMore: (n) => n > 0
     ? `${count(n, 'decision is', 'decisions are')} kept in this browser and will be sent when you are signed in again.`
     : 'What you decided so far is kept in this browser. Sign in again to go on with the same item.',

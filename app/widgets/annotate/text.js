@@ -18,8 +18,9 @@ export const TEXT = {
   draftSaved: (/** @type {string} */ time) => `Draft saved ${time}`,
   saving: 'Saving…',
   notSaved: 'Not saved: no connection, will retry',
+  notSavedTrouble: 'Not saved yet: the server has trouble, will retry',
   notSavedTitle: (/** @type {number} */ n) =>
-    `${count(n, 'submission is', 'submissions are')} kept in this browser and sent when the connection is back`,
+    `${count(n, 'submission is', 'submissions are')} kept in this browser and sent again by itself`,
   refusedState: (/** @type {number} */ n) => `${count(n, 'submission', 'submissions')} refused`,
   signedOutState: 'Not saved: signed out',
 
@@ -40,6 +41,9 @@ export const TEXT = {
   noConnection: 'No connection',
   noConnectionMore: 'The server cannot be reached. Trying again by itself; nothing you submitted is lost.',
   noConnectionItem: 'No connection, so the next item cannot be fetched. Trying again by itself; nothing you submitted is lost.',
+  trouble: 'The server has trouble',
+  troubleMore: 'It cannot answer just now. Trying again by itself; nothing you submitted is lost.',
+  troubleItem: 'It cannot give the next item just now. Trying again by itself; nothing you submitted is lost.',
   tryNow: 'Try now',
   cannotOpen: 'This study cannot be opened',
   signedOut: 'You are signed out',
