@@ -10,9 +10,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from annotators.errors import AssayError
 from app.served import Served
 from app.state import AppState
 from app.threads import Threads
+from app.web import error_response
 from db.engine import DatabaseUnavailable
 from db.projects import database_answers
 
@@ -25,11 +27,14 @@ def routes(state: AppState, served: Served | None) -> list[Route]:
     probe = Probe(lambda: database_answers(state.db))
 
     async def health(request: Request) -> Response:
-        await probe.ask()
-        answer: dict[str, Any] = {"status": "ok"}
+        answer: dict[str, Any] = {}
         if "server" in request.query_params:
             answer["here"] = served is not None and served.is_called(request.query_params["server"])
-        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
+        try:
+            await probe.ask()
+        except AssayError as error:
+            return error_response(error, **answer)
+        return JSONResponse({"status": "ok", **answer}, headers={"Cache-Control": "no-store"})
 
     return [Route(HEALTH, health, methods=["GET"])]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Semaphore
+from threading import Lock
 
 _until: ContextVar[float | None] = ContextVar("waiting_until", default=None)
 
@@ -42,17 +43,53 @@ def seconds_left(until: float) -> float:
 
 
 class Places:
-    """So many places at once; who finds none free waits for one."""
+    """So many places at once; who finds none free waits for one, first come first served.
+
+    A place that is given back goes to whoever waits longest: a thread that takes it again and again, as an import
+    does, does not take it past those who wait.
+    """
 
     def __init__(self, places: int) -> None:
-        self._free = Semaphore(places)
+        self._lock = Lock()
+        self._free = places
+        self._queue: deque[Lock] = deque()
 
     @contextmanager
     def one(self, until: float) -> Iterator[bool]:
         """A place for the block; False when none came free until that moment."""
-        got = self._free.acquire(blocking=False) or self._free.acquire(timeout=seconds_left(until))
+        got = self._take(until)
         try:
             yield got
         finally:
             if got:
-                self._free.release()
+                self._give()
+
+    def _take(self, until: float) -> bool:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return True
+            turn = Lock()
+            turn.acquire()
+            self._queue.append(turn)
+        try:
+            return turn.acquire(timeout=seconds_left(until)) or not self._leave(turn)
+        except BaseException:  # Ctrl-C
+            if not self._leave(turn):
+                self._give()
+            raise
+
+    def _leave(self, turn: Lock) -> bool:
+        """Leave the queue; False when a place was given in the last moment."""
+        with self._lock:
+            if turn not in self._queue:
+                return False
+            self._queue.remove(turn)
+            return True
+
+    def _give(self) -> None:
+        with self._lock:
+            if self._queue:
+                self._queue.popleft().release()
+            else:
+                self._free += 1

@@ -19,7 +19,7 @@ from annotators.errors import Conflict
 from db.engine import Database, DatabaseBusy, DatabaseUnavailable, OutcomeUnknown, as_one
 from db.models import Submission
 from db.projects import create_project, my_projects
-from db.waiting import waiting_at_most
+from db.waiting import Places, waiting_at_most
 from tests.faulty_wire import Wire, wired
 from tests.makers import StudyInUse, make_person, make_project
 
@@ -87,6 +87,31 @@ def test_who_need_not_wait_is_not_refused_for_being_late(database: Database) -> 
     with waiting_at_most(0.01):
         time.sleep(0.05)
         assert make_project(database)
+
+
+def test_places_are_given_in_the_order_in_which_they_were_asked_for() -> None:
+    """Also where one thread gives its place back and wants it again at once, as an import does."""
+    places, order = Places(1), []
+
+    def wait(name: str) -> None:
+        with places.one(time.monotonic() + 10) as got:
+            assert got
+            order.append(name)
+
+    with places.one(time.monotonic()):
+        threads = []
+        for name in "abc":
+            threads.append(threading.Thread(target=wait, args=(name,)))
+            threads[-1].start()
+            time.sleep(0.05)  # until it stands in the queue
+        with places.one(time.monotonic() + 0.05) as fourth:
+            assert not fourth
+    wait("again")
+    for thread in threads:
+        thread.join()
+    assert order == ["a", "b", "c", "again"]
+    with places.one(time.monotonic()) as free:
+        assert free
 
 
 def test_reading_does_not_wait_for_a_writer(database: Database) -> None:
