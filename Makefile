@@ -23,7 +23,7 @@ JS_KEY := $(shell cksum < package.json | tr ' ' '-')
 JS_STAMP := node_modules/setup-$(JS_KEY)
 BENCHMARKS := $(patsubst tests/bench/%.py,tests.bench.%,$(wildcard tests/bench/bench_*.py))
 
-# The browser's tests come after the others and one by one: they wait for a real clock.
+# The browser's tests come after the others, two files at a time: they wait for a real clock, and share a server in a file.
 ifeq ($(CI),true)
 PLAIN := -m "not e2e and not nightly"
 BROWSER := -m "e2e and not nightly"
@@ -98,7 +98,7 @@ test-nightly: setup
 
 tests: setup
 	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 $(PYTEST_OPTIONS)
-	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 2 --dist loadfile $(PYTEST_OPTIONS)
 
 lint: setup lint-js
 	$(BIN)/ruff check

@@ -64,7 +64,7 @@ def work(
     protocol, whether this person has read its guidelines, and the keys.
     """
     with db.write() as session:
-        member = member_of(session, study_id, actor.person_id)
+        member = member_of(session, study_id, actor.person_id, alone=True)
         study = session.get_one(Study, study_id)
         counts = Tallies(study_id)
         mine = lease(session, study, member, counts, ahead=ahead)
@@ -174,7 +174,7 @@ def save_draft(
         raise InvalidInput(f"A draft of {size} bytes is larger than {MAX_DRAFT}. Shorten the texts.")
     moment = now()
     with db.write() as session:
-        member_of(session, study_id, actor.person_id)
+        member_of(session, study_id, actor.person_id, alone=True)
         study = session.get_one(Study, study_id)
         row = _own(session, actor, study_id, assignment_id)
         if next_step(row, len(study.protocol["steps"])) != (sitting, step):
@@ -219,7 +219,7 @@ def submit(
     Conflict for a step that is not the next one, NotAllowed for somebody else's assignment.
     """
     with db.write() as session:
-        member = member_of(session, study_id, actor.person_id)
+        member = member_of(session, study_id, actor.person_id, alone=True)
         study = session.get_one(Study, study_id)
         protocol = protocol_of(study)
         row = _own(session, actor, study_id, step.assignment_id)

@@ -51,9 +51,13 @@ class Slot:
     queue: int
 
 
-def member_of(session: Session, study_id: int, person_id: int) -> StudyMember:
-    """The person's place in the study; NotAllowed for somebody who is no annotator of it."""
-    member = session.get(StudyMember, (study_id, person_id))
+def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = False) -> StudyMember:
+    """The person's place in the study; NotAllowed for somebody who is no annotator of it.
+
+    `alone` locks it until the transaction ends: two windows of one person take turns. Otherwise both would pass over
+    the slots that the other one is taking, and lease two slots of one item.
+    """
+    member = session.get(StudyMember, (study_id, person_id), with_for_update=alone)
     if member is None:
         raise NotAllowed("You are not an annotator of this study. Ask its researcher to add you.")
     return member
@@ -313,7 +317,7 @@ def locked(session: Session, assignment_id: int) -> Assignment:
 def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reason: str) -> None:
     """Give the item's slot to somebody else. A reason is required; the row stays as skipped."""
     with db.write() as session:
-        member = member_of(session, study_id, actor.person_id)
+        member = member_of(session, study_id, actor.person_id, alone=True)
         if not reason.strip():
             raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
         study = session.get_one(Study, study_id)

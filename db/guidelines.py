@@ -10,9 +10,10 @@ from datetime import datetime
 
 from sqlmodel import Session, col, select
 
-from annotators.errors import Conflict, NotAllowed
+from annotators.errors import Conflict
+from db.assignments import member_of
 from db.engine import Database
-from db.models import Event, Study, StudyMember
+from db.models import Event, Study
 from db.permissions import ANNOTATORS, Actor, On, operation, record
 
 READ = "guidelines read"
@@ -27,9 +28,7 @@ def guidelines_read(db: Database, actor: Actor, study_id: int, *, protocol_hash:
     Conflict when the study has another protocol, NotAllowed for somebody who is no annotator of the study.
     """
     with db.write() as session:
-        # Locked, so that two windows that say it at once make one event.
-        if session.get(StudyMember, (study_id, actor.person_id), with_for_update=True) is None:
-            raise NotAllowed("You are not an annotator of this study. Ask its researcher to add you.")
+        member_of(session, study_id, actor.person_id, alone=True)  # two windows that say it at once make one event
         study = session.get_one(Study, study_id)
         if protocol_hash != study.protocol_hash:
             raise Conflict("These are not the guidelines of this study any more. Reload the page to see its own.")

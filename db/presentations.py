@@ -9,9 +9,11 @@ the reference answer are among the parts from the step that shows the references
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -23,7 +25,7 @@ from annotators.errors import InvalidInput
 from annotators.judged_scores import ScoreKey, scores_by_criterion
 from annotators.pages.cache import DRAWING
 from annotators.protocols import Material, Protocol
-from annotators.scorers.phrase_recall import RULES, Mode, PhraseSet, counted_behind, share_in_words
+from annotators.scorers.phrase_recall import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
 from annotators.scoring import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.targets import Units
 from db.models import (
@@ -400,7 +402,11 @@ def _present_step(
         out["scores"] = _scores(study, protocol, parts, counted)
         if Material.REFERENCES in shows and counted:
             sets, mode = next(iter(counted.values()))
-            out["phrase_sets"] = {"sets": [_phrase_set(one) for one in sets], "rule": RULES[mode]}
+            out["phrase_sets"] = {
+                "sets": [_phrase_set(one) for one in sets],
+                "rule": RULES[mode],
+                "places": _found_places(sets, version.answer, mode) if Material.ANSWER in shows else [],
+            }
     out["units"] = {
         one.name: [wire.out(target) for target in units.targets(one.target, per_hop=one.per_hop)]
         for one in protocol.step_criteria(step)
@@ -512,3 +518,20 @@ def _counted(version: ItemVersion, score: Score, run: Run) -> tuple[list[PhraseS
 
 def _phrase_set(one: PhraseSet) -> dict[str, Any]:
     return {"best": one.best, "phrases": [{"text": phrase.text, "count": phrase.count} for phrase in one.phrases]}
+
+
+MOST_PLACES = 300
+"""Places of found phrases that are sent to be marked: an answer in which more are marked is not read by its marks."""
+
+
+def _found_places(sets: Sequence[PhraseSet], answer: str, mode: Mode) -> list[list[int]]:
+    """Where the best set's phrases stand in the answer, in order, overlapping ones as one; in UTF-16 units."""
+    best = next(one for one in sets if one.best)
+    merged: list[list[int]] = []
+    for start, end in sorted(chain.from_iterable(places_of([one.text for one in best.phrases], answer, mode))):
+        if merged and start < merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    wide = [at for at, sign in enumerate(answer) if sign > "\uffff"]
+    return [[at + bisect_left(wide, at) for at in place] for place in merged[:MOST_PLACES]]

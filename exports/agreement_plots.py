@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 import altair as alt
@@ -119,7 +120,7 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
         parts = [given.get(label, 0) / n for label in labels]
         half = len(labels) // 2
         start = -sum(parts[:half]) - (parts[half] / 2 if len(labels) % 2 else 0.0)
-        sizes_.append({"group": group, "said": f"n = {n:,}", "at": 1.0})
+        sizes_.append({"group": group, "said": f"n = {n:,}"})
         for place, (label, part) in enumerate(zip(labels, parts, strict=True)):
             rows.append(
                 {
@@ -131,7 +132,12 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
     if not rows or len(labels) < 2:
         return None
     frame = pd.DataFrame([row for row in rows if row["n"]])
-    axis = alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelExpr="format(abs(datum.value), '.0%')", grid=True)
+    # Either side as far as its longest bar, in quarters; n stands behind them, where no bar reaches.
+    left, right = (max(1, ceil(4 * length - 1e-9)) / 4 for length in (-frame["from"].min(), frame["to"].max()))
+    end = right + 0.1 * (left + right)
+    apart = 1 if left + right <= 1.25 else 2
+    ticks = [step / 4 for step in range(-4, 5) if step % apart == 0 and -left <= step / 4 <= right]
+    axis = alt.Axis(values=ticks, labelExpr="format(abs(datum.value), '.0%')", grid=True)
     colour = alt.Color(
         "label:N",
         sort=list(labels),
@@ -145,14 +151,14 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
         .mark_bar()
         .encode(
             y=y,
-            x=alt.X("from:Q", title="Share of grades", axis=axis, scale=alt.Scale(domain=[-1, 1])),
+            x=alt.X("from:Q", title="Share of grades", axis=axis, scale=alt.Scale(domain=[-left, end])),
             x2="to:Q",
             color=colour,
             tooltip=["group:N", "label:N", alt.Tooltip("n:Q", format=",d"), alt.Tooltip("share:Q", format=".1%")],
         )
     )
     middle = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color=charts.QUIET).encode(x="x:Q")
-    sizes = alt.Chart(pd.DataFrame(sizes_)).mark_text(align="right", fontSize=11, color=charts.QUIET)
+    sizes = alt.Chart(pd.DataFrame(sizes_).assign(at=end)).mark_text(align="right", fontSize=11, color=charts.QUIET)
     sizes = sizes.encode(x="at:Q", y=y, text="said:N")
     layered: alt.LayerChart = (bars + middle + sizes).properties(height=alt.Step(26))
     return layered

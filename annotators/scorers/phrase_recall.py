@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import Field
@@ -130,8 +131,11 @@ def phrase_sets(answer: str, references: Sequence[Reference], mode: Mode = "fath
     Nothing is found in an answer that the mode takes for an error message.
     """
     acceptable = [(index, phrases) for index, one in enumerate(references) if (phrases := _phrases(one))]
-    count = (lambda _phrase: 0) if _is_error(answer, mode) else _counter(answer, mode)
-    counted = [(index, tuple(Phrase(phrase, count(phrase)) for phrase in phrases)) for index, phrases in acceptable]
+    text = "" if _is_error(answer, mode) else _read(answer, mode)
+    counted = [
+        (index, tuple(Phrase(phrase, len(_find(phrase, text, mode))) for phrase in phrases))
+        for index, phrases in acceptable
+    ]
     recalls = [sum(phrase.found for phrase in phrases) / len(phrases) for _, phrases in counted]
     best = recalls.index(max(recalls)) if recalls else -1
     return [
@@ -181,35 +185,88 @@ def _phrases(reference: object) -> list[str]:
     return [phrase for phrase in phrases if isinstance(phrase, str) and phrase.strip()]
 
 
-def _counter(answer: str, mode: Mode) -> Callable[[str], int]:
-    """Says of a phrase how often it stands in the answer."""
+Place = tuple[int, int]
+"""Where something stands in a text: its first character, and the one behind its last."""
+
+
+def places_of(phrases: Sequence[str], answer: str, mode: Mode = "fathoms_code") -> list[list[Place]]:
+    """Where each phrase stands in the answer as it was written, in order: as often as `phrase_sets` counts it.
+
+    Characters that are read as one (a letter and its accents) are one place, and never cut.
+    """
+    if _is_error(answer, mode):
+        return [[] for _ in phrases]
+    text, written = _as_written(answer, mode)
+    found = [_find(phrase, text, mode) for phrase in phrases]
+    return [[(written[start][0], written[end - 1][1]) for start, end in places] for places in found]
+
+
+def _find(phrase: str, text: str, mode: Mode) -> list[Place]:
+    """Where a phrase stands in a text as the mode reads it."""
+    return (_in_whole_words if mode == "word_boundary" else _anywhere)(_read(phrase, mode), text)
+
+
+def _read(text: str, mode: Mode) -> str:
+    """A text as the mode reads it."""
     match mode:
         case "fathoms_code":
-            as_code = answer.lower().replace("-", " ")
-            return lambda phrase: as_code.count(phrase.lower().replace("-", " "))
+            return text.lower().replace("-", " ")
         case "paper":
-            lower = answer.lower()
-            return lambda phrase: lower.count(phrase.lower())
+            return text.lower()
         case "word_boundary":
-            folded = _folded(answer)
-            return lambda phrase: _in_whole_words(_folded(phrase), folded)
+            return " ".join(_folded(text).split())
 
 
 def _folded(text: str) -> str:
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).replace("\u00ad", "")
-    return " ".join(_DASHES.sub(" ", text).split())
+    return _DASHES.sub(" ", text)
 
 
-def _in_whole_words(phrase: str, text: str) -> int:
-    if not phrase:
-        return 0
-    count, start = 0, text.find(phrase)
+@lru_cache(maxsize=4096)
+def _folded_letter(letter: str) -> str:
+    return _folded(letter)
+
+
+def _as_written(answer: str, mode: Mode) -> tuple[str, list[Place]]:
+    """The answer as the mode reads it, and for each of its characters the place in the answer that it comes from."""
+    if mode != "word_boundary":
+        # Small letters of a whole text may be others than those of each letter (ς), but are as many.
+        return _read(answer, mode), [(at, at + 1) for at, sign in enumerate(answer) for _ in sign.lower()]
+    signs: list[tuple[str, Place]] = []
+    for word in re.finditer(r"\S+", answer):
+        signs.append((" ", (word.start(), word.start())))
+        parts = [match.span() for match in _CLUSTER.finditer(answer, *word.span())]
+        if "".join(_folded_letter(answer[start:end]) for start, end in parts) != _folded(word[0]):
+            parts = [word.span()]  # signs that are joined across letters, as those of Korean are
+        signs += [(sign, (start, end)) for start, end in parts for sign in _folded_letter(answer[start:end])]
+    kept = [one for at, one in enumerate(signs) if not one[0].isspace() or (at and not signs[at - 1][0].isspace())]
+    while kept and kept[-1][0].isspace():
+        kept.pop()
+    return "".join(" " if sign.isspace() else sign for sign, _ in kept), [place for _, place in kept]
+
+
+_CLUSTER = re.compile(r"\S[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u3099\u309a]*")
+"""A character and the accents behind it, which may become one character with it."""
+
+
+def _anywhere(phrase: str, text: str) -> list[Place]:
+    places, start = [], text.find(phrase)
+    while start >= 0:
+        places.append((start, start + len(phrase)))
+        start = text.find(phrase, start + len(phrase))
+    return places
+
+
+def _in_whole_words(phrase: str, text: str) -> list[Place]:
+    places: list[Place] = []
+    start = text.find(phrase) if phrase else -1
     while start >= 0:
         end = start + len(phrase)
         whole = not _inside_a_word(text, start) and not _inside_a_word(text, end)
-        count += whole
+        if whole:
+            places.append((start, end))
         start = text.find(phrase, end if whole else start + 1)
-    return count
+    return places
 
 
 def _inside_a_word(text: str, at: int) -> bool:

@@ -17,7 +17,8 @@ from db.projects import ProjectRow, create_project, my_projects
 from db.studies import StudyRow, my_studies
 
 _STYLE = """
-[class*="st-key-card-"]:not([class*="st-key-card-more"]) { background: var(--assay-panel); }
+[class*="st-key-card-"]:not([class*="st-key-card-more"]) { background: var(--assay-panel);
+  --assay-bg: var(--assay-panel); }
 .assay-card-head { display: flex; flex-wrap: wrap; gap: 4px 14px; align-items: baseline; }
 .assay-card-head h2 { font-size: 1.1rem; font-weight: 600; margin: 0; padding: 0; overflow-wrap: anywhere; }
 .assay-small-head { font-size: 0.84rem; font-weight: 600; color: var(--assay-soft); margin: 0; padding: 0; }

@@ -30,7 +30,7 @@ _STYLE = """
 .assay-figures { display: flex; flex-wrap: wrap; gap: 10px 34px; margin: 2px 0 4px; }
 .assay-figures div { display: grid; }
 .assay-figures b { font-size: 1.3rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums; }
-.assay-figures span { color: var(--assay-soft); font-size: 0.84rem; }
+.assay-figures div > span { color: var(--assay-soft); font-size: 0.84rem; }
 .assay-text { white-space: pre-wrap; overflow-wrap: break-word; line-height: 1.55; max-width: 78ch; margin: 0; }
 .assay-marked { --ink: var(--assay-ink); --soft: var(--assay-soft); --line: var(--assay-line);
   --edge: var(--assay-soft); --panel: var(--assay-panel); --accent: var(--assay-accent); }

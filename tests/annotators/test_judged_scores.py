@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from annotators.criteria import Grade
 from annotators.judged_scores import scores_by_criterion
 from annotators.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
-from annotators.scorers.phrase_recall import counted_behind, phrase_recall, phrase_sets, share_in_words
+from annotators.scorers.phrase_recall import Mode, counted_behind, phrase_recall, phrase_sets, places_of, share_in_words
 from annotators.scoring import SCORERS, ScoreValue, ValueKind, meaning, scorer_title, value_kind
 
 METRIC = PROTOCOLS.get("metric_agreement")
@@ -80,6 +82,53 @@ class TestPhraseSets:
     def test_an_error_message_has_none_of_them_but_by_the_paper(self) -> None:
         assert [one.recall for one in phrase_sets("error: copper", [["copper"]])] == [0.0]
         assert [one.recall for one in phrase_sets("error: copper", [["copper"]], "paper")] == [1.0]
+
+    @pytest.mark.parametrize(
+        ("mode", "phrase", "answer", "expected"),
+        [
+            ("fathoms_code", "wooden-buoy", "A WOODEN buoy, wooden-buoys.", ["WOODEN buoy", "wooden-buoy"]),
+            ("paper", "οδός", "ΟΔΌΣ, ΟΔΌΣ", ["ΟΔΌΣ", "ΟΔΌΣ"]),
+            ("paper", "stanbul", "İstanbul and Istanbul", ["stanbul", "stanbul"]),
+            ("word_boundary", "62 %", "At  62\n % or 162 %, or 62\u00a0%.", ["62\n %", "62\u00a0%"]),
+            ("word_boundary", "x y", "x--y", ["x--y"]),
+            ("word_boundary", "fine", "a \ufb01ne day", ["\ufb01ne"]),
+            ("word_boundary", "été", "un e\u0301te\u0301 chaud", ["e\u0301te\u0301"]),
+            ("word_boundary", "한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8", ["\u1112\u1161\u11ab\u1100\u116e\u11a8"]),
+            ("word_boundary", "harbour", "har\u00adbour", ["har\u00adbour"]),
+        ],
+    )
+    def test_a_phrase_is_where_it_stands_in_the_answer_as_it_was_written(
+        self, mode: Mode, phrase: str, answer: str, expected: list[str]
+    ) -> None:
+        [places] = places_of([phrase], answer, mode)
+        assert [answer[start:end] for start, end in places] == expected
+
+    def test_it_stands_nowhere_in_an_error_message(self) -> None:
+        assert places_of(["copper"], "error: copper") == [[]]
+
+    @pytest.mark.parametrize("mode", ["fathoms_code", "paper", "word_boundary"])
+    @given(answer=st.text(max_size=60), at=st.integers(0, 59), length=st.integers(1, 9))
+    def test_it_stands_there_as_often_as_it_is_counted(self, mode: Mode, answer: str, at: int, length: int) -> None:
+        phrase = answer[at : at + length]
+        assume(phrase.strip())
+        [counted] = phrase_sets(answer, [[phrase]], mode)
+        [places] = places_of([phrase], answer, mode)
+        assert len(places) == counted.phrases[0].count
+        assert all(0 <= start < end <= len(answer) for start, end in places)
+
+    def test_every_phrase_found_in_a_real_answer_stands_where_it_is_marked(self, shared_data: Path) -> None:
+        n = 0
+        for path in sorted((shared_data / "fathoms" / "results").rglob("*.json")):
+            for row in json.loads(path.read_text())["responses"]:
+                answer = row["pred_answer"]
+                for one in phrase_sets(answer, row["ground_truth"]):
+                    texts = [phrase.text for phrase in one.phrases]
+                    for phrase, places in zip(one.phrases, places_of(texts, answer), strict=True):
+                        assert len(places) == phrase.count
+                        read = phrase.text.lower().replace("-", " ")
+                        assert {answer[a:b].lower().replace("-", " ") for a, b in places} <= {read}
+                        n += len(places)
+        assert n > 1000
 
     def test_a_score_that_counting_does_not_confirm_is_not_explained_by_it(self) -> None:
         answer, references = "It is copper.", [["copper", "tin"]]

@@ -149,6 +149,9 @@ def test_grades_part_in_the_middle_with_their_number() -> None:
     assert of["quay", "5"] == pytest.approx((0, 1))
     svg = charts.drawn(chart, "svg", None).decode()
     assert {"n = 10", "n = 4", "100%", "0%"} <= set(re.findall(r">([^<]*)</text>", svg))
+    sizes = chart.to_dict()["datasets"][chart.to_dict()["layer"][2]["data"]["name"]]
+    assert {row["at"] for row in sizes} == {1.15}, "behind the longest bar, and no bar reaches them"
+    assert chart.to_dict()["layer"][0]["encoding"]["x"]["scale"]["domain"] == [-0.5, 1.15]
     assert agreement_plots.likert({}, ["1", "2"]) is None
 
 

@@ -262,7 +262,7 @@ def test_a_job_that_another_worker_has_taken_is_left_alone(
 @pytest.mark.slow
 def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Database, tmp_path: Path) -> None:
     labelled = Labelled(database)
-    make_items(database, labelled.project_id, 3_000)
+    make_items(database, labelled.project_id, 1_000)
     make_item(database, labelled.project_id, "last", answer=DECLINES, references=[["tin"]])
     here = Installation(database, tmp_path, items=1)
     here.admin, here.project_id = labelled.rosa, labelled.project_id
@@ -273,14 +273,14 @@ def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Datab
     killed.wait()
     facts = here.facts(job)
     assert (facts.state, facts.result) == ("running", None)
-    assert 0 < facts.done < 3_003
+    assert 0 < facts.done < 1_003
     with pytest.raises(Conflict, match="is running"):
         accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
     assert [one.number for one in list_training_sets(database, labelled.rosa, labelled.project_id)] == [0]
     WorkerDesk(database, "the killed one").give_back(died=True)  # what the server's watch does
     assert work(database, "the next one") == 1
     result = labelled.result(job)
-    assert (result["n_answers"], result["n_flags"]) == (3_003, 1)
+    assert (result["n_answers"], result["n_flags"]) == (1_003, 1)
     row = accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
     assert (row.number, row.content_hash) == (1, result["hash"])
 

@@ -14,10 +14,11 @@ from sqlmodel import col, select
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db import tallies
 from db.annotations import my_work
-from db.assignments import return_to_annotator, skip
+from db.assignments import lease, member_of, return_to_annotator, skip
 from db.engine import Database
 from db.models import Annotation, Assignment, AssignmentState, Study, StudyMember, Submission, now
 from db.study_status import recount
+from db.tallies import Tallies
 from tests.makers import StudyInUse
 
 
@@ -88,6 +89,24 @@ def test_asking_again_gives_the_same_items(database: Database) -> None:
     first = [item["assignment"] for item in study.work(0)["items"]]
     assert [item["assignment"] for item in study.work(0)["items"]] == first
     assert not set(first) & {item["assignment"] for item in study.work(1)["items"]}
+
+
+def test_two_windows_of_one_person_take_turns(database: Database) -> None:
+    """The second asks while the first has taken slots that it cannot see yet: it waits, and gets the same ones."""
+    study = StudyInUse(database, items=9, annotators=2, overlap=2)
+    me, second = study.annotators[0].person_id, []
+    other = threading.Thread(target=lambda: second.extend(study.work(0)["items"]))
+    with database.write() as session:
+        member = member_of(session, study.study_id, me, alone=True)
+        counts = Tallies(study.study_id)
+        first = lease(session, session.get_one(Study, study.study_id), member, counts)
+        counts.write(session)
+        other.start()
+        other.join(0.5)
+        assert other.is_alive()
+    other.join()
+    assert [item["assignment"] for item in second] == [row.id for row in first]
+    consistent(study)
 
 
 def test_nobody_hoards_the_last_items(database: Database) -> None:

@@ -24,7 +24,13 @@ METRIC = PROTOCOLS.get("metric_agreement")
 class Scored:
     """A project whose items have scores."""
 
-    def __init__(self, db: Database, scores: list[dict[tuple[str, str], float | str]]) -> None:
+    def __init__(
+        self,
+        db: Database,
+        scores: list[dict[tuple[str, str], float | str]],
+        answer: str = "It is copper, copper.",
+        phrases: tuple[str, ...] = ("copper", "tin"),
+    ) -> None:
         """For each item (scorer, name) → its value, or the reason why there is none."""
         self.db = db
         self.project_id = make_project(db)
@@ -36,8 +42,8 @@ class Scored:
                 db,
                 self.project_id,
                 f"i{number}",
-                answer="It is copper, copper.",
-                references=[["copper", "tin"], ["iron"]],
+                answer=answer,
+                references=[list(phrases), ["iron"]],
             )
             for (scorer, name), value in given.items():
                 self.add(version, scorer, name, value)
@@ -124,6 +130,13 @@ class TestWhatIsSent:
         best, other = item["phrase_sets"]["sets"]
         assert best == {"best": True, "phrases": [{"text": "copper", "count": 2}, {"text": "tin", "count": 0}]}
         assert other["best"] is False
+
+    def test_the_places_of_the_best_set_are_as_a_browser_counts(self, database: Database) -> None:
+        """In UTF-16: the drawing of a penguin counts two. What overlaps is marked once."""
+        there = Scored(database, [{RECALL: 1.0}], "\U0001f427 Copper, and copper-top.", ("copper", "copper-top"))
+        [item] = there.work(there.make())
+        assert [one["count"] for one in item["phrase_sets"]["sets"][0]["phrases"]] == [2, 1]
+        assert item["phrase_sets"]["places"] == [[3, 9], [15, 25]]
 
     def test_a_missing_or_unscored_one_says_so(self, database: Database) -> None:
         there = Scored(database, [{RECALL: "no phrase", FLAG: 0.0}, {RECALL: 0.5}])

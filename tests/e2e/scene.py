@@ -90,7 +90,7 @@ def question(page: Page) -> str:
     return page.get_by_test_id("question").inner_text()
 
 
-def say_that_the_guidelines_are_read(page: Page, before: Callable[[], None] = lambda: None) -> None:
+def say_that_the_guidelines_are_read(page: Page, before: Callable[[], object] = lambda: None) -> None:
     """Where they come first; `before` is called while they are on the screen."""
     button = page.get_by_test_id("guidelines-read")
     if button.is_visible():

@@ -14,6 +14,7 @@ import itertools
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -118,7 +119,12 @@ def take_real(browser: Browser, server: RunningServer, made: RealProjects, folde
                 names |= {"adjudicate-verification": f"adjudicate?{verification}"}
             for name, address in names.items():
                 visit(page, f"{server.url}/{address}")
-                page.screenshot(path=folder / f"{name}-{size}-{'dark' if dark else 'light'}.png")
+                picture = f"{size}-{'dark' if dark else 'light'}.png"
+                if name.startswith("annotate"):
+                    before = folder / f"{name}-guidelines-{picture}"
+                    say_that_the_guidelines_are_read(page, partial(page.screenshot, path=before))
+                    page.wait_for_timeout(1000)
+                page.screenshot(path=folder / f"{name}-{picture}")
             context.close()
 
 

@@ -98,6 +98,19 @@ def test_the_guidelines_come_before_the_first_item_until_one_says_that_they_are_
     assert len(read_events(unread)) == 1
 
 
+def test_guidelines_that_come_first_have_the_whole_of_a_small_screen(new_page: NewPage, unread: Scene) -> None:
+    """Though the first step of this study has nothing but a question, which is no taller than a hand."""
+    for width, height in ((820, 1180), (390, 844)):
+        page = open_as(new_page, unread, "ada", width=width, height=height)
+        expect(guidelines(page)).to_be_visible()
+        screenshot(page, f"guidelines-first-{width}")
+        box, button = guidelines(page).bounding_box(), page.get_by_test_id("guidelines-read").bounding_box()
+        assert box is not None
+        assert button is not None
+        assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, width, height)
+        assert button["y"] + button["height"] > height - 40
+
+
 def test_what_was_read_without_a_connection_is_kept_and_sent_later_as_one_event(
     new_page: NewPage, unread: Scene
 ) -> None:

@@ -352,22 +352,24 @@ def test_places_are_those_of_the_raw_text(open_rows: Callable[..., Page]) -> Non
           const { textIn } = await import(url);
           const text = textIn(element);
           const [[start, end]] = text.find('falls BELOW  62 %');
-          const made = text.mark(start, end).map((mark) => mark.textContent);
+          const made = text.mark(start, end, 'words').map((mark) => mark.textContent);
           const at = text.raw.indexOf('cdot');
-          const formula = text.mark(at, at + 3).map((mark) => mark.querySelector('math') !== null);
-          text.unmark();
+          const formula = text.mark(at, at + 3, 'formula').map((mark) => mark.querySelector('math') !== null);
+          text.unmark('formula');
+          const kept = element.querySelectorAll('mark').length;
+          text.unmark('words');
           const pieces = text.pieces.map(({ start, end }) => [start, end]);
           const right = text.pieces.every(
             ({ node, start, end, exact }) => !exact || node.data === text.raw.slice(start, end));
           const left = element.querySelectorAll('mark').length;
-          return { words: text.raw.slice(start, end), made, formula, pieces, right, left };
+          return { words: text.raw.slice(start, end), made, formula, pieces, right, kept, left };
         }""",
         next(url for url in page.wire if url.endswith("texts/texts.js")),  # type: ignore[attr-defined]
     )
     assert found["words"] == "falls **below** 62 %"
     assert found["made"] == ["falls ", "below", " 62 %"]
     assert found["formula"] == [True]
-    assert (found["right"], found["left"]) == (True, 0)
+    assert (found["right"], found["kept"], found["left"]) == (True, 3, 0)
     assert all(one[1] <= two[0] for one, two in pairwise(found["pieces"]))
 
 

@@ -50,6 +50,16 @@ def expect_judged_in_view(page: Page, criterion: str) -> None:
     assert on_top, "something lies over the value"
 
 
+def expect_found_phrases_marked(page: Page) -> None:
+    """What is marked in the answer are the phrases of the best set, each, and nothing else."""
+    found = {text.casefold().replace("-", " ") for text in page.locator("[data-best] .found [dir]").all_inner_texts()}
+    marks = page.get_by_test_id("answer").locator("mark.found")
+    marked = {text.casefold().replace("-", " ") for text in marks.all_text_contents()}
+    assert all(any(one in phrase or phrase in one for one in marked) for phrase in found), (found, marked)
+    assert all(any(one in phrase or phrase in one for phrase in found) for one in marked), (found, marked)
+    expect(page.get_by_test_id("found-phrases")).to_be_visible(visible=bool(found))
+
+
 @pytest.fixture(scope="module")
 def fathoms(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The result files of FATHOMS with its questions, and a study of the longest answer of all."""
@@ -103,6 +113,7 @@ def test_the_score_is_in_view_when_it_is_judged_for_the_longest_real_answer(
         assert value(page, "correctness_agreement").inner_text() == f"{share:.2f}"
         said = f"{best.locator('.found').count()} of {best.locator('li').count()}: share of the best set"
         expect(row(page, "correctness_agreement").get_by_test_id("score-meaning")).to_contain_text(said)
+        expect_found_phrases_marked(page)
         screenshot(page, f"scores-fathoms-{'dark' if dark else 'light'}-{assignment}")
         page.keyboard.press("4")
         expect_judged_in_view(page, "hallucination_agreement")
@@ -169,6 +180,50 @@ def test_a_missing_value_is_said_in_its_row_with_the_reason_and_suggests_cannot_
         assert [(one.value, one.cannot_judge) for one in labels] == [(5, False), (None, True), (None, True), (1, False)]
 
 
+LONG = (
+    "The **harbour\nchain** is long.\n\n"
+    + "Much more was bought that year.\n\n" * 60
+    + "At the end, a wooden-buoy and a wooden buoy."
+)
+
+
+def test_found_phrases_are_marked_and_walked_to_by_key(new_page: NewPage, tmp_path: Path) -> None:
+    """In the rendered text across its lines, in the raw text, and on the rail; `.` and `,` go from one to the next."""
+    with running_server(tmp_path / "home") as server:
+        row = item(1, evidence=0, answer=LONG, references=[["wooden buoy", "harbour chain", "anchor"]])
+        first = make_own_scene(server, tmp_path / "in", [row], name="Marks", protocol="ambiguity")
+        run_scorer(
+            server.db, server.admin, first.project_id, scorer="phrase_recall", parameters={"mode": "word_boundary"}
+        )
+        design = StudyDesign("marks", ANNOTATORS, 3, order="given")
+        protocol = PROTOCOLS.get("metric_agreement")
+        made = create_study(server.db, server.admin, first.project_id, protocol=protocol, design=design)
+        read_guidelines(server.db, made.study_id)
+        page = open_as(new_page, Scene(server, first.project_id, made.study_id), "ada", **LAPTOP)
+        marks, said = page.get_by_test_id("answer").locator("mark.found"), page.get_by_test_id("found-phrases")
+        expect(marks).to_have_text(["harbour chain", "wooden-buoy", "wooden buoy"])
+        expect(said).to_contain_text("3 found phrases marked")
+        expect(page.get_by_test_id("reading-foot").first).to_contain_text("phrase of the best set, 3×")
+        rail = page.get_by_test_id("rail").first.locator(".rail-marks i")
+        assert rail.count() == 2, "two of them stand on one line"
+        expect(marks.last).not_to_be_in_viewport()
+        page.keyboard.press(",")
+        expect(marks.last).to_be_in_viewport(ratio=1)
+        expect(marks.last).to_have_class("found at")
+        expect(said).to_contain_text("Found phrase 3 of 3")
+        expect(said).to_be_in_viewport(ratio=1)
+        screenshot(page, "scores-found-phrases")
+        page.keyboard.press(".")
+        expect(said).to_contain_text("Found phrase 1 of 3")
+        expect(marks.first).to_be_in_viewport(ratio=1)
+        page.keyboard.press("m")
+        assert marks.all_text_contents() == ["harbour\nchain", "wooden-buoy", "wooden buoy"]
+        expect(page.locator("mark.at")).to_have_count(1)
+        assert page.get_by_test_id("answer").text_content() == LONG
+        said.get_by_test_id("found-next_hit").click()
+        expect(said).to_contain_text("Found phrase 2 of 3")
+
+
 def test_a_blind_study_tells_neither_values_nor_found_phrases_before_its_second_step(
     new_page: NewPage, tmp_path: Path
 ) -> None:
@@ -192,7 +247,15 @@ def test_a_blind_study_tells_neither_values_nor_found_phrases_before_its_second_
         wait_for_step(page, "On your own")
         page.wait_for_timeout(1500)  # look-ahead
         assert wire.has("wooden buoy"), "the references are shown"
-        hidden = ("phrase_sets", "0.50", '"best"', "of the best set", "Whole words, after", "Phrase recall")
+        hidden = (
+            "phrase_sets",
+            '"places":',
+            "0.50",
+            '"best"',
+            "of the best set",
+            "Whole words, after",
+            "Phrase recall",
+        )
         for text in hidden:
             assert not wire.has(text), f"{text!r} was sent before its time"
         page.keyboard.press("3")

@@ -1,6 +1,7 @@
 /** The right side: what was judged, the table of labels and decisions, remarks, and the footer. */
 
 import { attribute, button, h, shorten } from '../annotate/dom.js';
+import { foundIn } from '../annotate/found_phrases.js';
 import { foldLong } from '../annotate/long_texts.js';
 import { markClaim, reading } from '../annotate/reading.js';
 import { targetKeys } from '../annotate/rows.js';
@@ -57,9 +58,10 @@ export class Panel extends Side {
     this.text.replaceChildren(
       ...(dispute.allowed ? [h('div', { class: 'banner', role: 'alert', 'data-testid': 'not-allowed' }, h('span', {}, WORDS.notAllowed(dispute.allowed)))] : []),
       ...(decisions.again ? [h('div', { class: 'banner' }, h('span', {}, WORDS.again), button(WORDS.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
-      ...reading(dispute.presentation, this.texts),
+      ...reading(dispute.presentation, this.texts, this.keys),
     );
     foldLong(this.text);
+    this.area.legend.replaceChildren(...(foundIn(this.text)?.legend() ?? []));
     this.reading.scrollTop = 0;
     this.table = new Table({
       decisions,

@@ -3,6 +3,7 @@
 import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { attribute, button, h, keepFocus, shorten } from './dom.js';
 import { Divider } from './divider.js';
+import { foundIn } from './found_phrases.js';
 import { foldLong } from './long_texts.js';
 import { ReadingArea } from './reading_area.js';
 import { committedLabels, markClaim, reading } from './reading.js';
@@ -99,7 +100,7 @@ export class Judgement extends Side {
     const steps = protocol.steps.length;
     attribute(this.element, 'data-assignment', item.assignment);
     attribute(this.element, 'data-step', item.step);
-    const parts = reading(item, this.texts);
+    const parts = reading(item, this.texts, this.keys);
     const judged = this.beside.isConnected ? parts.filter((part) => part.querySelector('.q, .hops, .a')) : [];
     this.facing.text.replaceChildren(...judged);
     this.text.replaceChildren(
@@ -109,7 +110,10 @@ export class Judgement extends Side {
       ...parts.filter((part) => !judged.includes(part)),
       ...(item.step < steps - 1 ? [h('p', { class: 'soft later' }, TEXT.moreLater)] : []),
     );
-    for (const area of [this.facing, this.area]) foldLong(area.text);
+    for (const area of [this.facing, this.area]) {
+      foldLong(area.text);
+      area.legend.replaceChildren(...(foundIn(area.text)?.legend() ?? []));
+    }
     this.element.classList.toggle('unread', !this.text.childElementCount);
     this.chosen = this.panes.get(this.paneName);
     this.fillsUp = this.beside.isConnected;

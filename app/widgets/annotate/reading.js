@@ -1,10 +1,12 @@
 /** What is read before judging: question, answer with its images, references, steps, labels of earlier steps. */
 
 import { h, keepFocus } from './dom.js';
+import { FoundPhrases } from './found_phrases.js';
 import { pageUrl, partUrl, partWidth, rung } from './images.js';
 import { phraseSets } from './phrase_sets.js';
 import { TEXT } from './text.js';
 import { textIn } from './texts/texts.js';
+import { hasEvidence } from './viewer.js';
 import { WORDS } from './viewer_text.js';
 
 /** @typedef {import('./types.js').Presentation} Presentation */
@@ -13,8 +15,13 @@ import { WORDS } from './viewer_text.js';
 
 const NARROW = 520; // pixels an image of the answer is shown wide
 
-/** @param {Presentation} item @param {import('./texts/texts.js').Texts} texts @returns {HTMLElement[]} */
-export function reading(item, texts) {
+/**
+ * @param {Presentation} item
+ * @param {import('./texts/texts.js').Texts} texts
+ * @param {import('./keys.js').Keys} keys
+ * @returns {HTMLElement[]}
+ */
+export function reading(item, texts, keys) {
   const language = item.language ?? null;
   const parts = [];
   const references = (item.references ?? []).filter((reference) => typeof reference === 'string');
@@ -27,8 +34,10 @@ export function reading(item, texts) {
   }
   if (item.answer !== undefined) {
     const title = item.system ? TEXT.answerBy(item.system) : TEXT.answer;
-    parts.push(part(title, texts.fill(h('div', { class: 'a', lang: language, 'data-testid': 'answer' }), item.answer, () => figuresOf(item)),
-      texts.choice(item.answer)));
+    const answer = h('div', { class: 'a', lang: language, 'data-testid': 'answer' });
+    const found = new FoundPhrases(item.phrase_sets?.places ?? [], hasEvidence(item) ? null : keys);
+    texts.fill(answer, item.answer, () => figuresOf(item), (drawn) => found.mark(drawn));
+    parts.push(part(title, answer, h('span', { class: 'beside' }, texts.choice(item.answer), found.element)));
   }
   for (const { title, answer } of item.answers ?? []) {
     parts.push(part(title, texts.fill(h('div', { class: 'a', lang: language }), answer), texts.choice(answer)));
@@ -67,9 +76,9 @@ export function committedLabels(item, protocol, step) {
  */
 export function markClaim(root, claim) {
   const answer = textIn(root.querySelector('.a'));
-  answer?.unmark();
+  answer?.unmark('claim');
   const [place] = claim ? answer?.find(claim.trim().replace(/[.。!?]$/, ''), 1) ?? [] : [];
-  if (place) answer?.mark(...place);
+  if (place) answer?.mark(...place, 'claim');
 }
 
 /**

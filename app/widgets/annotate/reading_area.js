@@ -40,7 +40,9 @@ export class ReadingArea {
     this.hints = h('span', { class: 'reading-keys' },
       h('span', {}, TEXT.scrollKeys, key('read_on'), key('read_back')),
       h('span', { class: 'to-end' }, TEXT.toEnd, key('read_end')), h('span', { class: 'to-start' }, TEXT.toStart, key('read_start')));
-    this.foot = h('div', { class: 'reading-foot', hidden: true, 'data-testid': 'reading-foot' }, h('span', {}), this.moreButton, this.hints);
+    /** What the marks in the text and on the rail are. */
+    this.legend = h('span', { class: 'legend-of-marks' });
+    this.foot = h('div', { class: 'reading-foot', hidden: true, 'data-testid': 'reading-foot' }, this.legend, this.moreButton, this.hints);
     this.element = h('div', { class: 'reading-area' },
       h('div', { class: 'reading-place' }, this.scroller, h('div', { class: 'fade', 'data-testid': 'fade' }), this.rail.element), this.foot);
     /** @type {Read[]} */

@@ -2,6 +2,7 @@
 
 import { Dock } from './dock.js';
 import { h } from './dom.js';
+import { foundIn } from './found_phrases.js';
 import { ReadingArea } from './reading_area.js';
 import { TEXT } from './text.js';
 import { Tip } from './tip.js';
@@ -90,7 +91,11 @@ export class Side {
       else if (!first) this.#scrollPage(by);
     } else if (action === 'read_end') (areas.find((one) => !one.atEnd) ?? first)?.to(true);
     else if (action === 'read_start') (areas.findLast((one) => !one.atStart) ?? first)?.to(false);
-    else return false;
+    else if (action === 'next_hit' || action === 'previous_hit') {
+      const found = this.areas.map((area) => foundIn(area.text)).find((one) => one?.keyed);
+      found?.walk(action === 'next_hit' ? 1 : -1);
+      return !!found;
+    } else return false;
     return true;
   }
 

@@ -94,7 +94,8 @@
  * @property {Unit[]} [evidence]
  * @property {Doc[]} [documents]
  * @property {Score[]} [scores] for each criterion about scores the one it is about, then those of no criterion
- * @property {{sets: PhraseSet[], rule: string}} [phrase_sets] the references as a score of this item counted them
+ * @property {{sets: PhraseSet[], rule: string, places: [number, number][]}} [phrase_sets] the references as a score of this
+ *   item counted them, and where the best set's phrases stand in the answer
  * @property {string} [system]
  * @property {string} [language]
  * @property {Record<string, string[]>} units

@@ -42,7 +42,7 @@ export class Drawn {
    *
    * @param {number} start
    * @param {number} end
-   * @param {string} [kind] a class of the marks
+   * @param {string} kind the class of the marks
    * @returns {HTMLElement[]} the marks, in order
    */
   mark(start, end, kind) {
@@ -69,10 +69,12 @@ export class Drawn {
     return made;
   }
 
-  /** Takes all marks away. */
-  unmark() {
-    for (const mark of this.marks) mark.replaceWith(...mark.childNodes);
-    this.marks = [];
+  /** Takes the marks of a kind away. @param {string} kind */
+  unmark(kind) {
+    const gone = this.marks.filter((mark) => mark.classList.contains(kind));
+    if (!gone.length) return;
+    for (const mark of gone) mark.replaceWith(...mark.childNodes);
+    this.marks = this.marks.filter((mark) => !gone.includes(mark));
     /** @type {Piece[]} */
     const pieces = [];
     for (const piece of this.pieces) {

@@ -45,13 +45,15 @@ export class Texts {
    * @param {T} element
    * @param {string} raw
    * @param {() => Figures} [figures] the images of the answer, made anew each time
+   * @param {(drawn: Drawn) => void} [marks] marks what is always marked in it
    * @returns {T}
    */
-  fill(element, raw, figures) {
+  fill(element, raw, figures, marks) {
     element.classList.add('item-text');
     const again = () => {
       const drawn = draw(element, raw, !this.raw, figures?.());
       drawFormulas(drawn.formulas);
+      marks?.(drawn);
       return drawn;
     };
     texts.set(element, { drawn: again(), again });
