@@ -124,11 +124,13 @@ class Database:
         self.wait_seconds = wait_seconds
         self._writing = Places(1 if self.is_sqlite else min(MOST_WRITING, pool_size))
         self._connections = Places(pool_size)
-        connect: dict[str, Any] = {}
         if self.is_sqlite:
-            connect = {"timeout": wait_seconds, "check_same_thread": False}
-        elif "connect_timeout" not in self.url.query:
-            connect = {"connect_timeout": max(2, round(wait_seconds))}
+            connect: dict[str, Any] = {"timeout": wait_seconds, "check_same_thread": False}
+        else:
+            # So that a machine that has gone, and says so to nobody, is noticed; what the URL says goes first.
+            connect = {"connect_timeout": max(2, round(wait_seconds)), "tcp_user_timeout": _milliseconds(wait_seconds)}
+            connect |= {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+            connect = {name: value for name, value in connect.items() if name not in self.url.query}
         if self.is_sqlite and self.url.database in (None, "", ":memory:"):
             raise AssayError("A database in memory is lost with the process. Give a file: sqlite:////path/to/assay.db")
         kept = min(_KEPT_OPEN, pool_size)

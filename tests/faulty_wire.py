@@ -15,13 +15,20 @@ from db.engine import Database
 
 @dataclass
 class Wire:
-    """Where the next statement that contains `at` is lost: on its way there, or only the answer to it."""
+    """Where the next statement that contains `at` is lost: on its way there, or only the answer to it.
+
+    While `flowing` is not set nothing passes, and nobody is told.
+    """
 
     port: int
     at: bytes = b""
     answered: bool = True
     cuts: int = 0
+    flowing: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.flowing.set()
 
     def cut(self, at: str, *, answered: bool = True) -> None:
         """Break once at a statement with this text; if `answered`, when the server has carried it out."""
@@ -38,7 +45,7 @@ class Wire:
     def carry(self, client: socket.socket, server: socket.socket) -> None:
         """What the client says, until one of them leaves or the wire breaks."""
         with suppress(OSError), client, server:
-            back = threading.Thread(target=_pour, args=(server, client), daemon=True)
+            back = threading.Thread(target=self._pour, args=(server, client), daemon=True)
             back.start()
             while sent := client.recv(65536):
                 if self.breaks_at(sent):
@@ -51,15 +58,16 @@ class Wire:
                         server.shutdown(socket.SHUT_RDWR)
                     back.join(5)
                     return
+                self.flowing.wait()
                 server.sendall(sent)
 
-
-def _pour(source: socket.socket, target: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(65536):
-            with suppress(OSError):
-                target.sendall(data)
-        target.shutdown(socket.SHUT_WR)
+    def _pour(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                self.flowing.wait()
+                with suppress(OSError):
+                    target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sqlite3
+import threading
 import time
 import uuid
 from collections import Counter
@@ -24,6 +25,7 @@ from app.web import COOKIE
 from db.engine import Database
 from db.models import Annotation, Submission
 from db.sign_in import one_time_sign_in, use_one_time
+from tests.faulty_wire import wired
 from tests.makers import StudyInUse
 from tests.servers import RunningServer, running_server
 
@@ -179,6 +181,42 @@ def test_thirty_submits_wait_for_a_locked_database_and_nobody_else_does(
     tmp_path: Path, place: tuple[dict[str, str], ForeignLock]
 ) -> None:
     run(tmp_path, place, wait_seconds=2, lock_seconds=5)
+
+
+@pytest.mark.slow
+def test_a_database_that_says_nothing_keeps_no_file_from_anybody(tmp_path: Path, postgresql_database: Database) -> None:
+    """Not even an error comes back: the health check says so at once, and the pages' files are served all the same."""
+    with wired(postgresql_database.url) as (db, wire):
+        url = db.url.render_as_string(hide_password=False)
+        with running_server(tmp_path / "home", ASSAY_DATABASE_URL=url, ASSAY_WAIT_SECONDS="2") as server:
+            client = server.signed_in("admin")
+            asset = asset_url("annotate/app.js")
+            assert client.get(asset).status_code == 200
+            wire.flowing.clear()
+            hanging = [threading.Thread(target=_ask_for_work, args=(server, client.cookies[COOKIE])) for _ in range(60)]
+            for thread in hanging:
+                thread.start()
+            try:
+                for _ in range(6):
+                    for path, status in (("/healthz", 503), ("/favicon.png", 200), (asset, 200)):
+                        begun = time.monotonic()
+                        assert client.get(path).status_code == status
+                        assert time.monotonic() - begun < LONGEST_HEALTH
+                    time.sleep(0.5)
+                begun = time.monotonic()
+                assert _ask_for_work(server, client.cookies[COOKIE])[0] == 503
+                assert time.monotonic() - begun < 2 + SLACK
+            finally:
+                wire.flowing.set()
+            for thread in hanging:
+                thread.join()
+            assert client.get("/healthz").status_code == 200
+            assert _ask_for_work(server, client.cookies[COOKIE]) == (403, "NotAllowed")
+
+
+def _ask_for_work(server: RunningServer, token: str) -> tuple[int, str]:
+    answer = httpx.get(f"{server.url}/api/studies/1/work", cookies={COOKIE: token}, timeout=60)
+    return answer.status_code, answer.json()["kind"]
 
 
 @pytest.mark.slow
