@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 WAIT_SECONDS = 30
 """How long a command or a job waits for the database. Requests wait less (app/settings.py)."""
 
-MOST_CONNECTIONS = 36
+MOST_CONNECTIONS = 32
 """Connections of a process that serves people. With those of its worker and its watch (app/jobs.py), two such
 processes fit into the 97 that PostgreSQL gives by default, and the command line beside them."""
 
@@ -124,13 +124,6 @@ class Database:
         self.wait_seconds = wait_seconds
         self._writing = Places(1 if self.is_sqlite else min(MOST_WRITING, pool_size))
         self._connections = Places(pool_size)
-        if self.is_sqlite:
-            connect: dict[str, Any] = {"timeout": wait_seconds, "check_same_thread": False}
-        else:
-            # So that a machine that has gone, and says so to nobody, is noticed; what the URL says goes first.
-            connect = {"connect_timeout": max(2, round(wait_seconds)), "tcp_user_timeout": _milliseconds(wait_seconds)}
-            connect |= {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-            connect = {name: value for name, value in connect.items() if name not in self.url.query}
         if self.is_sqlite and self.url.database in (None, "", ":memory:"):
             raise AssayError("A database in memory is lost with the process. Give a file: sqlite:////path/to/assay.db")
         kept = min(_KEPT_OPEN, pool_size)
@@ -143,7 +136,7 @@ class Database:
             hide_parameters=True,  # people's texts and hashes of passwords do not belong into logs
             json_serializer=dumps,
             json_deserializer=loads,
-            connect_args=connect,
+            connect_args=self.connect_args,
         )
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
@@ -157,6 +150,17 @@ class Database:
     def is_sqlite(self) -> bool:
         """Whether this is SQLite (else PostgreSQL)."""
         return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def connect_args(self) -> dict[str, Any]:
+        """What a driver is told when it connects. What the URL says goes first."""
+        if self.is_sqlite:
+            return {"timeout": self.wait_seconds, "check_same_thread": False}
+        # A machine that has gone, and says so to nobody, is noticed.
+        seconds = self.wait_seconds
+        told: dict[str, Any] = {"connect_timeout": max(2, round(seconds)), "tcp_user_timeout": _milliseconds(seconds)}
+        told |= {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+        return {name: value for name, value in told.items() if name not in self.url.query}
 
     @property
     def library_version(self) -> str | None:
@@ -260,7 +264,7 @@ def insert_many(connection: Connection, table: str, columns: Sequence[str], rows
 
 def unpooled(database: Database) -> Engine:
     """A second engine on the same database whose connections are opened and closed at once (migrations, backups)."""
-    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True)
+    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True, connect_args=database.connect_args)
     if database.is_sqlite:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from sqlmodel import func, select
 
 from annotators.errors import Conflict
-from db.engine import Database, DatabaseBusy, DatabaseUnavailable, OutcomeUnknown, as_one
+from db.engine import Database, DatabaseBusy, DatabaseUnavailable, OutcomeUnknown, as_one, connected
 from db.models import Submission
 from db.projects import create_project, my_projects
 from db.waiting import Places, waiting_at_most
@@ -127,6 +127,8 @@ def test_a_short_wait_does_not_make_the_connection_impatient(sqlite_database: Da
     with held(sqlite_database), waiting_at_most(0.2), pytest.raises(DatabaseBusy):
         make_project(sqlite_database)
     with sqlite_database.glance() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one() == 30_000
+    with connected(sqlite_database) as connection:
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one() == 30_000
 
 
