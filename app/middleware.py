@@ -92,7 +92,7 @@ class Sessions:
         try:
             self._check_origin(scope, headers)
             token = cookies_in(headers).get(COOKIE)
-            if token and scope["path"].startswith(ASSETS) and token_hash(token) in self._recognised:
+            if token and self._needs_no_asking(scope, token):
                 return True
             actor = await self._actor(token) if token else None
             scope["state"] = {**scope.get("state", {}), "actor": actor, "token": token}
@@ -104,6 +104,10 @@ class Sessions:
             await self._refuse(error, scope, receive, send)
             return False
         return True
+
+    def _needs_no_asking(self, scope: Scope, token: str) -> bool:
+        is_asset = scope["type"] == "http" and scope["path"].startswith(ASSETS)
+        return is_asset and token_hash(token) in self._recognised
 
     async def _actor(self, token: str) -> Actor | None:
         actor = await self._threads.run(session_actor, self.state.db, token)
