@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlmodel import select
 
-from db.models import Annotation, GivenLabel, Submission
+from db.models import Annotation, Event, GivenLabel, Submission
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, answer_first_step, judgement, question, wait_for_step, wait_until_saved
@@ -237,6 +237,25 @@ def test_half_an_answer_between_two_steps_opens_the_next_step(
     assert len(set(faulty.uids)) == 1
     with server.db.read() as session:
         assert len(session.exec(select(Submission.id).where(Submission.uid == faulty.uids[0])).all()) == 1
+
+
+def test_of_a_skip_without_an_answer_nothing_is_claimed_and_it_counts_once(scene: Scene, new_page: NewPage) -> None:
+    page = open_as(new_page, scene, "ada")
+    asked = question(page)
+    page.route("**/api/studies/*/skip", half_of_the_json, times=1)
+
+    def skip() -> None:
+        page.keyboard.press("s")
+        page.get_by_test_id("reason-field").fill("The page is missing")
+        page.keyboard.press("Enter")
+
+    skip()
+    expect(page.get_by_text("it may be skipped or not")).to_be_visible()
+    skip()
+    expect(page.get_by_test_id("question").get_by_text(asked, exact=True)).to_have_count(0)
+    with scene.server.db.read() as session:
+        events = session.exec(select(Event.thing_id).where(Event.kind == "item skipped")).all()
+    assert len(events) == 1
 
 
 # A real server and a real wire ----------------------------------------------------------------------------------------
