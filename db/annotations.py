@@ -28,11 +28,11 @@ from db.models import (
     StudyMember,
     Submission,
     Tally,
-    UtcTime,
     now,
 )
 from db.permissions import ANNOTATORS, Actor, On, operation
 from db.presentations import next_step, present
+from db.spent_today import spent_today
 from db.studies import equal_part, protocol_of
 from db.tallies import Tallies
 
@@ -118,8 +118,8 @@ def _items(session: Session, study: Study, mine: Sequence[Assignment], have: Seq
 
 def _progress(session: Session, study: Study, person_id: int) -> dict[str, Any]:
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    values = {"study": study.id, "person": person_id, "midnight": midnight}
-    done, today, members = session.execute(_PROGRESS, values).one()
+    done, members = session.execute(_PROGRESS, {"study": study.id, "person": person_id}).one()
+    today = spent_today(session, person_id, midnight)
     return {"done": done, "of": equal_part(study, members, done), "seconds_today": round(today)}
 
 
@@ -130,15 +130,6 @@ _PROGRESS = select(
             col(Tally.study_id) == bindparam("study"),
             col(Tally.person_id) == bindparam("person"),
             col(Tally.state) == AssignmentState.SUBMITTED,
-        )
-        .scalar_subquery(),
-        0,
-    ),
-    func.coalesce(
-        select(func.sum(col(Submission.seconds)))
-        .where(
-            col(Submission.person_id) == bindparam("person"),
-            col(Submission.created_at) >= bindparam("midnight", type_=UtcTime()),
         )
         .scalar_subquery(),
         0,

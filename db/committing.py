@@ -102,7 +102,8 @@ def commit(
     session.add(row)
     if row.steps_done < len(protocol.steps):
         return "step", moment
-    return _complete(session, study, protocol, row, counts), moment
+    seconds = within_a_day(step.seconds)
+    return _complete(session, study, protocol, row=row, seconds=seconds, counts=counts), moment
 
 
 def _validated(
@@ -153,12 +154,19 @@ _LATEST = (
 )
 
 
-def _complete(session: Session, study: Study, protocol: Protocol, row: Assignment, counts: Tallies) -> str:
-    """Make the annotation of the sitting that was just committed, and settle what it means for the slot."""
+def _complete(
+    session: Session, study: Study, protocol: Protocol, *, row: Assignment, seconds: float | None, counts: Tallies
+) -> str:
+    """Make the annotation of the sitting that was just committed, and settle what it means for the slot.
+
+    `seconds` are those of its last step, which are all there are where a protocol has one.
+    """
     assert row.id is not None
     assert row.person_id is not None
     connection = session.connection()
-    spent = connection.execute(_SPENT, {"assignment": row.id, "of": row.sitting}).scalar_one()
+    spent = seconds
+    if len(protocol.steps) > 1:
+        spent = connection.execute(_SPENT, {"assignment": row.id, "of": row.sitting}).scalar_one()
     # Nothing was completed before in the first sitting.
     earlier = connection.execute(_LATEST, {"assignment": row.id}).first() if row.sitting > 1 else None
     before = row.state

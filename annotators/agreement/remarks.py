@@ -20,6 +20,9 @@ SHORT_OF_THE_REST = ((2, "half"), (4, "80 %"), (6, "90 %"))
 this share of simulated studies (three raters, two labels, 30 to 200 units); with seven and more they covered as they
 say. docs/statistics.md has the figures."""
 
+FEW_RATERS = 5
+"""Up to so many raters the two-way bootstrap covers less often than it says: docs/statistics.md has the figures."""
+
 LANDIS_KOCH = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
 KRIPPENDORFF = ((0.667, "below what tentative conclusions need"), (0.8, "for tentative conclusions"))
 KAPPAS = ("cohen", "light", "scott", "fleiss", "conger")
@@ -39,6 +42,7 @@ def warnings_about(
     if clusters is not None:
         counting = np.flatnonzero(ratings.sizes >= 2)
         found.append(cluster_warning(len({clusters[ratings.units[place]] for place in counting.tolist()}), over))
+    found.append(_few_raters(ratings, statistics))
     undefined = [
         one
         for one in statistics
@@ -86,6 +90,17 @@ def cluster_warning(clusters: int, over: str = "questions") -> str | None:
         return None
     what = f"1 {over.removesuffix('s')}, which is" if clusters == 1 else f"{clusters} {over}, each of which is"
     return f"The intervals rest on only {what} drawn as a whole: with fewer than {FEW_CLUSTERS} they are too narrow."
+
+
+def _few_raters(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None:
+    n = len(ratings.raters)
+    two_way = any(one.interval is not None and one.interval.kind == "two-way bootstrap" for one in statistics)
+    if n > FEW_RATERS or not two_way:
+        return None
+    return (
+        f"Only {n} raters: 95 % intervals about raters like these covered the truth in about 88 % of simulated studies "
+        "with three to five."
+    )
 
 
 def _few_units(units: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings, measure
+from annotators.agreement import Ratings, measure, warnings_about
+from annotators.agreement.result import Raters
 from tests.annotators.agreement.makers import SHROUT_FLEISS, letters, random_matrix, rated
 
 
@@ -47,6 +48,18 @@ def test_every_coefficient_has_an_interval_about_raters_like_these(name: str) ->
     assert "(raters like these)" in (like.method or "")
     assert (like.high or 0) - (like.low or 0) > 1.3 * ((these.high or 0) - (these.low or 0))
     assert like.beside[0].raters == "these raters"
+
+
+@pytest.mark.parametrize(("raters", "which", "said"), [
+    (3, "random", True), (5, "random", True), (6, "random", False), (3, "fixed", False), (3, None, False),
+])  # fmt: skip
+def test_the_report_warns_that_few_raters_say_little_about_raters_like_these(
+    raters: int, which: Raters | None, said: bool
+) -> None:
+    ratings = rated(random_matrix(4, raters=raters, units=60, labels=3, missing=0.0))
+    statistics = measure(ratings, ["krippendorff_alpha_nominal"], 100, raters=which)
+    found = [words for words in warnings_about(ratings, statistics) if "raters like these" in words]
+    assert [words.startswith(f"Only {raters} raters: ") for words in found] == [True] * said
 
 
 def test_two_named_raters_stay_who_they_are() -> None:
