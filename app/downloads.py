@@ -27,6 +27,7 @@ from starlette.routing import Route
 from annotators.errors import NotFound
 from app import wording
 from app.state import AppState
+from app.threads import Threads
 from app.web import actor_of
 from db.export_log import check_may_export
 from db.permissions import Actor
@@ -81,6 +82,7 @@ KEPT_SECONDS = 3600
 UNFINISHED_SECONDS = 24 * 3600
 """After how long an export that has not been finished counts as interrupted."""
 
+AT_ONCE = 4
 _TOKEN = re.compile(r"(\d{1,18})-[\w-]{20,}", re.ASCII)
 _NEW = ".new-"
 _BLOCK = 1 << 20
@@ -101,7 +103,9 @@ class Packed:
 def routes(state: AppState) -> list[Route]:
     """The route /downloads/{token}: the file that this person had made, for as long as it is kept and they may."""
 
-    def download(request: Request) -> Response:
+    threads = Threads(AT_ONCE)
+
+    async def download(request: Request) -> Response:
         actor, token = actor_of(request), request.path_params["token"]
         found = _TOKEN.fullmatch(token)
         folder = _folder(state) / f"{actor.person_id}-{token}"
@@ -109,7 +113,7 @@ def routes(state: AppState) -> list[Route]:
         if found is None or file is None:
             raise NotFound("This download is not there any more. Make the export again on the page Export.")
         # Once more: the role may have been taken away since the export was made.
-        check_may_export(state.db, actor, int(found[1]))
+        await threads.run(check_may_export, state.db, actor, int(found[1]))
         headers = {
             "Cache-Control": "no-store",
             "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",

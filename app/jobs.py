@@ -246,7 +246,7 @@ def main(arguments: list[str]) -> int:
 
     threading.Thread(target=until_the_parent_is_gone, daemon=True).start()
     offer(settings.models)
-    db = Database(settings.database, pool_size=2)
+    db = Database(settings.database, pool_size=4)
     try:
         work(db, name, stop=stop, idle_seconds=IDLE_SECONDS, may_exit=True, settings=settings)
     finally:

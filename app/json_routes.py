@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
+from app.threads import Threads
 from app.web import path_id
 from db.engine import Database
 from db.permissions import Actor
@@ -22,6 +22,12 @@ Handler = Callable[[Database, Actor | None, int, dict[str, Any]], Any]
 """(database, actor, the id in the path, the body or query) → what is answered as JSON."""
 
 
+AT_ONCE = 24
+"""Operations at once. On SQLite writers take turns; waiting ones hold only these threads."""
+
+_threads = Threads(AT_ONCE)
+
+
 def json_route(path: str, database: Callable[[], Database], handler: Handler, method: str = "POST") -> Route:
     """A route whose path has one `{id:int}`. The session middleware puts the actor into the request's state."""
     return Route(path, _endpoint(database, handler), methods=[method])
@@ -32,7 +38,7 @@ def _endpoint(database: Callable[[], Database], handler: Handler) -> Callable[[R
         body = await _body(request)
         actor: Actor | None = request.scope.get("state", {}).get("actor")
         thing_id = path_id(request, "id")
-        out = await run_in_threadpool(handler, database(), actor, thing_id, body)
+        out = await _threads.run(handler, database(), actor, thing_id, body)
         return Response(orjson.dumps(out), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     return endpoint

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-import anyio
 import streamlit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -18,22 +17,32 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotators.errors import AssayError, NotAllowed, NotSignedIn
+from app.health import HEALTH
 from app.state import AppState
+from app.threads import Threads
 from app.upload_store import put
 from app.web import COOKIE, cookies_in, error_response, is_same_origin, is_secure
 from db.permissions import Actor
-from db.sign_in import session_actor
+from db.sign_in import session_actor, token_hash
 from db.uploads import check_may_upload
+from db.waiting import waiting_at_most
 
-PUBLIC_FILES = ("/static/", "/favicon.png")
-PUBLIC_ROUTES = ("/sign-in", "/healthz")
+UNASKED = ("/static/", "/favicon.png", HEALTH)
+"""Answered without asking the database who it is for: Streamlit's own files, and the health check."""
+
+PUBLIC_ROUTES = ("/sign-in",)
+ASSETS = "/assets/"
 NEVER_PAGES = (
     "/api/", "/page-images/", "/page-words/", "/page-search/", "/assets/", "/_stcore/", "/media/", "/component/",
 )  # fmt: skip
 UPLOADS = "/_stcore/upload_file/"
 """Where Streamlit takes files, of whoever has a session; ours takes them only of people who import."""
 
+AT_ONCE = 20
 SAFE = ("GET", "HEAD", "OPTIONS")
+
+MOST_RECOGNISED = 10_000
+"""Sessions that this process remembers to have seen."""
 
 MOST_WEBSOCKETS = 40
 """Open pages of one person at a time. Each holds a session of Streamlit's, with what its page has loaded."""
@@ -45,48 +54,80 @@ class Sessions:
     Puts the actor and the session's token into the request's state. Without a session a page redirects to the sign-in
     page, everything else is answered 401, a websocket is refused; only Streamlit's own script and style files, the
     sign-in page and the health check are public. Requests that change something must come from this origin.
+
+    All waits of a request for the database have one deadline, counted from here. Our own script and style files, in
+    which nothing is anybody's, do not wait: who was recognised once gets them without being asked for again.
     """
 
     def __init__(self, app: ASGIApp, state: AppState) -> None:
         self.app = app
         self.state = state
-        # A limiter of its own: a rush of slow page images must not keep people from being recognised.
-        self.limiter = anyio.CapacityLimiter(20)
+        self._threads = Threads(AT_ONCE)
+        self._recognised: set[str] = set()
         self._open: Counter[int] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
-        public_file = scope["type"] == "http" and scope["path"].startswith(PUBLIC_FILES)
-        if scope["type"] not in ("http", "websocket") or public_file:
+        unasked = scope["type"] == "http" and scope["path"].startswith(UNASKED)
+        if scope["type"] not in ("http", "websocket") or unasked:
             await self.app(scope, receive, send)
-            return
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:
+            with waiting_at_most(self.state.settings.wait_seconds):
+                if await self._recognise(scope, receive, send):
+                    is_upload = scope["method"] == "PUT" and scope["path"].startswith(UPLOADS)
+                    await (self._upload if is_upload else self.app)(scope, receive, send)
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A websocket lives for hours: the deadline is for letting it in."""
+        with waiting_at_most(self.state.settings.wait_seconds):
+            let_in = await self._recognise(scope, receive, send)
+        actor = scope["state"]["actor"] if let_in else None
+        if actor is not None:
+            await self._counted(actor.person_id, scope, receive, send)
+        elif let_in:
+            await self.app(scope, receive, send)
+
+    async def _recognise(self, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Put into the scope who asks; False when they were refused, and told so."""
         headers = Headers(scope=scope)
         try:
             self._check_origin(scope, headers)
             token = cookies_in(headers).get(COOKIE)
-            actor = None
-            if token:
-                actor = await anyio.to_thread.run_sync(session_actor, self.state.db, token, limiter=self.limiter)
+            if token and self._needs_no_asking(scope, token):
+                return True
+            actor = await self._actor(token) if token else None
             scope["state"] = {**scope.get("state", {}), "actor": actor, "token": token}
             if actor is None and not _is_public(scope["path"]):
                 raise NotSignedIn("Your session has ended. Reload the page and sign in.")
             if scope["path"].startswith(UPLOADS):
-                await anyio.to_thread.run_sync(check_may_upload, self.state.db, actor, limiter=self.limiter)
-                if scope["method"] == "PUT" and actor is not None:
-                    await self._upload(actor, scope, receive, send)
-                    return
+                await self._threads.run(check_may_upload, self.state.db, actor)
         except AssayError as error:
             await self._refuse(error, scope, receive, send)
-            return
-        if scope["type"] == "websocket" and actor is not None:
-            await self._counted(actor.person_id, scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+            return False
+        return True
 
-    async def _upload(self, actor: Actor, scope: Scope, receive: Receive, send: Send) -> None:
+    def _needs_no_asking(self, scope: Scope, token: str) -> bool:
+        is_asset = scope["type"] == "http" and scope["path"].startswith(ASSETS)
+        return is_asset and token_hash(token) in self._recognised
+
+    async def _actor(self, token: str) -> Actor | None:
+        actor = await self._threads.run(session_actor, self.state.db, token)
+        if len(self._recognised) >= MOST_RECOGNISED:
+            self._recognised.clear()
+        if actor is not None:
+            self._recognised.add(token_hash(token))
+        return actor
+
+    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Take a file in Streamlit's place, whose endpoint would hold it in memory."""
         session_id, _, file_id = scope["path"].removeprefix(UPLOADS).partition("/")
-        answer = await put(self.state.uploads, Request(scope, receive), actor.person_id, session_id, file_id)
+        try:
+            who = scope["state"]["actor"].person_id
+            answer = await put(self.state.uploads, Request(scope, receive), who, session_id, file_id)
+        except AssayError as error:
+            answer = error_response(error)
         await answer(scope, receive, send)
 
     async def _counted(self, person_id: int, scope: Scope, receive: Receive, send: Send) -> None:

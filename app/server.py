@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from annotators.errors import AssayError, Conflict
@@ -91,6 +89,7 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
         annotate_api,
         assets,
         downloads,
+        health,
         page_images,
         page_text,
         preferences_api,
@@ -98,7 +97,7 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
     )
 
     return [
-        Route("/healthz", _health(state, served), methods=["GET"]),
+        *health.routes(state, served),
         *sign_in.routes(state),
         *page_images.routes(state),
         *page_text.routes(state),
@@ -128,21 +127,6 @@ def __getattr__(name: str) -> ASGIApp:
     app = create_app()
     globals()["app"] = app
     return app
-
-
-def _health(state: Any, served: Served | None) -> Callable[[Request], Response]:
-    """200 when the database answers; a domain error (503) otherwise. Given a word, whether it is this server's."""
-
-    def health(request: Request) -> Response:
-        from db.projects import database_answers  # noqa: PLC0415
-
-        database_answers(state.db)
-        answer: dict[str, Any] = {"status": "ok"}
-        if "server" in request.query_params:
-            answer["here"] = served is not None and served.is_called(request.query_params["server"])
-        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
-
-    return health
 
 
 def _warm_up(state: Any) -> None:

@@ -97,6 +97,13 @@ class Settings:
             "sentence-transformers models on this machine, with commas between them."
         ),
     ] = ""
+    wait_seconds: Annotated[
+        int,
+        About(
+            "Seconds that a request waits for the database, its place in the queue included; then the browser is told "
+            "to come again. Browsers themselves wait 20."
+        ),
+    ] = 10
     stop_seconds: Annotated[int, About("Seconds that open requests get to finish when the server is stopped.")] = 10
     log_level: Annotated[
         str,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
-import anyio
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -16,6 +14,7 @@ from starlette.routing import Route
 from annotators.errors import AssayError, InvalidInput, NotFound
 from app.plain_pages import message_page, one_time_page, other_person_page, sign_in_page, sign_out_page
 from app.state import AppState
+from app.threads import Threads
 from app.web import COOKIE, local_path, set_session_cookie
 from db import sign_in as sessions
 
@@ -30,10 +29,10 @@ def routes(state: AppState) -> list[Route]:
     db, settings = state.db, state.settings
     lifetime = timedelta(hours=settings.session_hours)
     # Checking passwords is slow on purpose: a rush of sign-ins must not take the threads that answer everybody else.
-    limiter = anyio.CapacityLimiter(AT_ONCE)
+    threads = Threads(AT_ONCE)
 
     async def in_thread(operation: Callable[..., T], *args: Any, **options: Any) -> T:
-        return await anyio.to_thread.run_sync(partial(operation, db, *args, **options), limiter=limiter)
+        return await threads.run(operation, db, *args, **options)
 
     async def enter(request: Request, token: str, target: str) -> Response:
         before: str | None = request.state.token

@@ -36,7 +36,7 @@ def open_state(settings: Settings) -> AppState:
     """Make the home folder, bring the database up to date, and keep the state for `app_state`."""
     settings.prepare()
     offer(settings.models)
-    db = Database(settings.database)
+    db = Database(settings.database, wait_seconds=settings.wait_seconds)
     schema.migrate(db, backups=settings.backups_folder)
     limits = Limits(seconds=settings.render_seconds, memory_bytes=settings.render_memory_mb << 20)
     renderer = Renderer(limits, workers=settings.render_workers)

@@ -1,23 +1,47 @@
-"""The connection to the database: one class for SQLite and PostgreSQL, short reading and writing transactions."""
+"""The connection to the database: one class for SQLite and PostgreSQL, short reading and writing transactions.
+
+What is raised when the database does not do its part says what became of the work, and no more than is known.
+"""
 
 from __future__ import annotations
 
+import logging
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from threading import RLock
-from typing import Any
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
 from annotators.errors import AssayError
+from db.waiting import Places, deadline, given_deadline, seconds_left
 
-BUSY_SECONDS = 30
+if TYPE_CHECKING:
+    import psycopg
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 30
+"""How long a command or a job waits for the database. Requests wait less (app/settings.py)."""
+
+MOST_CONNECTIONS = 32
+"""Connections of a process that serves people. With those of its worker and its watch (app/jobs.py), two such
+processes fit into the 97 that PostgreSQL gives by default, and the command line beside them."""
+
+MOST_WRITING = 16
+"""Writing transactions of a process at once on PostgreSQL: writers that wait for locks must leave readers some."""
+
+_KEPT_OPEN = 10
+_BUSY, _LOCKED = 5, 6  # SQLite's result codes
+_LOCK_NOT_AVAILABLE = "55P03"
+_DEADLOCKS = ("40P01", "40001")
 
 
 def dumps(value: Any) -> str:
@@ -37,44 +61,106 @@ class DatabaseUnavailable(AssayError):
     exit_code = 6
 
 
+class DatabaseBusy(DatabaseUnavailable):
+    """The database is there, but others kept it for as long as one waits: doing the same again later is safe."""
+
+
+class OutcomeUnknown(DatabaseUnavailable):
+    """The connection broke while a transaction was being committed: it is stored, or it is not."""
+
+
 class Deadlocked(DatabaseUnavailable):
     """Two transactions waited for each other and the database undid this one: doing the whole again is safe."""
+
+
+# What became of the work ----------------------------------------------------------------------------------------------
+
+_saved: ContextVar[list[bool] | None] = ContextVar("saved", default=None)
+
+
+@contextmanager
+def as_one() -> Iterator[None]:
+    """What is done in the block is one thing to whoever asked for it, so that errors say what became of all of it."""
+    if _saved.get() is not None:
+        yield
+        return
+    token = _saved.set([])
+    try:
+        yield
+    finally:
+        _saved.reset(token)
+
+
+def outcome() -> str:
+    """What is true of what was asked for, when it now fails before a commit: a sentence, or nothing if unknown."""
+    saved = _saved.get()
+    if saved is None:
+        return ""
+    return "What was saved before that stays saved. " if saved else "Nothing was changed. "
+
+
+def _note_saved() -> None:
+    saved = _saved.get()
+    if saved is not None:
+        saved.append(True)
+
+
+# The database ---------------------------------------------------------------------------------------------------------
 
 
 class Database:
     """A database by its URL. `read()` and `write()` give a session for one short transaction.
 
     SQLite: write-ahead log, `synchronous=FULL`, foreign keys on; a writing transaction begins IMMEDIATE, and writers
-    of one process queue for a lock, because SQLite's own waiting sleeps in growing steps.
+    of one process queue for a place, because SQLite's own waiting sleeps in growing steps. At most `pool_size`
+    connections are open at once. Who waits, waits `wait_seconds` (or until the deadline of the block around,
+    db/waiting.py) for a place, a connection and locks together, and is then told that the database is busy.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 20) -> None:
+    def __init__(self, url: str, *, pool_size: int = MOST_CONNECTIONS, wait_seconds: float = WAIT_SECONDS) -> None:
         self.url = make_url(url)
         if self.url.get_backend_name() == "postgresql":
             self.url = self.url.set(drivername="postgresql+psycopg")
-        self._writing = RLock()
-        options: dict[str, Any] = {"json_serializer": dumps, "json_deserializer": loads}
-        if self.is_sqlite:
-            options["connect_args"] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+        self.wait_seconds = wait_seconds
+        self._writing = Places(1 if self.is_sqlite else min(MOST_WRITING, pool_size))
+        self._connections = Places(pool_size)
         if self.is_sqlite and self.url.database in (None, "", ":memory:"):
             raise AssayError("A database in memory is lost with the process. Give a file: sqlite:////path/to/assay.db")
+        kept = min(_KEPT_OPEN, pool_size)
         self.engine: Engine = create_engine(
             self.url,
-            pool_size=pool_size,
-            max_overflow=40,
+            pool_size=kept,
+            max_overflow=pool_size - kept,
             pool_use_lifo=True,  # the connection used last is warm, and the others stay small
             pool_pre_ping=not self.is_sqlite,
             hide_parameters=True,  # people's texts and hashes of passwords do not belong into logs
-            **options,
+            json_serializer=dumps,
+            json_deserializer=loads,
+            connect_args=self.connect_args,
         )
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
+        else:
+            event.listen(self.engine, "connect", self._prepare_postgresql)
+            event.listen(self.engine, "begin", self._note_lock_seconds)
+            event.listen(self.engine, "before_cursor_execute", _limit_lock_seconds)
 
     @property
     def is_sqlite(self) -> bool:
         """Whether this is SQLite (else PostgreSQL)."""
         return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def connect_args(self) -> dict[str, Any]:
+        """What a driver is told when it connects. What the URL says goes first."""
+        if self.is_sqlite:
+            return {"timeout": self.wait_seconds, "check_same_thread": False}
+        # A machine that has gone, and says so to nobody, is noticed.
+        seconds = self.wait_seconds
+        told: dict[str, Any] = {"connect_timeout": max(2, round(seconds)), "tcp_user_timeout": _milliseconds(seconds)}
+        told |= {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+        return {name: value for name, value in told.items() if name not in self.url.query}
 
     @property
     def library_version(self) -> str | None:
@@ -85,49 +171,85 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A session for reading: one consistent view, rolled back at the end."""
-        with Session(self.engine, expire_on_commit=False, autoflush=False) as session:
+        with self._place(self._connections, deadline(self.wait_seconds)):
+            session = Session(self.engine, expire_on_commit=False, autoflush=False)
+            connection = None
             try:
-                if not self.is_sqlite:
-                    session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+                view = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+                connection = session.connection(execution_options=view)
                 yield session
-            except OperationalError as error:
-                raise _unavailable(error) from error
+            except DBAPIError as error:
+                _explain(error)
+            finally:
+                _put_back(session, connection)
 
     @contextmanager
     def glance(self) -> Iterator[Connection]:
         """A bare connection for a look-up or two that every request does; a session costs as much again as they do."""
-        try:
-            with self.engine.connect() as connection:
+        with self._place(self._connections, deadline(self.wait_seconds)):
+            connection = None
+            try:
+                connection = self.engine.connect()
                 yield connection
-        except OperationalError as error:
-            raise _unavailable(error) from error
+            except DBAPIError as error:
+                _explain(error)
+            finally:
+                _put_back(connection, connection)
 
     @contextmanager
     def write(self) -> Iterator[Session]:
         """A session for writing: committed when the block ends, undone whole when it raises."""
-        with self._queue(), Session(self.engine, expire_on_commit=False) as session:
+        until = deadline(self.wait_seconds)
+        with self._place(self._writing, until), self._place(self._connections, until):
+            session = Session(self.engine, expire_on_commit=False)
+            connection, committing = None, False
             try:
-                session.connection(execution_options={"assay_write": True})
+                connection = session.connection(execution_options={"assay_write": until})
                 yield session
+                session.flush()
+                committing = True
                 session.commit()
-            except OperationalError as error:
-                session.rollback()
-                raise _unavailable(error) from error
-            except BaseException:
-                session.rollback()
-                raise
+                _note_saved()
+            except DBAPIError as error:
+                _explain(error, committing=committing)
+            finally:
+                _put_back(session, connection)
 
     @contextmanager
-    def _queue(self) -> Iterator[None]:
-        if not self.is_sqlite:
-            yield
-            return
-        with self._writing:
+    def _place(self, places: Places, until: float) -> Iterator[None]:
+        with places.one(until) as got:
+            if not got:
+                raise busy("too much waits for it")
             yield
 
     def dispose(self) -> None:
         """Close every pooled connection."""
         self.engine.dispose()
+
+    def _prepare_postgresql(self, connection: psycopg.Connection[Any], _record: object) -> None:
+        connection.execute(f"SET lock_timeout = {_milliseconds(self.wait_seconds)}")
+        connection.commit()
+
+    def _note_lock_seconds(self, connection: Connection) -> None:
+        connection.info["assay_lock_seconds"] = self.wait_seconds
+
+
+def _put_back(used: Session | Connection | None, connection: Connection | None) -> None:
+    """Undo what is not committed and give the connection back, or close it if that fails.
+
+    What failed first is what the caller hears of, and a broken connection is nobody else's.
+    """
+    if used is None:
+        return
+    try:
+        used.close()
+    except Exception:  # whatever the driver makes of it
+        log.warning("a transaction could not be rolled back; its connection is closed", exc_info=True)
+        if connection is not None:
+            with suppress(Exception):
+                connection.invalidate()
+            with suppress(Exception):
+                connection.close()
 
 
 def insert_many(connection: Connection, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -142,7 +264,7 @@ def insert_many(connection: Connection, table: str, columns: Sequence[str], rows
 
 def unpooled(database: Database) -> Engine:
     """A second engine on the same database whose connections are opened and closed at once (migrations, backups)."""
-    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True)
+    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True, connect_args=database.connect_args)
     if database.is_sqlite:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -155,14 +277,13 @@ def connected(database: Database) -> Iterator[Connection]:
     try:
         with unpooled(database).connect() as connection:
             yield connection
-    except OperationalError as error:
-        raise _unavailable(error) from error
+    except DBAPIError as error:
+        _explain(error)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
     connection.isolation_level = None  # transactions are begun by hand, see _begin_sqlite
     for pragma in (
-        f"busy_timeout={BUSY_SECONDS * 1000}",
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
@@ -180,14 +301,67 @@ def _lower(value: str | bytes | float | None) -> str | bytes | float | None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    immediate = connection.get_execution_options().get("assay_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+    """Begin; a writing transaction waits for the file's lock until the moment that its option names (True: as set)."""
+    until = connection.get_execution_options().get("assay_write", False)
+    if isinstance(until, bool):
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if until else "BEGIN")
+        return
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    usual = driver.execute("PRAGMA busy_timeout").fetchone()[0]
+    driver.execute(f"PRAGMA busy_timeout={_milliseconds(seconds_left(until))}")
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={usual}")
 
 
-def _unavailable(error: OperationalError) -> AssayError:
-    if getattr(error.orig, "sqlstate", None) in ("40P01", "40001"):
-        return Deadlocked(f"Too many people write the same rows at once: {error.orig}. Nothing was changed. Try again.")
+def _limit_lock_seconds(connection: Connection, *_statement: object) -> None:
+    """Before a statement on PostgreSQL: a transaction that has waited waits for its next lock so much less."""
+    until = given_deadline()
+    if until is None or not connection.in_transaction():
+        return
+    left = until - time.monotonic()
+    if left < connection.info["assay_lock_seconds"] - 0.5:
+        connection.info["assay_lock_seconds"] = left
+        driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
+        driver.execute(f"SET LOCAL lock_timeout = {_milliseconds(left)}")
+
+
+def _milliseconds(seconds: float) -> int:
+    """As a setting of a database, where 0 would be for ever (PostgreSQL) or not at all (SQLite)."""
+    return max(1, round(seconds * 1000))
+
+
+def busy(why: str) -> DatabaseBusy:
+    """What somebody is told who has waited long enough."""
+    return DatabaseBusy(f"The database is busy: {why}. {outcome()}Try again in a moment.")
+
+
+def _explain(error: DBAPIError, *, committing: bool = False) -> NoReturn:
+    """Raise a driver's error as a domain error, where the database does not do its part; else as it is."""
+    if isinstance(error, OperationalError) or error.connection_invalidated:
+        raise _explained(error, committing=committing) from error
+    raise error
+
+
+def _explained(error: DBAPIError, *, committing: bool) -> DatabaseUnavailable:
+    state = getattr(error.orig, "sqlstate", None)
+    if state in _DEADLOCKS:
+        return Deadlocked(f"Too many people write the same rows at once: {error.orig}. {outcome()}Try again.")
+    if state == _LOCK_NOT_AVAILABLE or getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (_BUSY, _LOCKED):
+        return busy(f"another program, or long work, holds it ({_first_line(error)})")
+    if committing and (state is None or error.connection_invalidated):
+        _note_saved()
+        return OutcomeUnknown(
+            f"The database broke off while it was saving: {_first_line(error)}. Whether this was saved is not known: "
+            "look before you do it again. What an annotator submitted is sent again by itself, and stored once."
+        )
     return DatabaseUnavailable(
-        f"The database did not answer: {error.orig}. Nothing was changed. Check that it runs and its address, that the "
+        f"The database did not answer: {_first_line(error)}. {outcome()}Check that it runs and its address, that the "
         "disk is not full, and that no other program holds it locked; then try again."
     )
+
+
+def _first_line(error: DBAPIError) -> str:
+    return str(error.orig).strip().partition("\n")[0].rstrip(".")

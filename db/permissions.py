@@ -15,7 +15,7 @@ from sqlalchemy import select as sql_select
 from sqlmodel import Session
 
 from annotators.errors import NotAllowed, NotFound, NotSignedIn
-from db.engine import Database, Deadlocked
+from db.engine import Database, Deadlocked, as_one
 from db.models import Account, Assignment, Event, Membership, Person, Project, Study, StudyItem
 from db.query import table_of
 
@@ -97,9 +97,11 @@ def operation(
             if actor is None:
                 raise NotSignedIn("Nobody is signed in. Sign in and try again.")
             thing = args[0] if args and on is not On.APP else None
-            with db.glance() as connection:
-                check(connection, actor, on, thing, allowed, anyone_signed_in=anyone_signed_in, doing=function.__name__)
-            return _again_when_deadlocked(lambda: function(db, actor, *args, **kwargs))
+            doing = function.__name__
+            with as_one():
+                with db.glance() as connection:
+                    check(connection, actor, on, thing, allowed, anyone_signed_in=anyone_signed_in, doing=doing)
+                return _again_when_deadlocked(lambda: function(db, actor, *args, **kwargs))
 
         OPERATIONS[name] = Operation(name, on, allowed, anyone_signed_in, checked)
         return checked

@@ -46,7 +46,7 @@ def programs() -> Path | None:
     return Path(on_path).parent if on_path and shutil.which("pg_ctl") else None
 
 
-def start() -> Server:
+def start(*, max_connections: int = 300) -> Server:
     """Make a cluster and start it; PostgreSQL refuses to run as root, so then it runs as the user `postgres`."""
     where = programs()
     assert where is not None
@@ -75,7 +75,7 @@ def start() -> Server:
     subprocess.run([*initdb, "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/")
     # The tests create and drop many databases; what they hold need not survive a power cut.
     where_from = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
-    options = f"{where_from} -c fsync=off -c max_connections=300"
+    options = f"{where_from} -c fsync=off -c max_connections={max_connections}"
     command = [*prefix, str(where / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log"), "-o", options, "start"]
     subprocess.run(command, check=True, capture_output=True, cwd="/", stdin=subprocess.DEVNULL)
     return Server(folder, port, where, prefix)

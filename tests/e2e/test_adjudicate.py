@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from sqlmodel import col, select
 
 from annotators.criteria import Choice, Condition, Grade, Label, Number, Order, Several, Text
@@ -354,6 +354,38 @@ def test_a_lost_connection_keeps_the_decision(new_page: NewPage, server: Running
     assert decided(server.db, study_id) == []
     page.context.set_offline(False)
     wait_until_saved(page)
+    assert len(decided(server.db, study_id)) == 2
+
+
+@pytest.mark.parametrize("stored", [True, False], ids=["half an answer", "a busy server"])
+def test_a_decision_that_is_not_acknowledged_is_sent_again_and_stored_once(
+    new_page: NewPage, server: RunningServer, study: Study, stored: bool
+) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    before = item_on_screen(page)
+    uids: list[str] = []
+
+    def answer(route: Route) -> None:
+        uids.append(route.request.post_data_json["uid"])
+        if len(uids) > 2:
+            route.continue_()
+        elif stored:
+            route.fulfill(response=route.fetch(), body='{"adjudi')
+        else:
+            route.fulfill(status=503, headers={"Retry-After": "1"})
+
+    page.route("**/api/study-items/*/adjudicate", answer)
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    saved = page.get_by_test_id("saved")
+    expect(saved).to_have_attribute("data-state", "trouble")
+    expect(saved).to_contain_text("the server has trouble")
+    wait_until_saved(page)
+    assert len(uids) == 3
+    assert len(set(uids)) == 1
     assert len(decided(server.db, study_id)) == 2
 
 

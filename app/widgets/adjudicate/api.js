@@ -1,6 +1,6 @@
 /** The requests of the adjudicator's page. */
 
-import { ask, Refused } from '../annotate/api.js';
+import { ask, having, Refused } from '../annotate/api.js';
 
 /** @typedef {import('./types.js').Queue} Queue */
 /** @typedef {import('./types.js').Dispute} Dispute */
@@ -28,7 +28,7 @@ export class Api {
   /** Sends a decision; that somebody else was faster is an answer like another. @param {Settlement} settlement @returns {Promise<Answer>} */
   async submit({ study_item: studyItem, ...body }) {
     try {
-      await ask(`/api/study-items/${studyItem}/adjudicate`, body);
+      having('adjudication', await ask(`/api/study-items/${studyItem}/adjudicate`, body));
     } catch (error) {
       if (!(error instanceof Refused) || error.status !== CONFLICT) throw error;
       return { conflict: error.message };

@@ -1,6 +1,6 @@
 /** State and flow of the adjudicator's page: shows one dispute after the other, hands decisions to the outbox. */
 
-import { Refused, SignedOut } from '../annotate/api.js';
+import { pauseAfter, Refused, SignedOut, troubleOf } from '../annotate/api.js';
 import { Keys } from '../annotate/keys.js';
 import { freshId, Outbox } from '../annotate/outbox.js';
 import { Page } from '../annotate/page.js';
@@ -48,7 +48,7 @@ export class App extends Page {
     this.news = new News();
     this.shell.top.append(this.topLine.element, this.news.element);
     this.screens = new Screens(this.shell, {
-      home, signIn: options.sign_in, load: () => void this.load(), act: (action) => this.act(action),
+      home, signIn: options.sign_in, load: () => void this.load(true), act: (action) => this.act(action),
       giveBack: (entry) => void this.#openRefused(entry),
       discard: (entry) => {
         this.outbox.discard(entry);
@@ -82,18 +82,18 @@ export class App extends Page {
     signal.addEventListener('abort', deaf);
   }
 
-  /** Sends what is kept from last time, then asks for the disputes. */
-  async load() {
+  /** Sends what is kept from last time, then asks for the disputes. @param {boolean} [asked] by a person */
+  async load(asked = false) {
     clearTimeout(this.timer);
     const { waiting } = this.outbox;
     if (!this.work) this.screens.busy(waiting ? WORDS.sendingFirst(waiting) : WORDS.loading);
-    await this.outbox.send();
+    await this.outbox.send(asked);
     try {
       this.#begin(await this.api.queue());
     } catch (error) {
       if (error instanceof SignedOut) this.#signOut();
       else if (error instanceof Refused) this.screens.error(error.message);
-      else this.#wait(() => void this.load());
+      else this.#wait(error, () => void this.load());
     }
   }
 
@@ -118,7 +118,7 @@ export class App extends Page {
     this.work = this.work ? { ...work, study: this.work.study } : work;
     this.fresh = true;
     this.status.signedOut = false;
-    this.status.offline = false;
+    this.status.trouble = null;
     this.screens.signedIn();
     this.keys ??= new Keys(this.options.keys, work.study.protocol, this.preferences, 'adjudication_keys');
     this.topLine.show(work, this.keys);
@@ -154,8 +154,8 @@ export class App extends Page {
       return;
     }
     this.status.show();
-    const { waiting, state } = this.outbox;
-    if (waiting && state === 'offline') this.screens.offline(true);
+    const { waiting, trouble } = this.outbox;
+    if (trouble) this.screens.waiting(trouble, true);
     else if (waiting) this.screens.busy(WORDS.saving);
     else if (!this.fresh) void this.load();
     else if (this.status.done) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
@@ -171,7 +171,7 @@ export class App extends Page {
       return null;
     });
     if (!dispute || this.queue.current !== item || this.decisions) return;
-    this.status.offline = false;
+    this.status.trouble = null;
     if (dispute.state === 'disputed') this.#open(dispute, false, this.half.of(item));
     else {
       this.news.mention(WORDS.gone(dispute.state));
@@ -186,7 +186,7 @@ export class App extends Page {
     else if (error instanceof Refused) {
       this.news.say(error.message);
       this.#next();
-    } else this.#wait(() => void this.#show(item));
+    } else this.#wait(error, () => void this.#show(item));
   }
 
   /** @param {Dispute} dispute @param {boolean} again it was settled before @param {Kept | null} kept */
@@ -351,12 +351,12 @@ export class App extends Page {
     this.judgement?.focus();
   }
 
-  /** Says that the server cannot be reached, and tries again by itself. @param {() => void} again */
-  #wait(again) {
-    this.status.offline = true;
+  /** Says what keeps the server from answering, and tries again by itself. @param {unknown} error @param {() => void} again */
+  #wait(error, again) {
+    this.status.trouble = troubleOf(error);
     this.status.show();
-    this.timer = window.setTimeout(again, RETRY);
-    if (!this.decisions) this.screens.offline(this.work !== null);
+    this.timer = window.setTimeout(again, pauseAfter(error, RETRY));
+    if (!this.decisions) this.screens.waiting(this.status.trouble, this.work !== null);
   }
 
   #signOut() {
@@ -369,5 +369,6 @@ export class App extends Page {
     const { outbox, status } = this;
     if (outbox.state === 'signed-out' && outbox.waiting && !status.signedOut) this.#signOut();
     else status.show();
+    if (outbox.trouble && this.work && this.queue.current === null && this.screens.isWaiting) this.screens.waiting(outbox.trouble, true);
   }
 }

@@ -5,7 +5,7 @@
 export class Status {
   /**
    * @param {import('./top_line.js').TopLine} topLine
-   * @param {{waiting: number, refused: unknown[], state: string, savedAt: Date | null}} outbox
+   * @param {{waiting: number, refused: unknown[], trouble: import('../annotate/api.js').Trouble | null, savedAt: Date | null}} outbox
    */
   constructor(topLine, outbox) {
     this.topLine = topLine;
@@ -16,7 +16,8 @@ export class Status {
     /** @type {Set<string>} decisions under way that will count as settled */
     this.counted = new Set();
     this.signedOut = false;
-    this.offline = false; // the last thing that was asked for did not come
+    /** Why the last thing that was asked for did not come. @type {import('../annotate/api.js').Trouble | null} */
+    this.trouble = null;
     /** When a half decision was kept in this browser. @type {Date | null} */
     this.keptAt = null;
     /** When something besides a decision was saved. @type {Date | null} */
@@ -55,8 +56,9 @@ export class Status {
     const { waiting } = outbox;
     const refused = outbox.refused.length;
     const time = [outbox.savedAt, this.savedAt].reduce((one, other) => (other && (!one || other > one) ? other : one));
+    const trouble = this.trouble ?? outbox.trouble;
     if (this.signedOut) topLine.state('signed-out', { waiting });
-    else if (this.offline || (waiting && outbox.state === 'offline')) topLine.state('offline', { waiting });
+    else if (trouble) topLine.state(trouble, { waiting });
     else if (waiting) topLine.state('saving', { waiting });
     else if (refused) topLine.state('refused', { refused });
     else if (keptAt && (!time || keptAt > time)) topLine.state('kept', { time: keptAt });

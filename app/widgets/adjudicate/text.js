@@ -11,7 +11,7 @@ export const WORDS = {
   of: (/** @type {number} */ of) => `of ${count(of, 'dispute', 'disputes')}`,
   progress: (/** @type {number} */ done, /** @type {number} */ of) => `${done} of ${count(of, 'dispute', 'disputes')} settled`,
   kept: (/** @type {string} */ time) => `Kept in this browser ${time}`,
-  notSavedTitle: (/** @type {number} */ n) => `${count(n, 'decision is', 'decisions are')} kept in this browser and sent when the connection is back`,
+  notSavedTitle: (/** @type {number} */ n) => `${count(n, 'decision is', 'decisions are')} kept in this browser and sent again by itself`,
 
   // whole-page states
   loading: 'Getting the disputes…',
@@ -65,11 +65,11 @@ export const WORDS = {
   returnReasons: ['A label contradicts its own comment', 'A part of the evidence was overlooked', 'The guidelines were misread'],
   returning: 'Returning…',
   returned: (/** @type {string} */ rater) => `Returned to ${rater}`,
-  notReturned: 'Not returned: no connection. Try again.',
+  notReturned: 'No answer from the server: it may be returned or not. Try again; it counts once.',
   onlyOne: 'This is the only dispute left.',
   nothingBack: 'There is nothing to go back to.',
   backWaits: 'The last decision is not saved yet; it opens once it is.',
-  notBack: 'The last item cannot be opened: no connection. Try again.',
+  notBack: 'The last item cannot be opened: no answer from the server. Try again.',
   again: 'You settled this item. Settling it again makes a new round; the earlier decision is kept.',
   leaveAsIs: 'Leave it as it is',
   notAllowed: (/** @type {string} */ why) => `${why} “Later” goes on to the next one.`,
@@ -100,6 +100,8 @@ export const SCREENS = {
   nothingNowMore: 'Items on which the annotators disagree show here once they have all their annotations.',
   noConnectionMore: 'The server cannot be reached. Trying again by itself; nothing you settled is lost.',
   noConnectionItem: 'No connection, so the next item cannot be fetched. Trying again by itself; nothing you settled is lost.',
+  troubleMore: 'It cannot answer just now. Trying again by itself; nothing you settled is lost.',
+  troubleItem: 'It cannot give the next item just now. Trying again by itself; nothing you settled is lost.',
   signedOutMore: (n) => n > 0
     ? `${count(n, 'decision is', 'decisions are')} kept in this browser and will be sent when you are signed in again.`
     : 'What you decided so far is kept in this browser. Sign in again to go on with the same item.',

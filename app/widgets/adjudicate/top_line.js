@@ -4,7 +4,7 @@ import { button, clockTime, h } from '../annotate/dom.js';
 import { TEXT } from '../annotate/text.js';
 import { WORDS } from './text.js';
 
-/** @typedef {'none' | 'saving' | 'saved' | 'kept' | 'offline' | 'refused' | 'signed-out'} SavedState */
+/** @typedef {'none' | 'saving' | 'saved' | 'kept' | 'offline' | 'trouble' | 'refused' | 'signed-out'} SavedState */
 
 export class TopLine {
   /** @param {{home: string, project: string}} options @param {(action: string) => void} act */
@@ -44,7 +44,7 @@ export class TopLine {
   state(state, { time, waiting = 0, refused = 0 }) {
     const at = clockTime(time ?? new Date());
     const words = {
-      none: '', saving: TEXT.saving, saved: TEXT.saved(at), kept: WORDS.kept(at), offline: TEXT.notSaved,
+      none: '', saving: TEXT.saving, saved: TEXT.saved(at), kept: WORDS.kept(at), offline: TEXT.notSaved, trouble: TEXT.notSavedTrouble,
       refused: TEXT.refusedState(refused), 'signed-out': TEXT.signedOutState,
     }[state];
     if (this.saved.textContent !== words) this.saved.textContent = words;

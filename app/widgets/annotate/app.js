@@ -1,6 +1,6 @@
 /** State and flow of the annotator's page: gets work, shows one item after the other, hands submissions to the outbox. */
 
-import { Api, Refused, SignedOut } from './api.js';
+import { Api, pauseAfter, Refused, SignedOut, troubleOf } from './api.js';
 import { whenBack } from './away.js';
 import { Breaks } from './breaks.js';
 import { Clock } from './clock.js';
@@ -48,7 +48,7 @@ export class App extends Page {
     this.drafts = new Drafts(options.person, options.study, this.api, (state) => this.#draftState(state));
     this.header = new Header(options.home ?? '/', (action) => this.act(action));
     this.screens = new Screens(this.shell, {
-      home: options.home ?? '/', signIn: options.sign_in ?? '/', load: () => void this.load(), act: (action) => this.act(action),
+      home: options.home ?? '/', signIn: options.sign_in ?? '/', load: () => void this.load(true), act: (action) => this.act(action),
       giveBack: (entry) => void this.#return(entry),
       discard: (entry) => {
         this.outbox.discard(entry);
@@ -107,12 +107,12 @@ export class App extends Page {
     super.detach(forget);
   }
 
-  /** Sends what is kept from last time, then asks for work. */
-  async load() {
+  /** Sends what is kept from last time, then asks for work. @param {boolean} [asked] by a person */
+  async load(asked = false) {
     clearTimeout(this.timer);
     const { waiting } = this.outbox;
     if (!this.sheet && !this.work) this.screens.busy(waiting ? TEXT.sendingFirst(waiting) : TEXT.loading);
-    await this.outbox.send();
+    await this.outbox.send(asked);
     try {
       this.#begin(await this.api.work());
       const { assignment } = this.options;
@@ -124,9 +124,9 @@ export class App extends Page {
       if (error instanceof SignedOut) this.#signOut();
       else if (error instanceof Refused) this.screens.error(error.message);
       else {
-        this.timer = window.setTimeout(() => void this.load(), RETRY);
+        this.timer = window.setTimeout(() => void this.load(), pauseAfter(error, RETRY));
         this.#state();
-        if (!this.sheet) this.screens.offline(this.work !== null);
+        if (!this.sheet) this.screens.waiting(troubleOf(error), this.work !== null);
       }
     }
   }
@@ -179,7 +179,7 @@ export class App extends Page {
     this.finished = work.finished;
     this.status.progress = work.progress;
     this.status.signedOut = false;
-    this.status.draftOffline = false;
+    this.status.draftTrouble = null;
     this.screens.signedIn();
     this.keys ??= new Keys(work.keys, work.study.protocol, this.preferences, 'keys');
     if (!this.desk) this.#build();
@@ -213,8 +213,8 @@ export class App extends Page {
     this.sheet = null;
     this.clock.stop();
     this.#count();
-    const { waiting, state } = this.outbox;
-    if (waiting && state === 'offline') this.screens.offline(true);
+    const { waiting, trouble } = this.outbox;
+    if (trouble) this.screens.waiting(trouble, true);
     else if (waiting) this.screens.busy(TEXT.waitingNext);
     else if (this.finished) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
     else {
@@ -275,7 +275,7 @@ export class App extends Page {
     const submission = { uid, assignment, sitting, step, labels: sheet.labels(), comment, flag, seconds: this.clock.seconds };
     this.clock.stop();
     this.drafts.drop(item);
-    this.status.draftOffline = false;
+    this.status.draftTrouble = null;
     sheet.touched = false;
     if (step < work.study.protocol.steps.length - 1) {
       this.awaited = uid;
@@ -416,7 +416,7 @@ export class App extends Page {
     else this.screens.say(words);
   }
 
-  /** @param {'saved' | 'offline' | 'signed-out' | 'outdated'} state */
+  /** @param {import('./drafts.js').DraftState} state */
   #draftState(state) {
     if (state === 'outdated') {
       void this.#refresh();
@@ -432,6 +432,8 @@ export class App extends Page {
     const { outbox, status } = this;
     if (outbox.state === 'signed-out' && outbox.waiting && !status.signedOut) this.#signOut();
     status.show();
+    // The next item comes with the answer: what keeps it away is said in its place.
+    if (outbox.trouble && this.work && !this.sheet && this.screens.isWaiting) this.screens.waiting(outbox.trouble, true);
     // Another tab may have sent the submission whose answer is awaited here.
     if (this.awaited && !outbox.sending && !outbox.has(this.awaited)) {
       this.awaited = null;

@@ -1,11 +1,12 @@
 /** Half-filled answers: mirrored in this browser at once, sent to the server a moment later. */
 
-import { Refused, SignedOut } from './api.js';
+import { pauseAfter, Refused, SignedOut, troubleOf } from './api.js';
 import { keys, read, remove, write } from './storage.js';
 
 /** @typedef {import('./types.js').Presentation} Presentation */
 /** @typedef {import('./types.js').Content} Content */
 /** @typedef {{content: Content, seconds: number}} Draft */
+/** @typedef {'saved' | 'signed-out' | 'outdated' | import('./api.js').Trouble} DraftState */
 
 const PREFIX = 'assay.draft.1';
 const DELAY = 800; // milliseconds without a change until a draft is sent
@@ -17,13 +18,14 @@ export class Drafts {
    * @param {string} person
    * @param {number} study
    * @param {import('./api.js').Api} api
-   * @param {(state: 'saved' | 'offline' | 'signed-out' | 'outdated') => void} onstate 'outdated': the server has a newer draft, from elsewhere
+   * @param {(state: DraftState) => void} onstate 'outdated': the server has a newer draft, from elsewhere
    */
   constructor(person, study, api, onstate) {
     this.prefix = `${PREFIX}/${person}/${study}/`;
     this.api = api;
     this.onstate = onstate;
     this.timer = 0;
+    this.notBefore = 0; // when the server wants to hear from us again, by performance.now()
     /** @type {{item: Presentation, draft: Draft} | null} */
     this.unsent = null;
     /** @type {AbortController | null} */
@@ -76,8 +78,9 @@ export class Drafts {
         return;
       }
       this.unsent ??= unsent;
+      this.notBefore = performance.now() + pauseAfter(error, 0);
       this.#later(RETRY);
-      this.onstate(error instanceof SignedOut ? 'signed-out' : 'offline');
+      this.onstate(error instanceof SignedOut ? 'signed-out' : troubleOf(error));
     }
   }
 
@@ -108,7 +111,7 @@ export class Drafts {
   /** @param {number} delay */
   #later(delay) {
     clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => void this.flush(), delay);
+    this.timer = window.setTimeout(() => void this.flush(), Math.max(delay, this.notBefore - performance.now()));
   }
 
   /** @param {Presentation} item */

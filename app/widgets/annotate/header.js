@@ -3,7 +3,7 @@
 import { button, clockTime, h } from './dom.js';
 import { TEXT } from './text.js';
 
-/** @typedef {'none' | 'saving' | 'saved' | 'draft' | 'offline' | 'refused' | 'signed-out'} SavedState */
+/** @typedef {'none' | 'saving' | 'saved' | 'draft' | 'offline' | 'trouble' | 'refused' | 'signed-out'} SavedState */
 
 export class Header {
   /** @param {string} home @param {(action: string) => void} act */
@@ -53,6 +53,7 @@ export class Header {
       saved: TEXT.saved(clockTime(time ?? new Date())),
       draft: TEXT.draftSaved(clockTime(time ?? new Date())),
       offline: TEXT.notSaved,
+      trouble: TEXT.notSavedTrouble,
       refused: TEXT.refusedState(refused),
       'signed-out': TEXT.signedOutState,
     }[state];

@@ -1,6 +1,6 @@
 /** Submissions on their way: kept in this browser, sent in order, removed only when the server has acknowledged them. */
 
-import { Refused, SignedOut } from './api.js';
+import { Refused, SignedOut, troubleOf, Unreachable } from './api.js';
 import { keys, read, remove, write } from './storage.js';
 
 /** @typedef {import('./types.js').Submission} Submission */
@@ -9,7 +9,7 @@ import { keys, read, remove, write } from './storage.js';
  * @template {{uid: string}} [Body=Submission]
  * @typedef {{key: string, body: Body, title: string, refused: string | null}} Entry
  */
-/** @typedef {'empty' | 'sending' | 'offline' | 'signed-out'} OutboxState */
+/** @typedef {'empty' | 'sending' | 'signed-out' | import('./api.js').Trouble} OutboxState */
 /**
  * @template {{uid: string}} [Body=Submission]
  * @template [Answer=Submitted]
@@ -61,6 +61,7 @@ export class Outbox {
     this.failures = 0;
     this.number = 0;
     this.timer = 0;
+    this.notBefore = 0; // when the server wants to hear from us again, by performance.now()
     /** @type {Promise<void> | null} */
     this.sending = null;
     this.wake = () => {
@@ -84,6 +85,11 @@ export class Outbox {
     return this.entries.filter((entry) => entry.refused === null).length;
   }
 
+  /** What keeps entries from being sent, if something does. @returns {import('./api.js').Trouble | null} */
+  get trouble() {
+    return this.waiting && (this.state === 'offline' || this.state === 'trouble') ? this.state : null;
+  }
+
   /** The entries that the server refused, with its words. */
   get refused() {
     return this.entries.filter((entry) => entry.refused !== null);
@@ -99,7 +105,7 @@ export class Outbox {
     this.number += 1;
     const key = `${this.prefix}${String(Date.now()).padStart(14, '0')}-${String(this.number).padStart(6, '0')}-${body.uid}`;
     write(key, { body, title, refused: null });
-    this.#changed(this.state === 'offline' ? 'offline' : 'sending');
+    this.#changed(this.trouble ?? 'sending');
     void this.send();
   }
 
@@ -115,9 +121,19 @@ export class Outbox {
     return () => this.listeners.delete(listener);
   }
 
-  /** Tries everything that waits, once; resolves when nothing is left or sending failed. */
-  async send() {
+  /**
+   * Tries everything that waits, once; resolves when nothing is left or sending failed. While the server wants to be left
+   * alone it is left alone, unless a person asks.
+   *
+   * @param {boolean} [asked] by a person
+   */
+  async send(asked = false) {
     clearTimeout(this.timer);
+    const left = this.notBefore - performance.now();
+    if (left > 0 && !asked && !this.sending) {
+      this.timer = window.setTimeout(() => void this.send(), left);
+      return;
+    }
     this.sending ??= this.#sendAll().finally(() => {
       this.sending = null;
     });
@@ -132,7 +148,7 @@ export class Outbox {
         this.#changed('empty');
         return;
       }
-      if (this.state !== 'offline') this.#changed('sending');
+      if (!this.trouble) this.#changed('sending');
       try {
         const answer = await this.api.submit(entry.body);
         remove(entry.key);
@@ -147,13 +163,23 @@ export class Outbox {
           for (const listener of [...this.listeners]) listener.refused({ ...entry, refused: error.message });
         } else {
           this.failures += 1;
-          const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.failures - 1)) * (0.75 + Math.random() / 2);
-          this.timer = window.setTimeout(() => void this.send(), wait);
-          this.#changed(error instanceof SignedOut ? 'signed-out' : 'offline');
+          this.#later(error);
+          this.#changed(error instanceof SignedOut ? 'signed-out' : troubleOf(error));
           return;
         }
       }
     }
+  }
+
+  /** Sends again after as long as the server says, else after longer with every failure. @param {unknown} error */
+  #later(error) {
+    const asked = error instanceof Unreachable ? error.seconds * 1000 : 0;
+    // Not all browsers at once: from the moment asked for to a quarter later, or around that of our own.
+    const wait = asked
+      ? asked * (1 + Math.random() / 4)
+      : Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (this.failures - 1)) * (0.75 + Math.random() / 2);
+    this.notBefore = asked ? performance.now() + wait : 0;
+    this.timer = window.setTimeout(() => void this.send(), wait);
   }
 
   /** @param {OutboxState} state */

@@ -22,6 +22,8 @@ export class Screens {
     this.on = on;
     this.text = text;
     this.words = h('p', { class: 'warn-text', role: 'alert', 'data-testid': 'screen-notice' });
+    /** The message that was put on the screen last. */
+    this.last = h('div', {});
   }
 
   /** @param {string} title */
@@ -34,9 +36,13 @@ export class Screens {
     this.#message('error', this.text.cannotOpen, words, [this.#home()]);
   }
 
-  /** @param {boolean} midway there was work before */
-  offline(midway) {
-    this.#message('offline', this.text.noConnection, midway ? this.text.noConnectionItem : this.text.noConnectionMore, [button(this.text.tryNow, this.on.load, { class: 'btn pri' })]);
+  /** @param {import('./api.js').Trouble} trouble @param {boolean} midway there was work before */
+  waiting(trouble, midway) {
+    const { text } = this;
+    const [title, item, more] = trouble === 'offline'
+      ? [text.noConnection, text.noConnectionItem, text.noConnectionMore]
+      : [text.trouble, text.troubleItem, text.troubleMore];
+    if (this.#shown !== trouble) this.#message(trouble, title, midway ? item : more, [button(text.tryNow, this.on.load, { class: 'btn pri' })]);
   }
 
   /** @param {number} done items submitted @param {string} key of going back */
@@ -86,9 +92,20 @@ export class Screens {
   /** @param {string} testid @param {string} title @param {string} text @param {HTMLElement[]} actions @param {boolean} [busy] */
   #message(testid, title, text, actions, busy = false) {
     this.say('');
-    this.shell.fill(h('div', { class: 'message', 'data-testid': testid, role: busy ? 'status' : null },
+    this.last = h('div', { class: 'message', 'data-testid': testid, role: busy ? 'status' : null },
       busy ? h('div', { class: 'spinner', 'aria-hidden': 'true' }) : null, h('h1', {}, title), text ? h('p', { dir: 'auto' }, text) : null,
-      actions.length ? h('div', { class: 'actions' }, ...actions) : null, this.words));
+      actions.length ? h('div', { class: 'actions' }, ...actions) : null, this.words);
+    this.shell.fill(this.last);
+  }
+
+  /** Whether a message on the screen says that something is waited for. */
+  get isWaiting() {
+    return this.#shown !== null && ['loading', 'offline', 'trouble'].includes(this.#shown);
+  }
+
+  /** Which message is on the screen now, if one is. */
+  get #shown() {
+    return this.last.isConnected ? this.last.dataset.testid ?? null : null;
   }
 
   #home() {

@@ -15,7 +15,8 @@ export class Status {
     /** @type {Set<string>} submissions under way that will count as progress */
     this.counted = new Set();
     this.signedOut = false;
-    this.draftOffline = false;
+    /** What keeps the draft from being saved. @type {import('./api.js').Trouble | null} */
+    this.draftTrouble = null;
     /** @type {Date | null} */
     this.draftAt = null;
   }
@@ -25,9 +26,9 @@ export class Status {
     return Math.min(this.progress.done + this.counted.size, Math.max(this.progress.of, this.progress.done));
   }
 
-  /** @param {'saved' | 'offline' | 'signed-out'} state */
+  /** @param {import('./drafts.js').DraftState} state */
   draft(state) {
-    this.draftOffline = state === 'offline';
+    this.draftTrouble = state === 'offline' || state === 'trouble' ? state : null;
     if (state === 'saved') this.draftAt = new Date();
   }
 
@@ -36,8 +37,9 @@ export class Status {
     const { header, outbox, draftAt } = this;
     const { waiting, savedAt } = outbox;
     const refused = outbox.refused.length;
+    const trouble = this.draftTrouble ?? outbox.trouble;
     if (this.signedOut) header.state('signed-out', { waiting });
-    else if (this.draftOffline || (waiting && outbox.state === 'offline')) header.state('offline', { waiting });
+    else if (trouble) header.state(trouble, { waiting });
     else if (waiting) header.state('saving', { waiting });
     else if (refused) header.state('refused', { refused });
     else if (draftAt && (!savedAt || draftAt > savedAt)) header.state('draft', { time: draftAt });
