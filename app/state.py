@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotators.pages import Limits, PageCache, Renderer
-from annotators.scorers.embedder import offer
+from annotators.scorers.offered_models import offer
 from app.settings import Settings
 from db import schema
 from db.engine import Database

@@ -185,6 +185,13 @@ def study_id_of(here: Here, project: str, study: str) -> int:
     return find_study(here.db, here.actor, project_id_of(here, project), name=study)
 
 
+def check_names(context: typer.Context, what: Path | tuple[str, str]) -> None:
+    """NotFound for names of a project and study that are not there, before anything large is imported."""
+    if not isinstance(what, Path):
+        with opened(context) as here:
+            study_id_of(here, *what)
+
+
 def password_from_stdin() -> str:
     """One line from standard input; on a terminal it is asked for without showing it."""
     if sys.stdin.isatty():

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from annotators.errors import AssayError
+from annotators.version import program_version
 from app.settings import ROOT, STREAMLIT_CONFIG, Settings
 from db import schema
 from db.engine import Database, DatabaseUnavailable
 from db.people import local_administrator
-from exports.manifest import program_version
 
 PACKAGES = (
     "streamlit", "sqlmodel", "sqlalchemy", "alembic", "psycopg", "pymupdf", "pillow", "numpy", "scipy", "krippendorff",

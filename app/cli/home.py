@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -118,6 +119,7 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the app until it is stopped (Ctrl-C)."""
+    gc.disable()  # as app/server.py does until everything is loaded
     with opened(context, host=host, port=port) as here:
         settings = here.settings
     serve_until_stopped(settings, sign_in=sign_in, open_browser=False)
