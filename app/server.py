@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 if str(ROOT) not in sys.path:  # Streamlit puts only the folder of app/main.py there
     sys.path.insert(0, str(ROOT))
 
+log = logging.getLogger(__name__)
+
 SCRIPT = ROOT / "app" / "main.py"
 
 # An annotator thinks for half a minute between two submits: the connection should still be there.
@@ -135,13 +137,17 @@ def _health(state: Any, served: Served | None) -> Callable[[Request], Response]:
     """200 when the database answers; a domain error (503) otherwise. Given a word, whether it is this server's."""
 
     def health(request: Request) -> Response:
+        from app.web import error_response  # noqa: PLC0415
         from db.projects import database_answers  # noqa: PLC0415
 
-        database_answers(state.db)
-        answer: dict[str, Any] = {"status": "ok"}
+        answer: dict[str, Any] = {}
         if "server" in request.query_params:
             answer["here"] = served is not None and served.is_called(request.query_params["server"])
-        return JSONResponse(answer, headers={"Cache-Control": "no-store"})
+        try:
+            database_answers(state.db)
+        except AssayError as error:
+            return error_response(error, **answer)
+        return JSONResponse({"status": "ok", **answer}, headers={"Cache-Control": "no-store"})
 
     return health
 
@@ -181,6 +187,16 @@ class _WarmUp:
                 gc.freeze()
         finally:
             gc.enable()
+        self._check()
+
+    def _check(self) -> None:
+        """Say in the log when the database is damaged; of a large one this is known only after the start."""
+        from db.soundness import damage_of  # noqa: PLC0415
+
+        with suppress(AssayError):
+            if said := damage_of(self._state.db):
+                call = self._state.settings.restore_call
+                log.error("The database is damaged (%s). Stop the server, then: %s", said, call)
 
 
 # Serving --------------------------------------------------------------------------------------------------------------

@@ -34,12 +34,12 @@ def path_id(request: Request, name: str) -> int:
     return value
 
 
-def error_response(error: AssayError) -> JSONResponse:
-    """A domain error as the routes answer it: {"error": …, "kind": …} with the error's status."""
+def error_response(error: AssayError, **more: Any) -> JSONResponse:
+    """A domain error as the routes answer it: {"error": …, "kind": …} and `more`, with the error's status."""
     headers = {"Cache-Control": "no-store"}
     if error.status in (429, 503):
         headers["Retry-After"] = "2"
-    return JSONResponse({"error": str(error), "kind": type(error).__name__}, error.status, headers)
+    return JSONResponse({"error": str(error), "kind": type(error).__name__, **more}, error.status, headers)
 
 
 def handle_error(_request: Request, error: Exception) -> Response:

@@ -9,13 +9,14 @@ from threading import RLock
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
-from annotators.errors import AssayError
+from annotators.errors import AssayError, InvalidInput
+from db.faults import DatabaseUnavailable, fault_of, is_to_be_reopened
 
 BUSY_SECONDS = 30
 
@@ -30,13 +31,6 @@ def loads(value: Any) -> Any:
     return value if isinstance(value, int | float) else orjson.loads(value)
 
 
-class DatabaseUnavailable(AssayError):
-    """The database cannot be reached, or stayed locked too long."""
-
-    status = 503
-    exit_code = 6
-
-
 class Deadlocked(DatabaseUnavailable):
     """Two transactions waited for each other and the database undid this one: doing the whole again is safe."""
 
@@ -49,9 +43,7 @@ class Database:
     """
 
     def __init__(self, url: str, *, pool_size: int = 20) -> None:
-        self.url = make_url(url)
-        if self.url.get_backend_name() == "postgresql":
-            self.url = self.url.set(drivername="postgresql+psycopg")
+        self.url = _checked_url(url)
         self._writing = RLock()
         options: dict[str, Any] = {"json_serializer": dumps, "json_deserializer": loads}
         if self.is_sqlite:
@@ -90,8 +82,9 @@ class Database:
                 if not self.is_sqlite:
                     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
                 yield session
-            except OperationalError as error:
-                raise _unavailable(error) from error
+            except DBAPIError as error:
+                self._raise_fault(error)
+                raise
 
     @contextmanager
     def glance(self) -> Iterator[Connection]:
@@ -99,8 +92,9 @@ class Database:
         try:
             with self.engine.connect() as connection:
                 yield connection
-        except OperationalError as error:
-            raise _unavailable(error) from error
+        except DBAPIError as error:
+            self._raise_fault(error)
+            raise
 
     @contextmanager
     def write(self) -> Iterator[Session]:
@@ -110,9 +104,10 @@ class Database:
                 session.connection(execution_options={"assay_write": True})
                 yield session
                 session.commit()
-            except OperationalError as error:
+            except DBAPIError as error:
                 session.rollback()
-                raise _unavailable(error) from error
+                self._raise_fault(error)
+                raise
             except BaseException:
                 session.rollback()
                 raise
@@ -125,9 +120,63 @@ class Database:
         with self._writing:
             yield
 
+    def _raise_fault(self, error: DBAPIError) -> None:
+        """Raise what this error says about the database, in words; return for an error about something else."""
+        if is_to_be_reopened(error):
+            self.engine.dispose()
+        _raise_fault(error, self.url)
+
     def dispose(self) -> None:
         """Close every pooled connection."""
         self.engine.dispose()
+
+
+def _checked_url(given: str) -> URL:
+    """The URL as SQLAlchemy takes it; InvalidInput names one that is none, without its password."""
+    try:
+        url = make_url(given)
+        name = url.get_backend_name()
+        if name == "sqlite":
+            return url
+        if name in ("postgresql", "postgres"):
+            return _checked_by_driver(url.set(drivername="postgresql+psycopg"))
+        amiss = f"Assay does not know databases of the kind {name!r}"
+    except (ArgumentError, ValueError):
+        amiss = "it is no address of a database"
+    except DBAPIError as error:
+        amiss = str(error.orig).splitlines()[0]
+    raise InvalidInput(
+        f"The database {without_password(given)!r} cannot be used: {amiss}. Write an address such as "
+        "postgresql://user:password@host/assay or sqlite:////path/to/assay.db (ASSAY_DATABASE_URL, or database_url in "
+        "assay.toml)."
+    )
+
+
+def _checked_by_driver(url: URL) -> URL:
+    """The URL, when PostgreSQL's driver knows all that it asks for; DBAPIError otherwise."""
+    from psycopg import ProgrammingError  # noqa: PLC0415 - who has SQLite need not load the driver
+    from psycopg.conninfo import make_conninfo  # noqa: PLC0415
+
+    engine = create_engine(url, poolclass=NullPool)
+    _, settings = engine.dialect.create_connect_args(url)
+    try:
+        make_conninfo(**{name: value for name, value in settings.items() if name != "context"})
+    except ProgrammingError as error:
+        raise DBAPIError("", None, error) from None
+    return url
+
+
+def without_password(url: str) -> str:
+    """A URL, however malformed, with *** where a password may be: behind user and colon, and behind `password=`."""
+    head, slashes, rest = url.partition("//") if "//" in url else ("", "", url)
+    account, at, place = rest.rpartition("@")
+    if not at:
+        account, at, place = rest.partition("/")
+    user, colon, secret = account.partition(":")
+    is_port = at != "@" and secret.isdigit()
+    shown = f"{head}{slashes}{user}{colon}{secret if is_port or not colon else '***'}{at}{place}"
+    start, named, secret = shown.partition("password=")
+    return f"{start}{named}***{secret[len(secret.partition('&')[0]) :]}" if named else shown
 
 
 def insert_many(connection: Connection, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -155,8 +204,9 @@ def connected(database: Database) -> Iterator[Connection]:
     try:
         with unpooled(database).connect() as connection:
             yield connection
-    except OperationalError as error:
-        raise _unavailable(error) from error
+    except DBAPIError as error:
+        _raise_fault(error, database.url)
+        raise
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
@@ -184,7 +234,15 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
 
-def _unavailable(error: OperationalError) -> AssayError:
+def _raise_fault(error: DBAPIError, url: URL) -> None:
+    fault = fault_of(error, url)
+    if fault is None and isinstance(error, OperationalError):
+        fault = _unavailable(error)
+    if fault is not None:
+        raise fault from error
+
+
+def _unavailable(error: OperationalError) -> DatabaseUnavailable:
     if getattr(error.orig, "sqlstate", None) in ("40P01", "40001"):
         return Deadlocked(f"Too many people write the same rows at once: {error.orig}. Nothing was changed. Try again.")
     return DatabaseUnavailable(
