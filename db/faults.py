@@ -101,25 +101,23 @@ def sqlite_code(error: BaseException | None) -> int | None:
 
 
 def check_for_loss(url: URL, *, documents: Path, backups: Path) -> None:
-    """Raise DatabaseDamaged for a SQLite file that is empty, or is missing while something of its home folder is left.
+    """Raise DatabaseDamaged when a SQLite file is missing or empty while something of its home folder is left.
 
     To be asked before the database is opened: SQLite makes an empty one in its place and removes a log that was left,
-    and the loss would be found by people who look for their work.
+    and the loss would be found by people who look for their work. An empty file alone is another process that begins.
     """
     path = Path(str(url.database))
     is_there = path.is_file()
     if url.get_backend_name() != "sqlite" or (is_there and path.stat().st_size > 0):
         return
-    left = [
-        there.name
-        for ending in BESIDE
-        if ending != "-shm" and (there := Path(f"{path}{ending}")).is_file() and there.stat().st_size > 0
-    ]
+    log = Path(f"{path}-wal")
+    left = [log.name] if log.is_file() and log.stat().st_size > 0 else []
     if next(documents.glob("??/*"), None) is not None:
         left.append(f"the documents in {documents}")
     if next(backups.glob("*.db"), None) is not None:
         left.append(f"the backups in {backups}")
-    if is_there or left:
+    if left:
         state = "is empty" if is_there else "is missing"
-        rest = f" while there are still {' and '.join(left)}" if left else ""
-        raise DatabaseDamaged(f"The database {path} {state}{rest}. Put a backup of it back.")
+        raise DatabaseDamaged(
+            f"The database {path} {state} while there are still {' and '.join(left)}. Put a backup of it back."
+        )

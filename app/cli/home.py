@@ -240,9 +240,9 @@ def doctor(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print versions, settings, the database, and what is missing, damaged, full or open to others.
+    """Print versions, settings, the database, and what is amiss.
 
-    The exit code is 1 if there is anything of the kind; each finding says what to do.
+    What is missing, damaged, full, read-only or open to others: each finding says what to do, and the exit code is 1.
     """
     from app.cli.doctor import examine, in_lines
 
