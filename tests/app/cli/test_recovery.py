@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.cli.command_line import CommandLine, Outcome, subprocess_of, write_items
+from tests.app.cli.command_line import ROOT, CommandLine, Outcome, subprocess_of, write_items
 from tests.servers import running_server
 
 PAGE = 4096
@@ -67,14 +67,12 @@ def a_page_of_an_index(path: Path) -> None:
 def an_index_that_lacks_a_row(path: Path) -> None:
     """Sound in its form, so that only comparing it with its table finds it."""
     with sqlite3.connect(path) as connection:
-        sql = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'ix_event_kind'").fetchone()
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute(
             "UPDATE sqlite_master SET sql = sql || ' WHERE id > 1' WHERE type = 'index' AND sql IS NOT NULL "
             "AND tbl_name = 'event' AND rowid = (SELECT min(rowid) FROM sqlite_master WHERE type = 'index' "
             "AND sql IS NOT NULL AND tbl_name = 'event')"
         )
-        assert sql is None or sql
     connection.close()
     with sqlite3.connect(path) as connection:
         connection.execute("REINDEX event")
@@ -237,6 +235,71 @@ def test_a_damaged_database_is_not_replaced_under_a_server_that_runs(kept: Comma
         refused = kept("restore", copy, code=5)
         assert "http://127.0.0.1" in refused.err
     kept("restore", copy)
+    assert projects(kept) == ["finance"]
+
+
+# As the documentation says --------------------------------------------------------------------------------------------
+
+
+def rows_of_the_table() -> list[tuple[str, list[str], list[str]]]:
+    """(what happened, commands that find it, commands that put it right) of docs/administration.md."""
+    text = (ROOT / "docs" / "administration.md").read_text(encoding="utf-8")
+    section = text.partition("## When something is damaged")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")][2:]
+    return [(row[0].strip(), re.findall(r"`(assay [^`]+)`", row[1]), re.findall(r"`([^`]+)`", row[2])) for row in rows]
+
+
+def text_changed_behind_its_back(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER keep_item_version_update")
+    connection.execute("UPDATE item_version SET answer = 'never' WHERE id = 1")
+    connection.commit()
+    connection.close()
+
+
+DOCUMENTED: dict[str, Callable[[Path], object]] = {
+    "the database is empty (0 bytes)": lambda home: zero_bytes(home / "assay.db"),
+    "the database is cut off": lambda home: cut_in_half(home / "assay.db"),
+    "its first page is overwritten": lambda home: first_page_of_zeros(home / "assay.db"),
+    "a page in its middle is overwritten": lambda home: a_page_in_the_middle(home / "assay.db"),
+    "a page of an index is overwritten": lambda home: a_page_of_an_index(home / "assay.db"),
+    "an index lacks rows of its table": lambda home: an_index_that_lacks_a_row(home / "assay.db"),
+    "something else stands in the file": lambda home: garbage(home / "assay.db"),
+    "the database is missing": lambda home: missing(home / "assay.db"),
+    "the database is missing, its log (`assay.db-wal`) is left": lambda home: missing_with_its_log_left(
+        home / "assay.db"
+    ),
+    "a text in it was changed behind its back": lambda home: text_changed_behind_its_back(home / "assay.db"),
+    "the bytes of a document are missing": lambda home: document_of(home).unlink(),
+    "the bytes of a document were altered": lambda home: document_of(home).write_text("The rent was 700 euros."),
+    "others may look into the home folder": lambda home: home.chmod(0o755),
+}
+
+
+def test_the_documentation_has_a_row_for_each_kind_of_damage() -> None:
+    assert [row[0] for row in rows_of_the_table()] == list(DOCUMENTED)
+
+
+@pytest.mark.parametrize("row", rows_of_the_table(), ids=lambda row: row[0])
+def test_each_kind_of_damage_is_found_and_put_right_by_exactly_the_documented_commands(
+    kept: CommandLine, tmp_path: Path, row: tuple[str, list[str], list[str]]
+) -> None:
+    what, finding, mending = row
+    [backup] = (kept.home / "backups").glob("*.db")
+    shutil.copytree(kept.home, tmp_path / "copy", copy_function=shutil.copy)
+    DOCUMENTED[what](kept.home)
+    for command in finding:
+        outcome = kept(*command.split()[1:], code=1)
+        assert "Traceback" not in outcome.err
+    for command in mending:
+        for name, meant in (("FILE", backup), ("HOME", kept.home), ("COPY", tmp_path / "copy")):
+            command = command.replace(name, shlex.quote(str(meant)))  # noqa: PLW2901 - the command as it is typed
+        words = shlex.split(command)
+        if words[0] == "assay":
+            kept(*words[1:])
+        else:
+            subprocess.run(words, check=True)
+    assert kept.json("doctor", "--deep")["problems"] == []
     assert projects(kept) == ["finance"]
 
 
