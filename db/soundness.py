@@ -186,7 +186,7 @@ def _sample(session: Session, study: Study) -> list[tuple[str, str]]:
 
 def _wrong_items(session: Session, ids: Sequence[int]) -> Iterator[str]:
     kept = {
-        version_id: (number, external_id, digest)
+        int(version_id or 0): (number, external_id, digest)
         for version_id, number, external_id, digest in session.exec(
             select(ItemVersion.id, ItemVersion.number, Item.external_id, ItemVersion.content_hash)
             .join(Item)
