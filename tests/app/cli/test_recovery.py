@@ -10,13 +10,14 @@ import sqlite3
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.app.cli.command_line import ROOT, CommandLine, Outcome, subprocess_of, write_items
-from tests.servers import running_server
+from tests.servers import PASSWORD, running_server
 
 PAGE = 4096
 GARBAGE = bytes(range(1, 256)) * 80
@@ -435,6 +436,35 @@ def test_a_full_disk_is_told_and_nothing_is_lost(kept: CommandLine, tmp_path: Pa
         assert there.json("doctor", "--deep", code=1)["problems"][0].count("nearly full")
         there("project", "create", "later")
         assert "later" in projects(there)
+
+
+def test_a_server_writes_again_after_its_database_was_read_only(kept: CommandLine) -> None:
+    """Also with connections that were opened meanwhile, and so read-only; `healthz` answers throughout."""
+
+    def attribute(sign: str) -> int:
+        # Not of the log's index (-shm), which is mapped into memory: the system would end who writes there.
+        files = [str(path) for path in kept.home.glob("assay.db*") if not path.name.endswith("-shm")]
+        return subprocess.run(["chattr", f"{sign}i", *files], check=False, capture_output=True).returncode
+
+    with running_server(kept.home) as server:
+        server.person("grace")
+        if shutil.which("chattr") is None or attribute("+"):
+            attribute("-")
+            pytest.skip("files cannot be made immutable here")
+        try:
+            for _ in range(3):
+                with ThreadPoolExecutor(8) as pool:  # several connections at once
+                    answers = list(pool.map(lambda _: server.client().get("/healthz").status_code, range(24)))
+                assert set(answers) <= {200, 503}
+                refused = server.client().post("/sign-in", data={"name": "grace", "password": PASSWORD})
+                assert refused.status_code == 503
+        finally:
+            attribute("-")
+        codes = [
+            server.client().post("/sign-in", data={"name": "grace", "password": PASSWORD}).status_code for _ in range(6)
+        ]
+        assert codes[1:] == [303] * 5, codes
+        assert "Traceback" not in server.log.read_text()
 
 
 # Who may read it ------------------------------------------------------------------------------------------------------
