@@ -15,7 +15,7 @@ from app.served import Served
 from app.state import AppState
 from app.threads import Threads
 from app.web import error_response
-from db.engine import DatabaseUnavailable
+from db.faults import DatabaseUnavailable
 from db.projects import database_answers
 
 HEALTH = "/healthz"

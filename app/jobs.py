@@ -27,10 +27,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from annotators.errors import AssayError, NotFound
-from annotators.scorers.embedder import offer
+from annotators.scorers.offered_models import offer
 from app.job_kinds import KINDS
 from app.settings import ROOT, Settings
-from db.engine import Database, DatabaseUnavailable
+from db.engine import Database
+from db.faults import DatabaseUnavailable
 from db.jobs import Order, TakenJob, WorkerDesk
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,7 @@
 """Every page of the app in one table: its file, its title, its address, and who sees it.
 
-A page is a module in app/pages with a function `page()` that draws it. An entry whose file is not there is left out.
+A page is a module in app/pages with a function `page()` that draws it. It is imported when it is drawn first, or by
+`load_pages` in the background of a server that has started: some draw plots, whose libraries take seconds to load.
 What a person sees here is a matter of order, not of permission: permission is checked by the operations a page calls.
 """
 
@@ -10,8 +11,8 @@ import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from importlib.util import find_spec
+from functools import partial
+from threading import RLock
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -56,7 +57,6 @@ ENTRIES = (
     Entry("studies", "Studies", READERS, Group.WORK),
     Entry("study", "Study", READERS, Group.WORK, from_="studies"),
     Entry("adjudicate", "Adjudicate", ADJUDICATORS, Group.WORK),
-    Entry("revise", "Revise", EVERYBODY, Group.WORK, from_="adjudicate"),
     Entry("data", "Items and documents", READERS, Group.DATA),
     Entry("item", "Item", READERS, Group.DATA, from_="data"),
     Entry("imports", "Import", RESEARCHERS, Group.DATA),
@@ -72,23 +72,29 @@ ENTRIES = (
 )
 
 
-@cache
-def load_pages() -> dict[str, Callable[[], None]]:
-    """The `page` functions of all pages that are there, by name. Imports them."""
-    loaded = {}
-    for entry in ENTRIES:
-        module_name = f"app.pages.{entry.name}"
-        if find_spec(module_name) is not None:
-            loaded[entry.name] = importlib.import_module(module_name).page
-    return loaded
+_NAMES = frozenset(entry.name for entry in ENTRIES)
+_loading = RLock()
+
+
+def load_pages(go_on: Callable[[], bool] = lambda: True) -> dict[str, Callable[[], None]]:
+    """Import the pages, in the order of the table, as long as `go_on()`; their `page` functions by name."""
+    return {entry.name: _function(entry.name) for entry in ENTRIES if go_on()}
+
+
+def _function(name: str) -> Callable[[], None]:
+    # One thread at a time: of two that import modules which import each other, Python lets one see half of a module.
+    with _loading:
+        found: Callable[[], None] = importlib.import_module(f"app.pages.{name}").page
+        return found
+
+
+def _draw(name: str) -> None:
+    _function(name)()
 
 
 def entries_for(actor: Actor, role: Role | None) -> Iterator[Entry]:
     """The pages for somebody with this role in the chosen project (None: there is no project to choose)."""
-    there = load_pages()
     for entry in ENTRIES:
-        if entry.name not in there:
-            continue
         if role is None and not entry.without_project:
             continue
         if actor.is_admin or role in entry.roles or (role is None and entry.roles == EVERYBODY):
@@ -97,16 +103,10 @@ def entries_for(actor: Actor, role: Role | None) -> Iterator[Entry]:
 
 def find(name: str) -> Page:
     """The page of that name, for st.page_link and st.switch_page; NotFound when there is none."""
-    functions = load_pages()
-    for entry in ENTRIES:
-        if entry.name == name and name in functions:
-            return st.Page(
-                functions[name],
-                title=entry.title,
-                url_path=entry.name,
-                default=entry.name == "home",
-            )
-    raise NotFound(f"There is no page {name!r}. Known: {', '.join(functions)}.")
+    if name not in _NAMES:
+        raise NotFound(f"There is no page {name!r}. Known: {', '.join(entry.name for entry in ENTRIES)}.")
+    title = next(entry.title for entry in ENTRIES if entry.name == name)
+    return st.Page(partial(_draw, name), title=title, url_path=name, default=name == "home")
 
 
 def name_of(page: Page) -> str:

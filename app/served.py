@@ -12,6 +12,7 @@ import urllib.request
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from urllib.error import HTTPError
 
 from app.settings import Settings
 
@@ -37,6 +38,10 @@ class Served:
         try:
             with opener.open(f"{self.local}/healthz?server={self.word}", timeout=_PATIENCE_SECONDS) as answer:
                 return json.load(answer).get("here") is True
+        except HTTPError as error:  # it is not well, which need not keep it from being there
+            with suppress(OSError, ValueError, AttributeError):
+                return json.load(error).get("here") is True
+            return False
         except (OSError, ValueError):  # nobody there, or no Assay
             return False
 
@@ -68,10 +73,14 @@ def served_address(settings: Settings) -> str:
     """
     if settings.public_url:
         return settings.public_url
-    notes = sorted((settings.home / FOLDER).glob("*.json"), key=_age)
-    running = (one for one in map(_read, notes) if one is not None and one.answers())
-    found = next(running, None)
+    found = running(settings)
     return found.address if found else address_of(settings.host, settings.port)
+
+
+def running(settings: Settings) -> Served | None:
+    """The running server of this home folder, of several the one started last; None when there is none."""
+    notes = sorted((settings.home / FOLDER).glob("*.json"), key=_age)
+    return next((one for one in map(_read, notes) if one is not None and one.answers()), None)
 
 
 def address_of(host: str, port: int) -> str:

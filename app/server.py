@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 if str(ROOT) not in sys.path:  # Streamlit puts only the folder of app/main.py there
     sys.path.insert(0, str(ROOT))
 
+log = logging.getLogger(__name__)
+
 SCRIPT = ROOT / "app" / "main.py"
 
 # An annotator thinks for half a minute between two submits: the connection should still be there.
@@ -43,6 +46,7 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
     `served` is known when it is started by `serve`: by it the health check says whether this server is still there.
     """
     settings = settings or Settings.load()
+    gc.disable()  # until _WarmUp has frozen what is loaded: collecting while half a million objects come takes a tenth
     _share_arenas()
     apply_streamlit_options(settings)
 
@@ -65,11 +69,12 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
 
     @asynccontextmanager
     async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
-        await run_in_threadpool(_warm_up, state)
+        warming = _WarmUp(state)
         jobs.start(settings)
         try:
             yield {}
         finally:
+            await run_in_threadpool(warming.stop)
             await run_in_threadpool(jobs.stop)
             await run_in_threadpool(AppState.close, state)
 
@@ -129,20 +134,51 @@ def __getattr__(name: str) -> ASGIApp:
     return app
 
 
-def _warm_up(state: Any) -> None:
-    """Load what the first request would otherwise wait for, then take it out of the garbage collector's way.
+class _WarmUp:
+    """Loads what the first requests would otherwise wait for, while the server answers already.
 
-    What is loaded at start (Streamlit, pandas, SQLAlchemy: some hundred thousand objects) lives as long as the
-    process. Frozen, it is not walked again by every full collection, each of which would hold up everybody for 77 ms;
-    with Streamlit's collection after each script run switched off (streamlit_config/config.toml) a rerun takes 14 ms
-    instead of 80. Cycles that are made later are still collected.
+    The pages come with libraries for plots and numbers that take longer to import than everything else at start
+    (tests/bench/bench_start.py). A page that is asked for before its turn is loaded at once.
     """
-    from app.navigation import load_pages  # noqa: PLC0415
 
-    load_pages()
-    state.renderer.warm()
-    gc.collect()
-    gc.freeze()
+    def __init__(self, state: AppState) -> None:
+        self._state, self._stopped = state, Event()
+        self._thread = Thread(target=self._run, name="warming up", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Leave out what is not loaded yet, and wait for the end of what is being loaded."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        """Load; then take what is there out of the garbage collector's way.
+
+        What is loaded at start (Streamlit, pandas, SQLAlchemy: some hundred thousand objects) lives as long as the
+        process. Frozen, it is not walked again by every full collection, each of which would hold up everybody for
+        77 ms; with Streamlit's collection after each script run switched off (streamlit_config/config.toml) a rerun
+        takes 14 ms instead of 80. Cycles that are made later are still collected.
+        """
+        from app.navigation import load_pages  # noqa: PLC0415
+
+        try:
+            self._state.renderer.warm()
+            load_pages(lambda: not self._stopped.is_set())
+            if not self._stopped.is_set():
+                gc.collect()
+                gc.freeze()
+        finally:
+            gc.enable()
+        self._check()
+
+    def _check(self) -> None:
+        """Say in the log when the database is damaged; of a large one this is known only after the start."""
+        from db.soundness import damage_of  # noqa: PLC0415
+
+        with suppress(AssayError):
+            if said := damage_of(self._state.db):
+                call = self._state.settings.restore_call
+                log.error("The database is damaged (%s). Stop the server, then: %s", said, call)
 
 
 # Serving --------------------------------------------------------------------------------------------------------------

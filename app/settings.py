@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -183,10 +184,25 @@ class Settings:
         """The addresses of trusted proxies."""
         return [part.strip() for part in self.trusted_proxy.split(",") if part.strip()]
 
+    @property
+    def call(self) -> str:
+        """How the command line is to be called for this home folder, for messages: `assay --home …`."""
+        return f"assay --home {shlex.quote(str(self.home))}"
+
+    @property
+    def restore_call(self) -> str:
+        """The command that puts the newest backup back, for messages; with FILE where there is none."""
+        newest = max(self.backups_folder.glob("*.db"), key=lambda path: path.stat().st_mtime, default=None)
+        return f"{self.call} restore {'FILE' if newest is None else shlex.quote(str(newest))}"
+
     def prepare(self) -> Settings:
-        """Make the home folder, readable by its owner only if it is new; returns the settings for chaining."""
-        if not self.home.exists():
-            self.home.mkdir(parents=True, mode=0o700)
+        """Make the home folder, for its owner only, and so an empty one that is there; returns the settings.
+
+        What a folder that holds something may be read by is its owner's decision: `assay doctor` says what is open.
+        """
+        self.home.mkdir(parents=True, mode=0o700, exist_ok=True)
+        if next(self.home.iterdir(), None) is None:
+            self.home.chmod(0o700)
         return self
 
 

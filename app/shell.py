@@ -40,8 +40,7 @@ def draw(
         role = "administrator" if actor.is_admin else str(chosen.role) if chosen else "no project"
         where = f" in {chosen.name}" if chosen and not actor.is_admin else ""
         st.caption(ui.plain(role + where))
-        if "account" in navigation.load_pages():
-            st.page_link(navigation.find("account"), label="Password and sessions")
+        st.page_link(navigation.find("account"), label="Password and sessions")
         st.html('<div class="assay-menu"><a href="/sign-out" target="_self">Sign out</a></div>')
     about = {"project": str(chosen.project_id)} if chosen else {}
     with st.container(key="assay-bar"):

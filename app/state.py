@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotators.pages import Limits, PageCache, Renderer
-from annotators.scorers.embedder import offer
+from annotators.scorers.offered_models import offer
 from app.settings import Settings
 from app.upload_store import UploadStore
 from db import schema
 from db.engine import Database
+from db.faults import check_for_loss
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ def open_state(settings: Settings) -> AppState:
     settings.prepare()
     offer(settings.models)
     db = Database(settings.database, wait_seconds=settings.wait_seconds)
+    check_for_loss(db.url, documents=settings.documents_folder, backups=settings.backups_folder)
     schema.migrate(db, backups=settings.backups_folder)
     limits = Limits(seconds=settings.render_seconds, memory_bytes=settings.render_memory_mb << 20)
     renderer = Renderer(limits, workers=settings.render_workers)

@@ -86,9 +86,13 @@ def document_file(data_folder: Path, sha256: str) -> Path:
 
 
 def store(data_folder: Path, found: Bytes) -> Path | None:
-    """Copy the bytes into the data folder, whole or not at all; the new file, or None when they were there."""
+    """Copy the bytes into the data folder, whole or not at all; the new file, or None when there was one.
+
+    A file that was there and is not what its name says, because a disk failed, is replaced.
+    """
     target = document_file(data_folder, found.sha256)
-    if target.exists():
+    was_there = target.exists()
+    if was_there and _is_whole(target, found):
         return None
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".new-")
@@ -106,7 +110,14 @@ def store(data_folder: Path, found: Bytes) -> Path | None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return target
+    return None if was_there else target
+
+
+def _is_whole(file: Path, found: Bytes) -> bool:
+    if file.stat().st_size != found.path.stat().st_size:
+        return False
+    with file.open("rb") as there:
+        return hashlib.file_digest(there, "sha256").hexdigest() == found.sha256
 
 
 def give_bytes(document: Document, found: Bytes) -> bool:
@@ -174,17 +185,18 @@ def attach_bytes(
 ) -> bool:
     """Supply the bytes of a document that is known only by its key; False when it has the same ones already.
 
-    Nothing that points at the document changes. Raises NotFound, Conflict for other bytes, InvalidInput for bytes that
-    cannot be shown.
+    Bytes that it has but that were lost are put back. Nothing that points at the document changes. Raises NotFound,
+    Conflict for other bytes, InvalidInput for bytes that cannot be shown.
     """
     found = _look(source, key, renderer)
     with db.write() as session:
         document = session.execute(pick(Document).where(_has_key(project_id, key))).scalar_one_or_none()
         if document is None:
             raise NotFound(f"The project has no document {key!r}. Add it first, or check the key.")
-        if not give_bytes(document, found):
-            return False
+        is_new = give_bytes(document, found)
         store(data_folder, found)
+        if not is_new:
+            return False
         session.add(document)
         details = {"key": key, "sha256": found.sha256}
         record(session, actor, ATTACHED, "document", document.id, project_id=project_id, details=details)

@@ -14,13 +14,14 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
-from annotators.errors import AssayError
+from annotators.errors import AssayError, InvalidInput
+from db.faults import DatabaseUnavailable, fault_of, is_to_be_reopened
 from db.waiting import Places, deadline, given_deadline, seconds_left
 
 if TYPE_CHECKING:
@@ -52,13 +53,6 @@ def dumps(value: Any) -> str:
 def loads(value: Any) -> Any:
     """JSON as it comes from the database; SQLite gives a JSON column numeric affinity, so that 1 comes as such."""
     return value if isinstance(value, int | float) else orjson.loads(value)
-
-
-class DatabaseUnavailable(AssayError):
-    """The database cannot be reached, or stayed locked too long."""
-
-    status = 503
-    exit_code = 6
 
 
 class DatabaseBusy(DatabaseUnavailable):
@@ -118,9 +112,7 @@ class Database:
     """
 
     def __init__(self, url: str, *, pool_size: int = MOST_CONNECTIONS, wait_seconds: float = WAIT_SECONDS) -> None:
-        self.url = make_url(url)
-        if self.url.get_backend_name() == "postgresql":
-            self.url = self.url.set(drivername="postgresql+psycopg")
+        self.url = _checked_url(url)
         self.wait_seconds = wait_seconds
         self._writing = Places(1 if self.is_sqlite else min(MOST_WRITING, pool_size))
         self._connections = Places(pool_size)
@@ -179,7 +171,7 @@ class Database:
                 connection = session.connection(execution_options=view)
                 yield session
             except DBAPIError as error:
-                _explain(error)
+                self._explain(error)
             finally:
                 _put_back(session, connection)
 
@@ -192,7 +184,7 @@ class Database:
                 connection = self.engine.connect()
                 yield connection
             except DBAPIError as error:
-                _explain(error)
+                self._explain(error)
             finally:
                 _put_back(connection, connection)
 
@@ -211,7 +203,7 @@ class Database:
                 session.commit()
                 _note_saved()
             except DBAPIError as error:
-                _explain(error, committing=committing)
+                self._explain(error, committing=committing)
             finally:
                 _put_back(session, connection)
 
@@ -221,6 +213,12 @@ class Database:
             if not got:
                 raise busy("too much waits for it")
             yield
+
+    def _explain(self, error: DBAPIError, *, committing: bool = False) -> NoReturn:
+        """Raise what this error says about the database, in words; an error about something else as it is."""
+        if is_to_be_reopened(error):
+            self.engine.dispose()
+        _explain(error, self.url, committing=committing)
 
     def dispose(self) -> None:
         """Close every pooled connection."""
@@ -252,6 +250,54 @@ def _put_back(used: Session | Connection | None, connection: Connection | None) 
                 connection.close()
 
 
+def _checked_url(given: str) -> URL:
+    """The URL as SQLAlchemy takes it; InvalidInput names one that is none, without its password."""
+    try:
+        url = make_url(given)
+        name = url.get_backend_name()
+        if name == "sqlite":
+            return url
+        if name in ("postgresql", "postgres"):
+            return _checked_by_driver(url.set(drivername="postgresql+psycopg"))
+        amiss = f"Assay does not know databases of the kind {name!r}"
+    except (ArgumentError, ValueError):
+        amiss = "it is no address of a database"
+    except DBAPIError as error:
+        amiss = str(error.orig).splitlines()[0]
+    raise InvalidInput(
+        f"The database {without_password(given)!r} cannot be used: {amiss}. Write an address such as "
+        "postgresql://user:password@host/assay or sqlite:////path/to/assay.db (ASSAY_DATABASE_URL, or database_url in "
+        "assay.toml)."
+    )
+
+
+def _checked_by_driver(url: URL) -> URL:
+    """The URL, when PostgreSQL's driver knows all that it asks for; DBAPIError otherwise."""
+    from psycopg import ProgrammingError  # noqa: PLC0415 - who has SQLite need not load the driver
+    from psycopg.conninfo import make_conninfo  # noqa: PLC0415
+
+    engine = create_engine(url, poolclass=NullPool)
+    _, settings = engine.dialect.create_connect_args(url)
+    try:
+        make_conninfo(**{name: value for name, value in settings.items() if name != "context"})
+    except ProgrammingError as error:
+        raise DBAPIError("", None, error) from None
+    return url
+
+
+def without_password(url: str) -> str:
+    """A URL, however malformed, with *** where a password may be: behind user and colon, and behind `password=`."""
+    head, slashes, rest = url.partition("//") if "//" in url else ("", "", url)
+    account, at, place = rest.rpartition("@")
+    if not at:
+        account, at, place = rest.partition("/")
+    user, colon, secret = account.partition(":")
+    is_port = at != "@" and secret.isdigit()
+    shown = f"{head}{slashes}{user}{colon}{secret if is_port or not colon else '***'}{at}{place}"
+    start, named, secret = shown.partition("password=")
+    return f"{start}{named}***{secret[len(secret.partition('&')[0]) :]}" if named else shown
+
+
 def insert_many(connection: Connection, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Insert plain tuples through the driver, for imports of many rows; JSON columns are given as text."""
     if not rows:
@@ -278,7 +324,7 @@ def connected(database: Database) -> Iterator[Connection]:
         with unpooled(database).connect() as connection:
             yield connection
     except DBAPIError as error:
-        _explain(error)
+        _explain(error, database.url)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
@@ -338,8 +384,11 @@ def busy(why: str) -> DatabaseBusy:
     return DatabaseBusy(f"The database is busy: {why}. {outcome()}Try again in a moment.")
 
 
-def _explain(error: DBAPIError, *, committing: bool = False) -> NoReturn:
+def _explain(error: DBAPIError, url: URL, *, committing: bool = False) -> NoReturn:
     """Raise a driver's error as a domain error, where the database does not do its part; else as it is."""
+    fault = fault_of(error, url)
+    if fault is not None:
+        raise fault from error
     if isinstance(error, OperationalError) or error.connection_invalidated:
         raise _explained(error, committing=committing) from error
     raise error

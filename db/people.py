@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import delete, func
+from sqlalchemy import delete, func, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
@@ -21,6 +21,8 @@ from db.sign_in import end_sessions, failure_key
 
 LOCAL_NAME = "admin"
 MAX_NAME = 100
+_BEGINNING = 4_153_534_160
+"""The advisory lock of PostgreSQL under which the first administrator is made."""
 
 
 @dataclass(frozen=True)
@@ -313,15 +315,23 @@ def list_names(db: Database, actor: Actor, project_id: int) -> list[str]:
 
 def first_administrator(db: Database, *, name: str = LOCAL_NAME, password: str | None = None) -> Actor:
     """The administrator that `assay init` makes; when there is one already, the first of them, unchanged."""
+    return begin_administration(db, name=name, password=password)[0]
+
+
+def begin_administration(db: Database, *, name: str = LOCAL_NAME, password: str | None = None) -> tuple[Actor, bool]:
+    """As `first_administrator`, and whether it was made now: of several processes that ask at once, by one of them."""
     clean = _name(name)
     password_hash = hashed(check_rules(password, clean)) if password is not None else None
     with db.write() as session:
+        if not db.is_sqlite:  # where the transaction itself takes turns
+            session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _BEGINNING})
         person_id = _first_administrator_id(session)
-        if person_id is None:
-            person_id = _add(session, clean, password_hash, admin=True, role=None)
-            actor = actor_of(session, person_id, "command")
-            record(session, actor, "person added", "person", person_id, details={"admin": True, "default_role": None})
-        return actor_of(session, person_id, "command")
+        if person_id is not None:
+            return actor_of(session, person_id, "command"), False
+        person_id = _add(session, clean, password_hash, admin=True, role=None)
+        actor = actor_of(session, person_id, "command")
+        record(session, actor, "person added", "person", person_id, details={"admin": True, "default_role": None})
+        return actor, True
 
 
 def local_administrator(db: Database) -> Actor:

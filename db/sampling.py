@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from annotators.errors import InvalidInput
@@ -79,9 +79,9 @@ def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidat
     raise InvalidInput(f"{order!r} is not an order of items. Known: given, shuffled, by_question.")
 
 
-def sample_digest(ordered: Sequence[Candidate]) -> str:
-    """SHA-256 over the items and their contents in order: what a study's sample is known by."""
+def sample_digest(ordered: Iterable[tuple[str, str]]) -> str:
+    """SHA-256 over the items in order (external id, content hash): what a study's sample is known by."""
     digest = hashlib.sha256()
-    for candidate in ordered:
-        digest.update(f"{candidate.external_id}\x00{candidate.content_hash}\n".encode())
+    for external_id, content_hash in ordered:
+        digest.update(f"{external_id}\x00{content_hash}\n".encode())
     return digest.hexdigest()

@@ -1,27 +1,33 @@
-"""Bring a database to the schema of this version: migrations, guards, a backup before, and a refusal of the future."""
+"""Bring a database to the schema of this version: migrations, guards, a backup before, and a refusal of the future.
+
+Alembic is imported when there is something to migrate: a database that is up to date is known by one look, so that
+commands and the server need not wait for it.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect
 
 from annotators.errors import Conflict
 from db import guards
 from db.engine import Database, connected
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
     """Alembic's configuration without a file of its own."""
-    config = Config()
+    from alembic.config import Config as Made  # noqa: PLC0415
+
+    config = Made()
     config.set_main_option("script_location", str(MIGRATIONS))
     config.attributes["connection"] = connection
     return config
@@ -30,14 +36,23 @@ def alembic_config(connection: Connection | None = None) -> Config:
 def current_revision(database: Database) -> str | None:
     """The revision the database is at; None when it has no tables of ours."""
     with connected(database) as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        return _revision(connection)
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    return None if found is None else str(found)
 
 
 def head_revision() -> str:
-    """The revision that this version of the program needs."""
-    head = ScriptDirectory(str(MIGRATIONS)).get_current_head()
-    assert head is not None  # there is always a first migration
-    return head
+    """The revision that this version of the program needs: a revision is the number its file begins with."""
+    return max(_revisions())
+
+
+def _revisions() -> set[str]:
+    return {path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")}
 
 
 def migrate(database: Database, *, backups: Path | None = None, revision: str = "head") -> bool:
@@ -51,20 +66,23 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
     found = current_revision(database)
     if found == head_revision() and revision == "head":
         return False
-    known = {script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}
-    if found is not None and found not in known:
+    if found is not None and found not in _revisions():
         raise Conflict(
             f"The database is at revision {found!r}, which this version of Assay does not know: a newer version has "
             "written it. Start that version, or restore a backup from before."
         )
     if found is not None and backups is not None and database.is_sqlite:
         backup(database, backups / f"assay-{found}-{datetime.now(UTC):%Y%m%dT%H%M%S}.db")
+    from alembic import command  # noqa: PLC0415
+
     with connected(database) as connection:
         connection = connection.execution_options(assay_write=True)  # noqa: PLW2901 - the same connection, marked
         with connection.begin():
             if not database.is_sqlite:
-                # Two web processes that start together take turns here.
+                # Processes that start together take turns here; on SQLite the transaction itself makes them.
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4153534159)")
+            if revision == "head" and _revision(connection) == head_revision():
+                return False  # another process was first
             command.upgrade(alembic_config(connection), revision)
             if revision in ("head", head_revision()):
                 guards.install(connection)

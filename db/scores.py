@@ -11,7 +11,7 @@ from sqlmodel import Session, col
 from annotators.errors import InvalidInput
 from annotators.score_tasks import ScoringTask, scoring_task
 from annotators.scorers import SCORERS, Scorer
-from annotators.scorers.embedder import offered
+from annotators.scorers.offered_models import offered
 from annotators.scoring import ItemView, Parameters, ScoreValue, parameters_hash, parameters_of
 from db.engine import Database, dumps, insert_many
 from db.jobs import keep_run, run_of_job

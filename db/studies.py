@@ -127,7 +127,7 @@ def plan_study(
                 _annotator(session, project_id, name)
         drawn = _draw(session, project_id, protocol, design)
     n = len(drawn.ordered)
-    return StudyPlan(n, n * design.overlap, sample_digest(drawn.ordered), drawn.left_out, drawn.notes)
+    return StudyPlan(n, n * design.overlap, _digest(drawn.ordered), drawn.left_out, drawn.notes)
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -275,6 +275,10 @@ def _annotator(session: Session, project_id: int, name: str) -> int:
     return found
 
 
+def _digest(ordered: Sequence[Candidate]) -> str:
+    return sample_digest((one.external_id, one.content_hash) for one in ordered)
+
+
 def _insert_study(
     session: Session,
     actor: Actor,
@@ -292,7 +296,7 @@ def _insert_study(
         protocol_version=protocol.version,
         protocol=protocol.model_dump(mode="json"),
         protocol_hash=protocol.digest(),
-        sample_hash=sample_digest(ordered),
+        sample_hash=_digest(ordered),
         overlap=overlap,
         item_order=design.order,
         seed=design.seed,

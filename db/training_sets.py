@@ -115,6 +115,11 @@ def _stored(session: Session, version: TrainingSetVersion) -> TrainingSet:
     return set_of(Example(_label(row.label), row.text) for row in rows)
 
 
+def stored_hash(session: Session, version: TrainingSetVersion) -> str:
+    """The hash of the examples as they are in the database now, to be compared with the one that was kept."""
+    return _stored(session, version).hash
+
+
 def _label(label: str) -> AnswerLabel:
     if label not in LABELS:
         raise InvalidInput(f"{label!r} is no label of an example. Allowed: {', '.join(LABELS)}.")

@@ -9,13 +9,13 @@ from typing import Any
 
 from annotators.agreement import TITLES, CriterionAgreement, OwnWeights, Ratings, Statistic, benchmarks
 from annotators.agreement.annotators import similarity
+from annotators.version import program_version
 from exports import agreement_plots as plots
 from exports.agreement import GROUPINGS, AgreementReport, CriterionReport
 from exports.agreement_counts import Wanted, confusions, shares_by_rater, units_behind, word
 from exports.agreement_parts import by_part, over_time, parts_plot, parts_table, time_plot, time_table
 from exports.figures import between, number
 from exports.forest import forest
-from exports.manifest import program_version
 from exports.rating_tables import RatingTables
 from exports.report_files import Section, slug
 from exports.tables import TextTable, as_text

@@ -34,7 +34,6 @@ from exports.alignment_data import Human, StudyData, study_data
 from exports.alignment_scores import Metric, ProjectItem, metrics_about, project_items
 
 Labels = Literal["item", "each", "settled"]
-LABELS: tuple[Labels, ...] = ("item", "each", "settled")
 MOST_COMPARED = 8
 """Up to so many metrics every two of them are compared."""
 

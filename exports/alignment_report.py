@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from annotators.alignment import Aligned, Pairs, Resampling
+from annotators.version import program_version
 from exports import agreement_plots
 from exports import alignment_plots as plots
 from exports.alignment import AlignmentReport, comparable, pairs_of
@@ -19,7 +20,6 @@ from exports.alignment_data import grade_titles, grades_by_group
 from exports.alignment_sections import chosen, sections
 from exports.alignment_table import TableAlignment
 from exports.forest import forest
-from exports.manifest import program_version
 from exports.report_files import Section, report_latex, report_markdown, slug
 
 MOST_SCATTERS = 4

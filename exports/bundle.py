@@ -18,6 +18,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.version import program_version
 from db.as_of import marks
 from db.current import item_is_current, version_is_latest
 from db.documents import document_is_current
@@ -32,7 +33,7 @@ from exports.adjudicated_table import write_adjudicated
 from exports.formats.native import ITEMS, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.label_table import write_labels
-from exports.manifest import NAME, Manifest, program_version, study_snapshot
+from exports.manifest import NAME, Manifest, study_snapshot
 from exports.score_table import write_scores
 from exports.sinks import FolderSink, Out, Sink
 

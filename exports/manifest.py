@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +42,6 @@ class Manifest:
     def encoded(self) -> bytes:
         """The bytes of manifest.json."""
         return orjson.dumps(self.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def program_version() -> str:
-    """The version of Assay that runs: that of the checkout, else of the installed package."""
-    project = Path(__file__).parent.parent / "pyproject.toml"
-    if project.is_file():
-        return str(tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"])
-    return version("assay")
 
 
 def study_snapshot(study: Study) -> dict[str, Any]:

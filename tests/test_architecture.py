@@ -117,6 +117,20 @@ def test_the_web_process_loads_no_embedding_model() -> None:
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
 
 
+@pytest.mark.slow
+def test_the_server_answers_before_it_loads_what_only_pages_need(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom app.settings import Settings\nfrom app.server import create_app\n"
+        f"from db.engine import Database\nfrom db.schema import migrate\nmigrate(Database('sqlite:///{tmp_path}/assay.db'))\n"
+        "del sys.modules['alembic']\n"
+        f"create_app(Settings.load({{}}, home=Path({str(tmp_path)!r})))\n"
+        "slow = ('pandas', 'scipy', 'altair', 'pyarrow', 'pymupdf', 'torch', 'alembic')\n"
+        "print([name for name in slow if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
+
+
 def _distributions(requirements: list[str]) -> set[str]:
     return {re.match(r"[\w.-]+", one)[0].lower() for one in requirements}  # type: ignore[index]
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from annotators.errors import InvalidInput
 from annotators.pages.kinds import MEDIA_TYPES
+from annotators.pages.original import check_original
 from annotators.pages.renderer import Renderer
 from annotators.pages.results import PAGE_MEDIA_TYPES, WHOLE, Crop, PageNotDrawn, RenderedPage, Why
 
@@ -182,6 +183,7 @@ class PageCache:
             raise known.error.again()
 
     def _draw(self, key: _Key, path: Path) -> RenderedPage:
+        check_original(path, key.sha256)
         try:
             drawn = self._renderer.render(path, key.media_type, key.page, key.width, key.crop)
         except PageNotDrawn as failure:

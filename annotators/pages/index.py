@@ -23,6 +23,7 @@ from pathlib import Path
 
 from annotators.errors import InvalidInput
 from annotators.pages.kinds import MEDIA_TYPES
+from annotators.pages.original import check_original
 from annotators.pages.renderer import Renderer
 from annotators.pages.results import PageNotDrawn, Why
 from annotators.pages.words import VERSION, PageWords, Unreadable
@@ -265,6 +266,7 @@ class WordIndex:
                 return found | dict.fromkeys(left, failure)
             batch = left[:1] if one_by_one else left[:PAGES_A_FILE]
             try:
+                check_original(source.path, source.sha256)
                 got = self._renderer.words(source.path, source.media_type, batch, _SLICE_SECONDS)
             except PageNotDrawn as failure:
                 if failure.why is Why.BUSY:

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from annotators.scorers.embedder import BUNDLED, Vectors, embedder
+from annotators.scorers.embedder import Vectors, embedder
+from annotators.scorers.offered_models import BUNDLED
 from annotators.scorers.training_sets import AnswerLabel, TrainingSet, find_training_set, starting_hash
 from annotators.scorers.words import words
 from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind

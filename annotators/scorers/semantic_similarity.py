@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from annotators.scorers.abstention import EMPTY
-from annotators.scorers.embedder import BUNDLED, embedder
+from annotators.scorers.embedder import embedder
+from annotators.scorers.offered_models import BUNDLED
 from annotators.scorers.references import NO_REFERENCE, reference_texts
 from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
 

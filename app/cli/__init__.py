@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import typer
 
 from annotators.errors import AssayError
+from annotators.version import program_version
 from app.cli import (
     agreement,
     alignment,
@@ -65,6 +66,12 @@ for module in (
     module.add_to(app)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"assay {program_version()}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     context: typer.Context,
@@ -82,14 +89,11 @@ def options(
         help="Act as this person.  [default: the first administrator]",
         show_default=False,
     ),
-    version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
+    ),
 ) -> None:
     """Keep what holds for every command."""
-    if version:
-        from exports.manifest import program_version
-
-        typer.echo(f"assay {program_version()}")
-        raise typer.Exit
     context.obj = Given(home=home, acting_as=acting_as)
 
 

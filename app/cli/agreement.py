@@ -21,6 +21,7 @@ from app.cli.base import (
     SomeProject,
     SomeStudy,
     TableFile,
+    check_names,
     column,
     command,
     one_of,
@@ -151,6 +152,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     if isinstance(what, Path):
         # Before anything large is imported: a wrong name is refused at once.
         check_columns(what, _named_columns(of_tables))
+    check_names(context, what)
     from annotators.agreement import agreement_report as report_of
     from exports.agreement import agreement_report
     from exports.agreement_report import Report

@@ -18,6 +18,7 @@ from app.cli.base import (
     SomeProject,
     SomeStudy,
     TableFile,
+    check_names,
     column,
     command,
     one_of,
@@ -30,6 +31,9 @@ from exports.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.alignment import Aligned
+    from exports.alignment import Labels
+
+LABELS: tuple[Labels, ...] = ("item", "each", "settled")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -115,6 +119,7 @@ def alignment(  # noqa: PLR0917 - the command's options
         "positive": positive, "threshold": threshold, "human_scale": human_scale,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables)
+    which = one_of(labels, LABELS, "--labels")
     scale = None if human_scale is None else two_ends(human_scale, "--human-scale")
     if isinstance(what, Path):
         if scorer or by:
@@ -125,8 +130,9 @@ def alignment(  # noqa: PLR0917 - the command's options
         names = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
         columns = {name: f"--{option}" for option, name in names.items() if name}
         check_columns(what, columns | dict.fromkeys(metric or (), "--metric"))
+    check_names(context, what)
     from annotators.alignment import Resampling
-    from exports.alignment import LABELS, AlignmentReport, alignment_report
+    from exports.alignment import AlignmentReport, alignment_report
     from exports.alignment_table import Named, TableAlignment, align_table
 
     asked = Resampling(resamples, seed, level, "percentile" if kind == "percentile" else "BCa")
@@ -140,12 +146,10 @@ def alignment(  # noqa: PLR0917 - the command's options
                 what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon, scale=scale
             )
     else:
-        if labels not in LABELS:
-            raise typer.BadParameter(f"{labels!r} is none of {', '.join(LABELS)}.", param_hint="--labels")
         with opened(context) as here, progress("Measuring") as move:
             found = alignment_report(
                 here.db, here.actor, study_id_of(here, *what),
-                scorers=tuple(scorer or ()), labels=labels, by=by, asked=asked, epsilon=epsilon, progress=move,
+                scorers=tuple(scorer or ()), labels=which, by=by, asked=asked, epsilon=epsilon, progress=move,
             )  # fmt: skip
     if report is not None:
         from exports.alignment_report import Report

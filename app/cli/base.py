@@ -131,31 +131,35 @@ def home_is_given(context: typer.Context) -> bool:
     return context.find_root().obj.home is not None or origin != "default"
 
 
-def in_words(settings: Settings) -> str:
-    """How the command line is to be called for this home folder, for messages: `assay --home …`."""
-    return f"assay --home {settings.home}"
-
-
 @contextmanager
 def database_of(settings: Settings, *, create: bool = False) -> Iterator[Database]:
-    """The database, brought up to date (a copy is made before); NotFound when it is not there and not to be made."""
+    """The database, brought up to date (a copy is made before); NotFound when it is not there and not to be made.
+
+    One that is damaged, or whose file is lost, is told with the command that puts a backup back.
+    """
     from db import schema
     from db.engine import Database
+    from db.faults import DatabaseDamaged, check_for_loss
 
     db = Database(settings.database)
     try:
+        check_for_loss(db.url, documents=settings.documents_folder, backups=settings.backups_folder)
         there = not db.is_sqlite or Path(str(db.url.database)).exists()
         found = schema.current_revision(db) if there else None
         if found is None and not create:
             place = settings.home if db.is_sqlite else db.url.render_as_string(hide_password=True)
             raise NotFound(
-                f"There is no Assay database in {place} yet. Make one with: {in_words(settings)} init, or name "
+                f"There is no Assay database in {place} yet. Make one with: {settings.call} init, or name "
                 "another folder with --home or ASSAY_HOME."
             )
         if schema.migrate(db, backups=settings.backups_folder) and found is not None:
             note = f" A copy from before is in {settings.backups_folder}." if db.is_sqlite else ""
             typer.echo(f"The database was brought from revision {found} to {schema.head_revision()}.{note}", err=True)
         yield db
+    except DatabaseDamaged as error:
+        if not db.is_sqlite:
+            raise DatabaseDamaged(f"{error} Use pg_restore.") from error
+        raise DatabaseDamaged(f"{error} Stop the server, then: {settings.restore_call}") from error
     finally:
         db.dispose()
 
@@ -183,6 +187,13 @@ def study_id_of(here: Here, project: str, study: str) -> int:
     from db.studies import find_study
 
     return find_study(here.db, here.actor, project_id_of(here, project), name=study)
+
+
+def check_names(context: typer.Context, what: Path | tuple[str, str]) -> None:
+    """NotFound for names of a project and study that are not there, before anything large is imported."""
+    if not isinstance(what, Path):
+        with opened(context) as here:
+            study_id_of(here, *what)
 
 
 def password_from_stdin() -> str:

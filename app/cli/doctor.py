@@ -1,20 +1,26 @@
-"""What `assay doctor` finds: versions, settings, the database, and what is missing."""
+"""What `assay doctor` finds: versions, settings, and what is amiss, each with its remedy."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import os
 import platform
+import shlex
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from annotators.errors import AssayError
+from annotators.version import program_version
 from app.settings import ROOT, STREAMLIT_CONFIG, Settings
-from db import schema
-from db.engine import Database, DatabaseUnavailable
+from db import schema, soundness
+from db.engine import Database
+from db.faults import DatabaseDamaged, DatabaseUnavailable, check_for_loss
 from db.people import local_administrator
-from exports.manifest import program_version
 
 PACKAGES = (
     "streamlit", "sqlmodel", "sqlalchemy", "alembic", "psycopg", "pymupdf", "pillow", "numpy", "scipy", "krippendorff",
@@ -24,9 +30,16 @@ PACKAGES = (
 _COMPONENT = ROOT / "app" / "widgets" / "annotate"
 
 
-def examine(settings: Settings) -> dict[str, Any]:
-    """Everything as one JSON document. `problems` are what has to be put right, each with its remedy."""
-    database, problems = _database(settings)
+_LEAST_FREE = 64 << 20
+_MOST_LISTED = 5
+
+
+def examine(settings: Settings, *, deep: bool = False) -> dict[str, Any]:
+    """Everything as one JSON document. `problems` are what has to be put right, each with its remedy.
+
+    `deep` reads everything: the whole database, the bytes of all documents, and what hashes are kept of.
+    """
+    database, problems = _database(settings, deep=deep)
     return {
         "version": program_version(),
         "python": platform.python_version(),
@@ -35,7 +48,8 @@ def examine(settings: Settings) -> dict[str, Any]:
         "home": str(settings.home),
         "database": database,
         "settings": [asdict(one) for one in settings.describe()],
-        "problems": [*problems, *_missing(settings)],
+        "deep": deep,
+        "problems": [*problems, *_missing(), *_home(settings)],
     }
 
 
@@ -46,9 +60,11 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _database(settings: Settings) -> tuple[dict[str, Any], list[str]]:
+# The database ---------------------------------------------------------------------------------------------------------
+
+
+def _database(settings: Settings, *, deep: bool) -> tuple[dict[str, Any], list[str]]:
     facts: dict[str, Any] = {"kind": None, "version": None, "revision": None, "needs_revision": schema.head_revision()}
-    call = f"assay --home {settings.home}"
     try:
         db = Database(settings.database)
     except AssayError as error:
@@ -57,47 +73,127 @@ def _database(settings: Settings) -> tuple[dict[str, Any], list[str]]:
     facts["version"] = db.library_version
     facts["address"] = db.url.render_as_string(hide_password=True)
     try:
+        check_for_loss(db.url, documents=settings.documents_folder, backups=settings.backups_folder)
         if db.is_sqlite and not Path(str(db.url.database)).exists():
-            return facts, [f"There is no database yet. Make one with: {call} init"]
-        problems = _state(db, facts, call)
+            return facts, [f"There is no database yet. Make one with: {settings.call} init"]
+        problems = _state(db, facts, settings, deep=deep)
         facts["version"] = db.library_version
         return facts, problems
+    except DatabaseDamaged as error:
+        return facts, [f"{error} {_remedy(settings, db)}"]
     except DatabaseUnavailable as error:
         return facts, [str(error)]
     finally:
         db.dispose()
 
 
-def _state(db: Database, facts: dict[str, Any], call: str) -> list[str]:
+def _remedy(settings: Settings, db: Database) -> str:
+    if db.is_sqlite:
+        return f"Stop the server, then: {settings.restore_call}"
+    return "Restore a dump with pg_restore."
+
+
+def _state(db: Database, facts: dict[str, Any], settings: Settings, *, deep: bool) -> list[str]:
+    if said := soundness.damage_of(db, deep=deep):
+        return [f"The database is damaged ({said}). {_remedy(settings, db)}"]
     facts["revision"] = schema.current_revision(db)
     if facts["revision"] is None:
-        return [f"The database is empty. Make its tables with: {call} init"]
+        return [f"The database is empty. Make its tables with: {settings.call} init"]
     if facts["revision"] != facts["needs_revision"]:
         return [
             f"The database is at revision {facts['revision']}, this version needs {facts['needs_revision']}. Bring it "
-            f"up to date with: {call} init (a copy is made before)"
+            f"up to date with: {settings.call} init (a copy is made before)"
         ]
     missing = schema.missing_tables(db)
     if missing:
-        return [f"The database lacks the tables {', '.join(missing)}. Restore a backup with: {call} restore FILE"]
+        return [f"The database lacks the tables {', '.join(missing)}. {_remedy(settings, db)}"]
+    problems = []
     try:
         facts["administrator"] = local_administrator(db).name
+    except DatabaseUnavailable:
+        raise
     except AssayError:
-        return [f"There is no administrator. Make one with: {call} init"]
-    return []
+        problems.append(f"There is no administrator. Make one with: {settings.call} init")
+    if error := soundness.takes_writing(db):
+        problems.append(str(error))
+    if deep:
+        problems += [
+            f"The database has rows that point at rows which are not there: {one}. {_remedy(settings, db)}"
+            for one in soundness.dangling(db)
+        ]
+        problems += _shortened(
+            [
+                f"The database does not say what it did: {one} is not what its hash says. {_remedy(settings, db)}"
+                for one in soundness.wrong_hashes(db)
+            ]
+        )
+    return problems + document_problems(settings, db, deep=deep)
 
 
-def _missing(settings: Settings) -> list[str]:
+# Documents and folders ------------------------------------------------------------------------------------------------
+
+
+def document_problems(settings: Settings, db: Database, *, deep: bool = False) -> list[str]:
+    """A sentence for each document whose bytes are missing, or (with `deep`) not what they were, and its remedy."""
+    return _shortened(
+        [
+            f"The bytes of {_listed(one.keys)} are {one.what} ({one.path}). Copy this file from your copy of the home "
+            f"folder, or import the document again, which puts its bytes back: {settings.call} import PROJECT SOURCE"
+            for one in soundness.documents_amiss(db, settings.documents_folder, deep=deep)
+        ]
+    )
+
+
+def _listed(keys: list[str]) -> str:
+    more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""
+    return ", ".join(repr(key) for key in keys[:3]) + more
+
+
+def _shortened(problems: list[str]) -> list[str]:
+    """The first ones, and how many more there are of the kind."""
+    more = len(problems) - _MOST_LISTED
+    return problems[:_MOST_LISTED] + ([f"And {more:,} more of the kind."] if more > 0 else [])
+
+
+def _missing() -> list[str]:
     problems = [f"The package {name} is not installed. Install Assay again." for name in PACKAGES if not _version(name)]
     parts = (STREAMLIT_CONFIG, _COMPONENT)
-    problems += [f"{path} is missing. Install Assay again." for path in parts if not path.exists()]
-    folders = (settings.home, settings.documents_folder, settings.pages_folder, settings.backups_folder)
-    remedy = "Change its owner or permissions, or choose another --home."
-    return problems + [
-        f"{folder} cannot be written to. {remedy}"
-        for folder in folders
-        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK)
-    ]
+    return problems + [f"{path} is missing. Install Assay again." for path in parts if not path.exists()]
+
+
+def _home(settings: Settings) -> Iterator[str]:
+    """What is amiss with the home folder: who may read it, and whether it takes files."""
+    if not settings.home.is_dir():
+        return
+    if os.name == "posix" and (mode := stat.S_IMODE(settings.home.stat().st_mode)) & 0o077:
+        yield (
+            f"Other people of this machine may look into {settings.home} (its permissions are {mode:o}), where the "
+            f"database and the documents are. Keep them out: chmod go-rwx {shlex.quote(str(settings.home))}"
+        )
+    free = shutil.disk_usage(settings.home).free
+    if free < _LEAST_FREE:
+        yield (
+            f"The disk of {settings.home} is nearly full ({free >> 20} MB are left). Free some space, or move the home "
+            "folder to another disk."
+        )
+    for folder in (settings.home, settings.documents_folder, settings.pages_folder, settings.backups_folder):
+        if folder.is_dir() and (said := _refusal(folder)):
+            yield (
+                f"{folder} takes no files ({said}). Free some space, mount its disk for writing, change its owner or "
+                "permissions, or choose another --home."
+            )
+
+
+def _refusal(folder: Path) -> str | None:
+    """Why a file cannot be written there, tried with one that is removed again; None when it can."""
+    try:
+        with tempfile.NamedTemporaryFile(prefix=".assay-doctor-", dir=folder) as trial:
+            trial.write(bytes(1 << 16))
+            trial.flush()
+            os.fsync(trial.fileno())
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
 
 
 def in_lines(found: dict[str, Any]) -> str:
@@ -118,4 +214,4 @@ def in_lines(found: dict[str, Any]) -> str:
         lines.append(f"  {one['name']} = {one['value'] or '(empty)'}{origin}")
         lines.append(f"      {one['variable']}, default {one['default'] or '(empty)'}: {one['help']}")
     problems = [f"  {problem}" for problem in found["problems"]]
-    return "\n".join([*lines, "", *(["What is missing:", *problems] if problems else ["Nothing is missing."])])
+    return "\n".join([*lines, "", *(["What is amiss:", *problems] if problems else ["Nothing is amiss."])])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base import AsJson, Here, command, database_of, in_words, opened, settings_of
-from app.cli.output import emit
+from annotators.errors import Conflict
+from app.cli.base import AsJson, Here, command, database_of, opened, settings_of
+from app.cli.output import emit, working
 from app.cli.people import sign_in_address
 
 if TYPE_CHECKING:
     from app.settings import Settings
+    from db.engine import Database
 
 Host = Annotated[
     str | None,
@@ -47,7 +50,7 @@ def add_to(app: typer.Typer) -> None:
     command(app, "demo", "assay --home ./assay-home demo --serve", "assay --home ./assay-home demo --serve --no-open")(
         demo
     )
-    command(app, "doctor", "assay --home ./assay-home doctor")(doctor)
+    command(app, "doctor", "assay --home ./assay-home doctor", "assay --home ./assay-home doctor --deep")(doctor)
     command(app, "backup", "assay --home ./assay-home backup", "assay --home ./assay-home backup --to monday.db")(
         backup
     )
@@ -76,7 +79,7 @@ def init(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 def _init_in_words(here: Here, address: str | None) -> str:
-    call = in_words(here.settings)
+    call = here.settings.call
     if address is None:
         return (
             f"{here.settings.home} is ready; its first administrator is {here.actor.name}.\n"
@@ -91,19 +94,14 @@ def _init_in_words(here: Here, address: str | None) -> str:
 @contextmanager
 def begun(context: typer.Context, **given: Any) -> Iterator[tuple[Here, bool]]:
     """The home folder with its folders, database and first administrator, made where missing; whether they are new."""
-    from annotators.errors import NotFound
-    from db.people import first_administrator, local_administrator
+    from db.people import begin_administration
 
     settings = settings_of(context, **given).prepare()
-    for folder in (settings.documents_folder, settings.pages_folder, settings.backups_folder):
-        folder.mkdir(parents=True, exist_ok=True)
     with database_of(settings, create=True) as db:
-        try:
-            local_administrator(db)
-            is_new = False
-        except NotFound:
-            is_new = True
-        yield Here(settings, db, first_administrator(db)), is_new
+        for folder in (settings.documents_folder, settings.pages_folder, settings.backups_folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        actor, is_new = begin_administration(db)
+        yield Here(settings, db, actor), is_new
 
 
 # Serving --------------------------------------------------------------------------------------------------------------
@@ -118,9 +116,22 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the app until it is stopped (Ctrl-C)."""
+    gc.disable()  # as app/server.py does until everything is loaded
     with opened(context, host=host, port=port) as here:
         settings = here.settings
+        _check_a_moment(here.db)
     serve_until_stopped(settings, sign_in=sign_in, open_browser=False)
+
+
+def _check_a_moment(db: Database) -> None:
+    """Raise DatabaseDamaged for what is found within half a second; the server checks the rest (app/server.py)."""
+    from db.faults import damaged
+    from db.soundness import damage_in
+
+    if db.is_sqlite:
+        path = Path(str(db.url.database))
+        if said := damage_in(path, seconds=0.5):
+            raise damaged(path.name, said)
 
 
 def serve_until_stopped(settings: Settings, *, sign_in: bool, open_browser: bool | None) -> None:
@@ -195,7 +206,7 @@ def demo(
 
 
 def _demo_addresses(settings: Settings, addresses: dict[str, str]) -> str:
-    call = in_words(settings)
+    call = settings.call
     if not addresses:
         return f"Start the server with: {call} serve --sign-in; another address with: {call} user sign-in-address NAME"
     lines = [f"Start the server with: {call} serve", "Then each of these signs somebody in once:"]
@@ -218,14 +229,25 @@ def _is_free(host: str, port: int) -> bool:
 # Keeping --------------------------------------------------------------------------------------------------------------
 
 
-def doctor(context: typer.Context, as_json: AsJson = False) -> None:
-    """Print versions, settings, the database, and what is missing.
+def doctor(
+    context: typer.Context,
+    deep: Annotated[
+        bool,
+        typer.Option(
+            "--deep",
+            help="Read everything: the whole database, the bytes of all documents, and every hash that is kept.",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print versions, settings, the database, and what is amiss.
 
-    The exit code is 1 if anything is missing.
+    What is missing, damaged, full, read-only or open to others: each finding says what to do, and the exit code is 1.
     """
     from app.cli.doctor import examine, in_lines
 
-    found = examine(settings_of(context))
+    with working("Reading everything") if deep else nullcontext():
+        found = examine(settings_of(context), deep=deep)
     emit(found, lambda: in_lines(found), as_json=as_json)
     if found["problems"]:
         raise typer.Exit(1)
@@ -243,14 +265,20 @@ def backup(
 ) -> None:
     """Copy the SQLite database, which may be in use.
 
-    The documents (the folder data/ in the home folder) are not in it: copy them as well.
+    The copy is checked. The documents (the folder data/ in the home folder) are not in it: copy them as well; documents
+    whose bytes are missing are listed, and the exit code is then 1.
     """
+    from app.cli.doctor import document_problems
     from db.backups import back_up
 
     with opened(context) as here:
-        target = to or here.settings.backups_folder / f"assay-{datetime.now(UTC):%Y%m%dT%H%M%S}.db"
+        target = to or here.settings.backups_folder / f"assay-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.db"
         path = back_up(here.db, here.actor, target=target)
-        emit({"backup": str(path), "bytes": path.stat().st_size}, f"Wrote {path}", as_json=as_json)
+        problems = document_problems(here.settings, here.db)
+    document = {"backup": str(path), "bytes": path.stat().st_size, "problems": problems}
+    emit(document, lambda: "\n".join([f"Wrote {path}", *problems]), as_json=as_json)
+    if problems:
+        raise typer.Exit(1)
 
 
 def restore(
@@ -260,11 +288,29 @@ def restore(
 ) -> None:
     """Put a backup of the SQLite database back.
 
-    What was there is kept in the folder backups. Stop the server first.
+    The backup is checked before anything is replaced. What was there is kept: in the folder backups, or, when it is
+    damaged, beside the database. Stop the server first.
     """
+    from app.served import running
+    from db.backups import is_usable, replace_unusable
     from db.backups import restore as put_back
+    from db.engine import Database
 
-    with opened(context) as here:
-        done = put_back(here.db, here.actor, source=file, backups=here.settings.backups_folder)
-        document = {"restored": str(file), "revision": done.revision, "before": str(done.before)}
-        emit(document, f"Restored {file}. What was there before is in {done.before}", as_json=as_json)
+    settings = settings_of(context).prepare()
+    database = Database(settings.database)
+    try:
+        whole = not database.is_sqlite or is_usable(database)
+        if not whole:
+            if served := running(settings):
+                raise Conflict(f"A server is running at {served.address}. Stop it, then restore.")
+            done = replace_unusable(database, source=file, acting_as=context.find_root().obj.acting_as)
+    finally:
+        database.dispose()
+    if whole:
+        with opened(context) as here:
+            done = put_back(here.db, here.actor, source=file, backups=settings.backups_folder)
+    kept = None if done.before is None else str(done.before)
+    document = {"restored": str(file), "revision": done.revision, "before": kept, "was_damaged": not whole}
+    what = "What was there before" if whole else "The damaged database that was there before"
+    words = f"Restored {file}. " + ("There was no database before." if kept is None else f"{what} is in {kept}")
+    emit(document, words, as_json=as_json)

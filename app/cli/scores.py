@@ -86,7 +86,7 @@ def score(  # noqa: PLR0917 - the command's options
         raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="PROJECT")
     if format_name or skip_bad:
         raise typer.BadParameter("--format and --skip-bad are about --input. Leave them out.", param_hint="--format")
-    from annotators.scorers.embedder import offer
+    from annotators.scorers.offered_models import offer
     from db.score_gaps import score_gaps
     from db.score_summaries import score_summary
     from db.scores import plan_scoring

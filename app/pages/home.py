@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import navigation, ui, wording
+from app import ui, wording
 from app.state import app_state
 from app.widgets import blocks, next_steps
 from app.widgets.next_steps import Standing
@@ -98,8 +98,7 @@ def _annotate(row: StudyRow) -> None:
 def _adjudicate(row: StudyRow) -> None:
     with _row(f"adjudicate-{row.study_id}"):
         _about(row, f"{wording.count(row.disputed, 'disputed item')} of {row.n_items:,}", None)
-        if "adjudicate" in navigation.load_pages():
-            ui.link("Adjudicate", "adjudicate", primary=True, study=row.study_id, project=row.project_id)
+        ui.link("Adjudicate", "adjudicate", primary=True, study=row.study_id, project=row.project_id)
 
 
 def _row(key: str) -> DeltaGenerator:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
-from annotators.scorers.embedder import offered
+from annotators.scorers.offered_models import offered
 from annotators.scoring import SCORERS, Scorer, allowed_values
 from app import jobs, ui
 from app.job_kinds import SCORE

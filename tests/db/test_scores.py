@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from annotators.errors import InvalidInput, NotAllowed, NotFound
-from annotators.scorers.embedder import offer
+from annotators.scorers.offered_models import offer
 from annotators.scoring import Part
 from db import scored_items, scores
 from db.engine import Database

@@ -16,7 +16,8 @@ from sqlalchemy import text
 from sqlmodel import func, select
 
 from annotators.errors import Conflict
-from db.engine import Database, DatabaseBusy, DatabaseUnavailable, OutcomeUnknown, as_one, connected
+from db.engine import Database, DatabaseBusy, OutcomeUnknown, as_one, connected
+from db.faults import DatabaseUnavailable
 from db.models import Submission
 from db.projects import create_project, my_projects
 from db.waiting import Places, waiting_at_most

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.navigation import ENTRIES, load_pages
+from app.navigation import ENTRIES
 from app.sample_project import ANNOTATOR, PROJECT, make_sample_project
 from db.people import set_password
 from db.projects import find_project
@@ -48,7 +48,7 @@ def addresses(server: RunningServer) -> dict[str, str]:
     studies = {row.name: row.study_id for row in list_studies(server.db, server.admin, project_id)}
     found = {}
     for entry in ENTRIES:
-        if entry.name in load_pages() and entry.name not in ("annotate", "item", "revise"):
+        if entry.name not in ("annotate", "item"):
             study = STUDY_PAGES.get(entry.name)
             about = f"&study={studies[study]}" if study else ""
             path = "" if entry.name == "home" else entry.name
@@ -97,7 +97,7 @@ def take_real(browser: Browser, server: RunningServer, made: RealProjects, folde
     """Every page about real data in every size, light and dark."""
     metrics = f"project={made.fathoms}&study={made.metrics}"
     verification = f"project={made.reports}&study={made.verification}"
-    listed = [entry.name for entry in ENTRIES if entry.name in load_pages() and entry.name not in ("item", "revise")]
+    listed = [entry.name for entry in ENTRIES if entry.name != "item"]
     for (size, (width, height)), dark in itertools.product(SIZES.items(), (False, True)):
         for who in ("admin", "ada", "dora"):
             context = browser.new_context(

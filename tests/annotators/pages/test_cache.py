@@ -249,3 +249,23 @@ def test_a_name_that_is_not_a_hash_never_becomes_a_path(counting: Counting, tmp_
     for ask in (lambda: cache.get(digest, tmp_path, PDF, 1, 160), lambda: cache.forget(digest)):
         with pytest.raises(InvalidInput, match="not a SHA-256"):
             ask()
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"%PDF-1.7 nothing", None])
+def test_a_document_that_was_spoilt_is_drawn_again_once_it_was_put_back(
+    counting: Counting, tmp_path: Path, spoilt: bytes | None
+) -> None:
+    """Neither that it is broken, nor a picture of what stood in its place (another document), is kept."""
+    data = makers.pdf("The rent was 600 euros.")
+    path = makers.put(tmp_path, "document.pdf", data)
+    cache = PageCache(tmp_path / "cache", counting)
+    path.write_bytes(makers.pdf("The rent was 700 euros.") if spoilt is None else spoilt)
+    for _ in range(2):
+        with pytest.raises(PageNotDrawn) as caught:
+            cache.get(makers.sha256(data), path, PDF, 1, 480)
+        assert caught.value.why is Why.MISSING
+    assert on_disk(tmp_path / "cache") == []
+    path.write_bytes(data)
+    assert cache.get(makers.sha256(data), path, PDF, 1, 480).width == 480
+    path.write_bytes(b"")
+    assert cache.get(makers.sha256(data), path, PDF, 1, 480).width == 480, "what was drawn of the right bytes stays"

@@ -193,3 +193,15 @@ def test_a_search_for_signs_alone_says_what_to_type() -> None:
     assert search("   ", {}).count == 0
     with pytest.raises(InvalidInput, match="201"):
         search("x" * 201, {})
+
+
+def test_a_document_that_was_spoilt_is_read_again_once_it_was_put_back(counting: Counting, tmp_path: Path) -> None:
+    source = put(tmp_path, ordinary(3))
+    data = source.path.read_bytes()
+    index = WordIndex(tmp_path / "cache", tmp_path / "ocr", counting)
+    source.path.write_bytes(data[: len(data) // 2])
+    failure = index.get(source, [1])[1]
+    assert isinstance(failure, PageNotDrawn)
+    assert failure.why is Why.MISSING
+    source.path.write_bytes(data)
+    assert isinstance(index.get(source, [1])[1], PageWords)

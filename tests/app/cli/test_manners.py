@@ -200,17 +200,64 @@ _LOADED = (
 )
 
 
-def loaded_by(*arguments: str | Path) -> set[str]:
+def loaded_by(*arguments: str | Path, code: int = 0) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", _LOADED, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert "CODE 0" in done.stdout, done.stdout + done.stderr
+    assert f"CODE {code}" in done.stdout, done.stdout + done.stderr
     return set(done.stdout.rpartition("LOADED ")[2].split())
 
 
 def test_help_and_lists_load_nothing_that_is_slow() -> None:
     assert not loaded_by("--help") & {"sqlalchemy", "pydantic", "numpy", "streamlit", "pandas", "rich"}
     assert not loaded_by("protocols") & {"sqlalchemy", "numpy", "streamlit", "pandas"}
+    assert not loaded_by("--version") & {"sqlalchemy", "pydantic", "numpy", "streamlit", "pandas"}
+
+
+def test_the_version_is_printed_without_a_command(assay: CommandLine) -> None:
+    assert re.fullmatch(r"assay \d+\.\d+\.\d+\S*\n", assay("--version").out)
+    assert not assay.home.exists()
+
+
+_SLOW = {"torch", "sentence_transformers", "pandas", "streamlit", "altair", "scipy", "numpy", "pyarrow", "pymupdf"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["frobnicate"], 2),
+        (["agreement", "--jsno"], 2),
+        (["alignment", "finance", "v", "--labels", "some"], 2),
+        (["score", "finance"], 2),
+        (["serve", "--port", "many"], 2),
+        (["doctor", "--deeper"], 2),
+        (["import", "finance"], 2),
+    ],
+)
+def test_wrong_usage_is_refused_before_anything_slow_is_loaded(arguments: list[str], code: int) -> None:
+    """Counted in modules and not in seconds, which say more about the machine."""
+    assert not loaded_by(*arguments, code=code) & {*_SLOW, "sqlalchemy"}
+
+
+def test_a_wrong_column_is_refused_before_anything_slow_is_loaded(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    assert not loaded_by("agreement", "--table", table, code=3) & {*_SLOW, "sqlalchemy"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["agreement", "finance", "nothing"],
+        ["alignment", "finance", "nothing"],
+        ["status", "nothing", "v"],
+        ["import", "nothing", "nowhere.json"],
+        ["export", "nothing", "--to", "out"],
+    ],
+)
+def test_a_wrong_name_is_refused_before_numbers_and_plots_are_loaded(begun: CommandLine, arguments: list[str]) -> None:
+    assert not loaded_by("--home", begun.home, *arguments, code=3) & {*_SLOW, "alembic"}
 
 
 @pytest.mark.slow
