@@ -117,9 +117,13 @@ def serve(
 ) -> None:
     """Serve the app until it is stopped (Ctrl-C)."""
     gc.disable()  # as app/server.py does until everything is loaded
-    with opened(context, host=host, port=port) as here:
-        settings = here.settings
-        _check_a_moment(here.db)
+    try:
+        with opened(context, host=host, port=port) as here:
+            settings = here.settings
+            _check_a_moment(here.db)
+    except BaseException:
+        gc.enable()
+        raise
     serve_until_stopped(settings, sign_in=sign_in, open_browser=False)
 
 

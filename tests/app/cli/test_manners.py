@@ -283,4 +283,8 @@ def test_the_commands_work_on_postgresql(
     assay("study", "create", "finance", "v", "--protocol", "ambiguity", "--annotators", "ada,ben")
     assert assay.json("status", "finance", "v")["states"]["open"] == 12
     assert "pg_dump" in assay("backup", code=5).err
-    assert assay.json("doctor")["database"]["kind"] == "PostgreSQL"
+    found = assay.json("doctor", "--deep")
+    assert found["database"]["kind"] == "PostgreSQL"
+    assert found["problems"] == []
+    monkeypatch.setenv("ASSAY_DATABASE_URL", f"{address}?options=-c%20default_transaction_read_only%3Don")
+    assert "read-only" in assay.json("doctor", code=1)["problems"][0]
