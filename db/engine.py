@@ -103,9 +103,12 @@ class Database:
             raise _unavailable(error) from error
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
-        """A session for writing: committed when the block ends, undone whole when it raises."""
-        with self._queue(), Session(self.engine, expire_on_commit=False) as session:
+    def write(self, on: Connection | None = None) -> Iterator[Session]:
+        """A session for writing: committed when the block ends, undone whole when it raises.
+
+        It takes a connection of the pool, or one of the caller's own.
+        """
+        with self._queue(), Session(self.engine if on is None else on, expire_on_commit=False) as session:
             try:
                 session.connection(execution_options={"assay_write": True})
                 yield session
@@ -141,8 +144,9 @@ def insert_many(connection: Connection, table: str, columns: Sequence[str], rows
 
 
 def unpooled(database: Database) -> Engine:
-    """A second engine on the same database whose connections are opened and closed at once (migrations, backups)."""
-    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True)
+    """A second engine on the same database, of connections that are opened and closed at once (migrations, imports)."""
+    json = {"json_serializer": dumps, "json_deserializer": loads}
+    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True, **json)
     if database.is_sqlite:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

@@ -14,6 +14,7 @@ from app.settings import ROOT, STREAMLIT_CONFIG, Settings
 from db import schema
 from db.engine import Database, DatabaseUnavailable
 from db.people import local_administrator
+from db.unpublished import clear_all_broken_off
 from exports.manifest import program_version
 
 PACKAGES = (
@@ -60,6 +61,8 @@ def _database(settings: Settings) -> tuple[dict[str, Any], list[str]]:
         if db.is_sqlite and not Path(str(db.url.database)).exists():
             return facts, [f"There is no database yet. Make one with: {call} init"]
         problems = _state(db, facts, call)
+        if not problems:
+            facts["cleared_imports"] = clear_all_broken_off(db, data_folder=settings.documents_folder)
         facts["version"] = db.library_version
         return facts, problems
     except DatabaseUnavailable as error:
@@ -117,5 +120,7 @@ def in_lines(found: dict[str, Any]) -> str:
         origin = "" if one["source"] == "default" else f", from {one['source']}"
         lines.append(f"  {one['name']} = {one['value'] or '(empty)'}{origin}")
         lines.append(f"      {one['variable']}, default {one['default'] or '(empty)'}: {one['help']}")
+    for source in database.get("cleared_imports", ()):
+        lines += ["", f"Removed what an import of {source} that was broken off had left; nobody had seen it."]
     problems = [f"  {problem}" for problem in found["problems"]]
     return "\n".join([*lines, "", *(["What is missing:", *problems] if problems else ["Nothing is missing."])])
