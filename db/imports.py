@@ -10,6 +10,7 @@ import pickle
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,8 +23,8 @@ from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError
-from db.documents import ATTACHED, Bytes, give_bytes, store
-from db.engine import Database
+from db.documents import ATTACHED, Bytes, store
+from db.engine import Database, dumps, insert_many
 from db.import_documents import Supplied, complete, look_at_all
 from db.import_rows import NewVersion, Origin, RowWriter, documents_of, documents_there, missing_scores, sort_block
 from db.item_parts import normal_items
@@ -31,7 +32,7 @@ from db.models import Batch, Document, Item, UnpublishedBatch, now
 from db.normal import FIELDS, Normal, canonical
 from db.parsed import ParsedItem, Reading, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.query import pick
+from db.query import database_time, pick
 from db.seen import Seen
 from db.unpublished import Turns, clear_broken_off, forget_bytes, only_import, rows_a_turn
 
@@ -43,7 +44,11 @@ MOST_REJECTED = 10_000
 
 _EXAMPLES = 5
 _DOCUMENTS_A_TURN = 100
+_DOCUMENT = (
+    "project_id", "key", "title", "sha256", "media_type", "n_pages", "page_sizes", "extra", "batch_id", "created_at",
+)  # fmt: skip
 _IN_MEMORY = 8 << 20
+_STORED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +230,10 @@ class Staged:
                     if written is not None:
                         written(number / self._n_parts)
         # After their rows: bytes that a row stands for are not taken away by another import that is taken back.
-        for found in self._documents.bytes:
-            self._store(found)
+        if found := self._documents.bytes:
+            with ThreadPoolExecutor(_STORED_AT_ONCE) as pool:  # which wait for the disk together
+                for _ in pool.map(self._store, found):
+                    pass
 
     def publish(self, session: Session) -> None:
         """Write what is left, log the import, and let everybody see it; in the caller's writing transaction."""
@@ -464,18 +471,14 @@ class _Batch:
 
     def add_documents(self, session: Session, block: Sequence[Supplied]) -> None:
         """Add documents that the project does not have."""
+        at = database_time(session, self._at)
+        rows = []
         for one in block:
-            document = Document(
-                project_id=self._project_id,
-                key=one.parsed.key,
-                title=one.parsed.title,
-                extra=canonical(one.parsed.metadata),
-                batch_id=self.id,
-                created_at=self._at,
-            )
-            if one.found:
-                give_bytes(document, one.found)
-            session.add(document)
+            found = one.found
+            looked = (found.sha256, found.media_type, found.n_pages, dumps(found.sizes)) if found else (None,) * 4
+            extra = dumps(canonical(one.parsed.metadata))
+            rows.append((self._project_id, one.parsed.key, one.parsed.title, *looked, extra, self.id, at))
+        insert_many(session.connection(), "document", _DOCUMENT, rows)
 
     def complete(self, session: Session, block: Sequence[Supplied]) -> None:
         """Give documents that are there what they lack, and log it; Conflict when they have got other bytes since."""
