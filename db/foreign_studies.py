@@ -12,7 +12,16 @@ from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.imports import staged
-from db.labels import ForeignLabel, LabelImport, LabelPlan, add_labels, planned, rejections
+from db.labels import (
+    ForeignLabel,
+    LabelImport,
+    LabelPlan,
+    add_labels,
+    checked_labels,
+    items_of_study,
+    planned,
+    rejections,
+)
 from db.models import Study
 from db.parsed import Reading, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
@@ -48,6 +57,9 @@ def import_study_of_labels(
     study. Raises Conflict for a name that is taken, NotFound for items that the project lacks, InvalidInput naming file
     and line for an item that is none, and what `import_labels` raises for a label.
     """
+    named = list(dict.fromkeys(row.item for row in rows))
+    numbers = {item: number for number, item in enumerate(named)}
+    checked = checked_labels(protocol, rows=rows, items=numbers, source=items.source)
     with ExitStack() as stack:
         bare = stack.enter_context(staged(db, actor, project_id, reading=items)) if add_missing else None
         if bare and bare.refused:
@@ -55,10 +67,10 @@ def import_study_of_labels(
         with db.write() as session:
             if bare:
                 bare.publish(session)
-            named = list(dict.fromkeys(row.item for row in rows))
             study = _add_study(session, actor, project_id, name=name, protocol=protocol, items=named, overlap=overlap)
-            labels = add_labels(session, actor, study, rows=rows, source=items.source)
             assert study.id is not None
+            ids = {numbers[item]: study_item for item, study_item in items_of_study(session, study.id).items()}
+            labels = add_labels(session, actor, study, checked=checked.renumbered(ids), source=items.source)
             return ForeignStudyMade(study.id, bare.report.added if bare else 0, labels)
 
 
