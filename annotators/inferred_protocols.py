@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from annotators.criteria import Choice, Criterion, Grade, Label, Number, Several
@@ -36,6 +37,7 @@ class LabelColumn:
     per_hop: bool = False
 
 
+@lru_cache(1_000)
 def criterion_name(text: str) -> str:
     """The name that a criterion called `text` in a table has in a protocol: "Correctness (1-5)" → correctness_1_5."""
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from annotators.errors import InvalidInput
 
@@ -33,6 +34,7 @@ _FORMS: dict[TargetKind, re.Pattern[str]] = {
 }
 
 
+@lru_cache(20_000)
 def target_kind(target: str) -> TargetKind:
     """The kind of a written target (`evidence:e1`, `page:report.pdf:4|hop:h1`, …); InvalidInput if it is none."""
     for kind, form in _FORMS.items():

@@ -15,10 +15,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from annotators.errors import InvalidInput
 from app.state import app_state
 from db.engine import Database
-from db.imports import ImportReport, import_items, preview_import
+from db.imports import ImportReport
 from db.permissions import Actor
 from exports.formats import FORMATS, recognise
-from exports.importing import Progress, watched
+from exports.importing import Progress, import_reading
 from exports.sources import Sources, open_sources
 
 
@@ -84,8 +84,8 @@ def import_uploads(
         loose = [replace(file, folder="") if file.given else file for file in opened.files]
         sources = Sources(", ".join(path.name for path in paths), loose)
         chosen = FORMATS.get(format_name) if format_name else recognise(sources)
-        reading = watched(chosen.read(sources), progress)
-        if dry_run:
-            return preview_import(db, actor, project_id, reading=reading)
         documents = app_state().settings.documents_folder
-        return import_items(db, actor, project_id, reading=reading, data_folder=documents, skip_bad=skip_bad)
+        return import_reading(
+            db, actor, project_id, chosen.read(sources), data_folder=documents, dry_run=dry_run, skip_bad=skip_bad,
+            progress=progress,
+        )  # fmt: skip

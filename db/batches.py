@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,14 +12,15 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from db.current import withdrawn_batches
+from db.current import is_published, unpublished_batches, withdrawn_batches
 from db.engine import Database
-from db.models import Annotation, Assignment, AssignmentState, Batch, Study, Withdrawal
+from db.models import Annotation, Assignment, AssignmentState, Batch, Study, UnpublishedBatch, Withdrawal
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.settlements import update_settlements
 from db.studies import protocol_of
 from db.tallies import Tallies
+from db.unpublished import clear_broken_off, only_import
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ def list_batches(
 ) -> list[BatchRow]:
     """The project's imports, latest first, from the one before the id `before`."""
     with db.read() as session:
-        query = pick(Batch).where(col(Batch.project_id) == project_id).order_by(col(Batch.id).desc()).limit(limit)
+        query = pick(Batch).where(col(Batch.project_id) == project_id, is_published(Batch.id))
+        query = query.order_by(col(Batch.id).desc()).limit(limit)
         if before is not None:
             query = query.where(col(Batch.id) < before)
         batches = list(session.execute(query).scalars())
@@ -71,13 +74,19 @@ def withdraw_batch(
 ) -> None:
     """Take a batch out of every current query, or (`reinstates`) put it back. Studies keep their frozen sample.
 
-    Raises NotFound for a batch of another project, Conflict when it is so already, InvalidInput without a reason.
+    Raises NotFound for a batch of another project, Conflict when it is so already (and for putting back while an
+    import into the project is under way), InvalidInput without a reason.
     """
     if not reason.strip():
         raise InvalidInput("A withdrawal needs a reason: it is what people read later. Give one.")
-    with db.write() as session:
+    with ExitStack() as stack:
+        if reinstates:  # an import meanwhile may be about to bring the same items again
+            stack.enter_context(only_import(db, project_id, wait=0))
+            clear_broken_off(db, project_id, actor=actor, data_folder=None)
+        session = stack.enter_context(db.write())
         batch = session.get(Batch, batch_id)
-        if batch is None or batch.project_id != project_id:
+        hidden = session.execute(unpublished_batches().where(col(UnpublishedBatch.batch_id) == batch_id)).first()
+        if batch is None or batch.project_id != project_id or hidden is not None:
             raise NotFound(f"The project has no batch {batch_id}.")
         query = withdrawn_batches().where(col(Withdrawal.batch_id) == batch_id)
         is_withdrawn = session.execute(query).first() is not None

@@ -1,14 +1,14 @@
-"""What is current: the items that no withdrawn batch has brought, each in its version with the highest number."""
+"""What is current: items of batches that are published and not withdrawn, each in its version of the highest number."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func
+from sqlalchemy import ColumnElement, CompoundSelect, Select, func, union_all
 from sqlalchemy.orm import aliased
-from sqlmodel import col
+from sqlmodel import Session, col
 
-from db.models import Item, ItemVersion, Withdrawal
+from db.models import Item, ItemVersion, UnpublishedBatch, Withdrawal
 from db.query import pick
 
 
@@ -19,13 +19,48 @@ def withdrawn_batches() -> Select[Any]:
     return pick(col(Withdrawal.batch_id)).where(col(Withdrawal.reinstates).is_(False), ~newer.exists())
 
 
+def unpublished_batches() -> Select[Any]:
+    """A query for the ids of the batches whose import has not ended; nobody sees anything of them."""
+    return pick(col(UnpublishedBatch.batch_id))
+
+
+def batches_left_out() -> CompoundSelect[Any]:
+    """A query for the ids of the batches that do not count now: withdrawn, or not published yet."""
+    return union_all(withdrawn_batches(), unpublished_batches())
+
+
+def unpublished_now(session: Session) -> tuple[int, ...]:
+    """The batches whose import has not ended: part of what tells that counts have changed, as one goes when it ends."""
+    query = unpublished_batches().where(col(UnpublishedBatch.cleared_at).is_(None))
+    return tuple(session.execute(query.order_by(col(UnpublishedBatch.batch_id))).scalars())
+
+
+def is_published(batch_id: Any) -> ColumnElement[bool]:
+    """The condition that rows of this batch (a column; without one they came with no import) are there to be seen."""
+    return col(batch_id).is_(None) | col(batch_id).not_in(unpublished_batches())
+
+
+def item_is_published() -> ColumnElement[bool]:
+    """The condition on `Item` that it is there to be seen, current or not.
+
+    An item of a withdrawn batch that comes again belongs to the new batch before that is published; its earlier
+    versions are seen all the time.
+    """
+    version = aliased(ItemVersion)
+    seen = pick(version.id).where(col(version.item_id) == col(Item.id), is_published(version.batch_id))
+    return is_published(Item.batch_id) | seen.exists()
+
+
 def item_is_current() -> ColumnElement[bool]:
-    """The condition on `Item` that its batch is not withdrawn."""
-    return col(Item.batch_id).is_(None) | col(Item.batch_id).not_in(withdrawn_batches())
+    """The condition on `Item` that its batch is published and not withdrawn."""
+    return col(Item.batch_id).is_(None) | col(Item.batch_id).not_in(batches_left_out())
 
 
 def version_is_latest() -> ColumnElement[bool]:
-    """The condition on `ItemVersion` that the item has none with a higher number."""
+    """The condition on `ItemVersion` that the item has none with a higher number.
+
+    For current items only: a version of a batch that is not published belongs to an item that is not current.
+    """
     other = aliased(ItemVersion)
     latest = pick(func.max(other.number)).where(col(other.item_id) == col(ItemVersion.item_id)).scalar_subquery()
     return col(ItemVersion.number) == latest

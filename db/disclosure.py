@@ -10,6 +10,7 @@ from sqlalchemy import select as sql_select
 
 from annotators.errors import NotFound
 from annotators.protocols import Material, Protocol
+from db.current import is_published
 from db.engine import Database
 from db.models import (
     Assignment,
@@ -234,7 +235,7 @@ _STANDING = (
             (_MEMBERSHIP.c.project_id == _DOCUMENT.c.project_id) & (_MEMBERSHIP.c.person_id == _PERSON.c.id),
         )
     )
-    .where(_DOCUMENT.c.id == bindparam("document"))
+    .where(_DOCUMENT.c.id == bindparam("document"), is_published(_DOCUMENT.c.batch_id))
 )
 
 

@@ -15,7 +15,7 @@ from sqlmodel import Session, col
 
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
 from annotators.pages import DocumentFacts, Renderer, sniff
-from db.current import item_is_current, withdrawn_batches
+from db.current import batches_left_out, is_published, item_is_current
 from db.engine import Database
 from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion
 from db.normal import canonical, document_key
@@ -159,7 +159,13 @@ def add_document(
     document_key(key, "key")
     found = _look(source, key, renderer) if source else None
     with db.write() as session:
-        if session.execute(pick(Document.id).where(_has_key(project_id, key))).first() is not None:
+        there = session.execute(pick(is_published(Document.batch_id)).where(_has_key(project_id, key))).scalar()
+        if there is False:
+            raise Conflict(
+                f"An import that brings a document {key!r} has not ended. Add it when that has. What is left of one "
+                "that was broken off goes with the next import, or by: assay doctor"
+            )
+        if there is not None:
             raise Conflict(f"The project has a document {key!r} already. Attach bytes to it, or choose another key.")
         document = Document(project_id=project_id, key=key, title=title, extra=canonical(metadata or {}))
         if found is not None:
@@ -190,7 +196,8 @@ def attach_bytes(
     """
     found = _look(source, key, renderer)
     with db.write() as session:
-        document = session.execute(pick(Document).where(_has_key(project_id, key))).scalar_one_or_none()
+        query = pick(Document).where(_has_key(project_id, key), is_published(Document.batch_id))
+        document = session.execute(query).scalar_one_or_none()
         if document is None:
             raise NotFound(f"The project has no document {key!r}. Add it first, or check the key.")
         is_new = give_bytes(document, found)
@@ -225,10 +232,10 @@ def list_documents(
 
 
 def document_is_current(session: Session) -> ColumnElement[bool]:
-    """The condition on `Document` that its batch is not withdrawn, or that a current item still points at it."""
-    withdrawn = list(session.execute(withdrawn_batches()).scalars())
-    standing = col(Document.batch_id).is_(None) | col(Document.batch_id).not_in(withdrawn)
-    if not withdrawn:
+    """The condition on `Document` that its batch counts, or that a current item still points at it."""
+    left_out = list(session.execute(batches_left_out()).scalars())
+    standing = col(Document.batch_id).is_(None) | col(Document.batch_id).not_in(left_out)
+    if not left_out:
         return standing
     return standing | _pointed_at(ItemDocument) | _pointed_at(Evidence) | _pointed_at(Image)
 

@@ -9,7 +9,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -189,11 +189,15 @@ class Database:
                 _put_back(connection, connection)
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
-        """A session for writing: committed when the block ends, undone whole when it raises."""
+    def write(self, on: Connection | None = None) -> Iterator[Session]:
+        """A session for writing: committed when the block ends, undone whole when it raises.
+
+        It takes a connection of the pool, or one of the caller's own.
+        """
         until = deadline(self.wait_seconds)
-        with self._place(self._writing, until), self._place(self._connections, until):
-            session = Session(self.engine, expire_on_commit=False)
+        pooled = nullcontext() if on is not None else self._place(self._connections, until)
+        with self._place(self._writing, until), pooled:
+            session = Session(self.engine if on is None else on, expire_on_commit=False)
             connection, committing = None, False
             try:
                 connection = session.connection(execution_options={"assay_write": until})
@@ -309,8 +313,15 @@ def insert_many(connection: Connection, table: str, columns: Sequence[str], rows
 
 
 def unpooled(database: Database) -> Engine:
-    """A second engine on the same database whose connections are opened and closed at once (migrations, backups)."""
-    engine = create_engine(database.url, poolclass=NullPool, hide_parameters=True, connect_args=database.connect_args)
+    """A second engine on the same database, of connections that are opened and closed at once (migrations, imports)."""
+    engine = create_engine(
+        database.url,
+        poolclass=NullPool,
+        hide_parameters=True,
+        json_serializer=dumps,
+        json_deserializer=loads,
+        connect_args=database.connect_args,
+    )
     if database.is_sqlite:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

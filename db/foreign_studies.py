@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from sqlmodel import Session, select
@@ -10,8 +11,17 @@ from sqlmodel import Session, select
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
-from db.imports import ImportReport, add_items
-from db.labels import ForeignLabel, LabelImport, LabelPlan, add_labels, planned, rejections
+from db.imports import staged
+from db.labels import (
+    ForeignLabel,
+    LabelImport,
+    LabelPlan,
+    add_labels,
+    checked_labels,
+    items_of_study,
+    planned,
+    rejections,
+)
 from db.models import Study
 from db.parsed import Reading, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
@@ -47,17 +57,21 @@ def import_study_of_labels(
     study. Raises Conflict for a name that is taken, NotFound for items that the project lacks, InvalidInput naming file
     and line for an item that is none, and what `import_labels` raises for a label.
     """
-    with db.write() as session:
-        added = ImportReport(items.format)
-        if add_missing:
-            add_items(session, actor, project_id, reading=items, report=added)
-        if added.rejected:
-            raise InvalidInput(rejections(added.rejected))
-        named = list(dict.fromkeys(row.item for row in rows))
-        study = _add_study(session, actor, project_id, name=name, protocol=protocol, items=named, overlap=overlap)
-        labels = add_labels(session, actor, study, rows=rows, source=items.source)
-        assert study.id is not None
-        return ForeignStudyMade(study.id, added.added, labels)
+    named = list(dict.fromkeys(row.item for row in rows))
+    numbers = {item: number for number, item in enumerate(named)}
+    checked = checked_labels(protocol, rows=rows, items=numbers, source=items.source)
+    with ExitStack() as stack:
+        bare = stack.enter_context(staged(db, actor, project_id, reading=items)) if add_missing else None
+        if bare and bare.refused:
+            raise InvalidInput(rejections(bare.report.rejected))
+        with db.write() as session:
+            if bare:
+                bare.publish(session)
+            study = _add_study(session, actor, project_id, name=name, protocol=protocol, items=named, overlap=overlap)
+            assert study.id is not None
+            ids = {numbers[item]: study_item for item, study_item in items_of_study(session, study.id).items()}
+            labels = add_labels(session, actor, study, checked=checked.renumbered(ids), source=items.source)
+            return ForeignStudyMade(study.id, bare.report.added if bare else 0, labels)
 
 
 @operation(On.PROJECT, RESEARCHERS)

@@ -1,6 +1,8 @@
 """Triggers by which the database itself refuses to change or delete rows of append-only tables.
 
 They are made anew after every migration, because a migration that recreates a table on SQLite drops its triggers.
+Rows of a batch that is not published may be deleted, and nothing else: nobody has seen them, and an import that was
+broken off leaves them behind (`db/unpublished.py`).
 `INSERT OR REPLACE` deletes without firing a delete trigger unless `recursive_triggers` is on, which is a matter of the
 connection; so an insert trigger refuses a row whose key is already there, whoever is connected.
 """
@@ -31,6 +33,23 @@ def _unique_keys(table: Table) -> list[list[str]]:
     return keys
 
 
+_BATCH_OF_VERSION = "(SELECT v.batch_id FROM item_version v WHERE v.id = OLD.item_version_id)"
+_BATCH_OF: dict[str, str] = {
+    "item_version": "OLD.batch_id",
+    "item_document": _BATCH_OF_VERSION,
+    "evidence": _BATCH_OF_VERSION,
+    "claim": _BATCH_OF_VERSION,
+    "image": _BATCH_OF_VERSION,
+    "run": "OLD.batch_id",
+    "score": "(SELECT r.batch_id FROM run r WHERE r.id = OLD.run_id)",
+}
+"""Table that imports write → the batch that a row `OLD` of it came with."""
+
+
+def _is_published(name: str) -> str:
+    return f"NOT EXISTS (SELECT 1 FROM unpublished_batch u WHERE u.batch_id = {_BATCH_OF[name]})"
+
+
 def _sqlite(table: Table) -> Iterator[str]:
     name = table.name
     same = " OR ".join(
@@ -39,9 +58,10 @@ def _sqlite(table: Table) -> Iterator[str]:
     )
     message = f"{name} is append-only"
     for event in ("UPDATE", "DELETE"):
+        when = f"WHEN {_is_published(name)} " if event == "DELETE" and name in _BATCH_OF else ""
         yield f"DROP TRIGGER IF EXISTS keep_{name}_{event.lower()}"
         yield (
-            f"CREATE TRIGGER keep_{name}_{event.lower()} BEFORE {event} ON {name} "
+            f"CREATE TRIGGER keep_{name}_{event.lower()} BEFORE {event} ON {name} {when}"
             f"BEGIN SELECT RAISE(ABORT, '{message}: {event} is refused'); END"
         )
     yield f"DROP TRIGGER IF EXISTS keep_{name}_replace"
@@ -53,11 +73,27 @@ def _sqlite(table: Table) -> Iterator[str]:
 
 def _postgresql(table: Table) -> Iterator[str]:
     name = table.name
-    yield f"DROP TRIGGER IF EXISTS keep_{name} ON {name}"
+    changes = "UPDATE OR TRUNCATE" if name in _BATCH_OF else "UPDATE OR DELETE OR TRUNCATE"
+    yield from _dropped(table)
     yield (
-        f"CREATE TRIGGER keep_{name} BEFORE UPDATE OR DELETE OR TRUNCATE ON {name} "
+        f"CREATE TRIGGER keep_{name} BEFORE {changes} ON {name} "
         "FOR EACH STATEMENT EXECUTE FUNCTION assay_refuse_change()"
     )
+    if name in _BATCH_OF:
+        yield (
+            f"CREATE OR REPLACE FUNCTION assay_refuse_delete_of_{name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            f"IF {_is_published(name)} THEN RAISE EXCEPTION '{name} is append-only: DELETE is refused'; END IF; "
+            "RETURN OLD; END $$"
+        )
+        yield (
+            f"CREATE TRIGGER keep_{name}_delete BEFORE DELETE ON {name} "
+            f"FOR EACH ROW EXECUTE FUNCTION assay_refuse_delete_of_{name}()"
+        )
+
+
+def _dropped(table: Table) -> Iterator[str]:
+    yield f"DROP TRIGGER IF EXISTS keep_{table.name} ON {table.name}"
+    yield f"DROP TRIGGER IF EXISTS keep_{table.name}_delete ON {table.name}"
 
 
 _POSTGRESQL_FUNCTION = """
@@ -84,11 +120,17 @@ def lifted(connection: Connection) -> Iterator[None]:
 
     Both databases undo DDL with the transaction, so that an error leaves the guards in place.
     """
+    remove(connection)
+    yield
+    install(connection)
+
+
+def remove(connection: Connection) -> None:
+    """Take every guard away, inside the caller's transaction: `install` puts them back before it ends."""
     for table in _append_only():
         if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS keep_{table.name} ON {table.name}")
+            for statement in _dropped(table):
+                connection.exec_driver_sql(statement)
         else:
             for event in ("update", "delete", "replace"):
                 connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS keep_{table.name}_{event}")
-    yield
-    install(connection)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import ExitStack
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
 
 from annotators.errors import Conflict, InvalidInput
 from annotators.pages import Renderer
@@ -28,23 +33,67 @@ def look_at_all(
     """Every document of a source with its bytes looked at; bad ones go to `rejected`, damaged ones to `notes`."""
     supplied: dict[str, Supplied] = {}
     with ExitStack() as stack:
-        renderer: Renderer | None = None
-        for one in stream:
+        looks = _Looks(stack)
+        for one, look in _ahead(stream, looks):
             if isinstance(one, Rejected):
                 rejected.append(one)
                 continue
             try:
                 document_key(one.key, "key")
-                found = None
-                if one.path is not None:
-                    renderer = renderer or stack.enter_context(Renderer(workers=1))
-                    found = look_at(one.path, one.key, renderer.inspect)
-                    if found.note:
-                        notes.append(f"{one.key}: {found.note}")
+                found = look.result() if look is not None else None
+                if found is not None and found.note:
+                    notes.append(f"{one.key}: {found.note}")
                 supplied[one.key] = _joined(supplied.get(one.key), Supplied(one, found))
             except InvalidInput as error:
                 rejected.append(Rejected(one.file, one.line, str(error)))
     return list(supplied.values())
+
+
+_AHEAD = 32
+_WORKERS = min(4, os.cpu_count() or 1)
+_SERVED = 10_000
+_LARGE = 16 << 20
+
+_Look = Future[Bytes]
+
+
+def _ahead(
+    stream: Iterable[ParsedDocument | Rejected], looks: _Looks
+) -> Iterator[tuple[ParsedDocument | Rejected, _Look | None]]:
+    """The stream with what is found of each, in its order, while the next ones are being looked at."""
+    waiting: deque[tuple[ParsedDocument | Rejected, _Look | None]] = deque()
+    for one in stream:
+        waiting.append((one, looks.begin(one) if isinstance(one, ParsedDocument) else None))
+        if len(waiting) > _AHEAD:
+            yield waiting.popleft()
+    yield from waiting
+
+
+class _Looks:
+    """Looks at the bytes of documents in as many threads as there are workers of the renderer."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._one_large = Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._renderer: Renderer | None = None
+
+    def begin(self, one: ParsedDocument) -> _Look | None:
+        """Look at a document's bytes, if it has any; processes and threads are started with the first."""
+        if one.path is None:
+            return None
+        if self._pool is None:
+            # A worker that has seen thousands of foreign files is still replaced, but starting one takes half a second.
+            self._renderer = self._stack.enter_context(Renderer(workers=_WORKERS, recycle_after=_SERVED))
+            self._pool = ThreadPoolExecutor(_WORKERS + 1, thread_name_prefix="look")
+            self._stack.callback(self._pool.shutdown, cancel_futures=True)
+        return self._pool.submit(self._look, one, one.path)
+
+    def _look(self, one: ParsedDocument, path: Path) -> Bytes:
+        assert self._renderer is not None
+        large = path.is_file() and path.stat().st_size > _LARGE
+        with self._one_large if large else nullcontext():  # a look takes as much memory as the file
+            return look_at(path, one.key, self._renderer.inspect)
 
 
 def _joined(before: Supplied | None, one: Supplied) -> Supplied:

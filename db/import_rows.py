@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from sqlmodel import Session
@@ -33,6 +33,7 @@ _RUN = (
     "project_id", "kind", "name", "version", "parameters", "parameters_hash", "person_id", "batch_id", "created_at",
 )  # fmt: skip
 _REMEMBERED = 100_000
+_Add = Callable[[Session, Iterable[tuple[int, str]]], None]
 RUN_VERSION = "1"
 """The version under which scores of imports are kept."""
 
@@ -60,6 +61,19 @@ class _There:
     latest: int
 
 
+class NewVersion(NamedTuple):
+    """An item to insert: in normal form, the hash of its content, and the id and last number of the one it is of."""
+
+    item: Normal
+    digest: str
+    there: tuple[int, int] | None
+
+    @property
+    def rows(self) -> int:
+        """About how many rows it takes."""
+        return 2 + sum(len(self.item.get(name, ())) for name in ("documents", "evidence", "claims", "images", "scores"))
+
+
 @dataclass(slots=True)
 class Sorted:
     """A block of the source, sorted: what is new, what is there (with its version id), what differs, what is bad.
@@ -67,7 +81,7 @@ class Sorted:
     `repeated` counts rows that say again what an earlier row of the source says.
     """
 
-    new: list[tuple[ParsedItem, str, _There | None]]
+    new: list[tuple[ParsedItem, NewVersion]]
     unchanged: list[tuple[ParsedItem, int]]
     revisions: list[tuple[ParsedItem, int]]
     rejected: list[Rejected]
@@ -94,12 +108,12 @@ def sort_block(session: Session, project_id: int, seen: Seen, block: list[Parsed
             else:
                 result.repeated += 1
         elif found is None:
-            result.new.append((parsed, digest, None))
+            result.new.append((parsed, NewVersion(parsed.item, digest, None)))
         elif found.withdrawn:
             if found.question_key != parsed.item["question_key"] or found.system != parsed.item["system"]:
                 result.rejected.append(_other_identity(parsed, found))
             else:
-                result.new.append((parsed, digest, found))
+                result.new.append((parsed, NewVersion(parsed.item, digest, (found.item_id, found.last))))
         elif digest in found.versions:
             result.unchanged.append((parsed, found.versions[digest]))
         else:
@@ -144,33 +158,27 @@ def _look_up(session: Session, project_id: int, ids: list[str]) -> dict[str, _Th
 
 
 class RowWriter:
-    """Inserts blocks of items of one import, in the caller's writing transaction."""
+    """Inserts the items of one import, some at a time, in writing transactions of the caller's."""
 
-    def __init__(self, session: Session, origin: Origin) -> None:
-        self._session = session
+    def __init__(self, origin: Origin) -> None:
         self._origin = origin
-        self._at = database_time(session, origin.at)
         self._documents: dict[str, int] = {}
         self._runs: dict[tuple[str, str], int] = {}
-        self.documents_added = 0
 
-    def write(self, new: Sequence[tuple[ParsedItem, str, _There | None]]) -> None:
+    def write(self, session: Session, new: Sequence[NewVersion]) -> None:
         """Insert these items (or, for one that was withdrawn with its batch, a version of it) with all their parts."""
         if not new:
             return
-        items = [parsed.item for parsed, _, _ in new]
-        documents = self.document_ids(documents_of(items))
-        fresh = [(item, there) for item, (_, _, there) in zip(items, new, strict=True) if there is None]
-        item_ids = iter(self._insert_items([item for item, _ in fresh]))
-        version_ids = fresh_ids(self._session, "item_version", len(new))
+        documents = self._document_ids(session, documents_of(one.item for one in new))
+        item_ids = iter(self._insert_items(session, [one.item for one in new if one.there is None]))
+        version_ids = fresh_ids(session, "item_version", len(new))
         versions, cited, evidence, claims, images = [], [], [], [], []
-        origin, at = self._origin, self._at
-        for (parsed, digest, there), version_id in zip(new, version_ids, strict=True):
-            item = parsed.item
-            item_id = next(item_ids) if there is None else there.item_id
+        origin, at = self._origin, database_time(session, self._origin.at)
+        for (item, digest, there), version_id in zip(new, version_ids, strict=True):
+            item_id = next(item_ids) if there is None else there[0]
             versions.append(
                 (
-                    version_id, item_id, 1 if there is None else there.last + 1, item["question"], item["answer"],
+                    version_id, item_id, 1 if there is None else there[1] + 1, item["question"], item["answer"],
                     item.get("category"), item.get("language"), _json_list(item.get("references")),
                     _json_list(item.get("hops")), _json_object(item.get("metadata")), digest, origin.batch_id,
                     origin.person_id, at,
@@ -197,96 +205,93 @@ class RowWriter:
                     (version_id, part["key"], position, documents.get(get("document")), get("page", 1),
                      _json_or_none(get("box")), get("caption", ""), _json_object(get("metadata")))
                 )  # fmt: skip
-        connection = self._session.connection()
+        connection = session.connection()
         insert_many(connection, "item_version", _VERSION, versions)
         insert_many(connection, "item_document", ("item_version_id", "document_id"), cited)
         insert_many(connection, "evidence", _EVIDENCE, evidence)
         insert_many(connection, "claim", _CLAIM, claims)
         insert_many(connection, "image", _IMAGE, images)
-        self._adopt([there.item_id for _, _, there in new if there is not None])
-        scored = ((i, parsed.item.get("scores", [])) for i, (parsed, _, _) in zip(version_ids, new, strict=True))
-        self.add_scores(scored)
+        self._adopt(session, [one.there[0] for one in new if one.there is not None])
+        self.add_scores(session, ((i, one.item.get("scores", [])) for i, one in zip(version_ids, new, strict=True)))
 
-    def add_scores(self, scored: Iterable[tuple[int, list[Normal]]]) -> int:
-        """Append scores (item version id, scores in normal form); how many."""
+    def add_scores(self, session: Session, scored: Iterable[tuple[int, list[Normal]]]) -> None:
+        """Append scores (item version id, scores in normal form)."""
         rows = []
         for version_id, scores in scored:
             for score in scores:
-                run_id = self._run(score["scorer"], _json_object(score.get("parameters")))
+                run_id = self._run(session, score["scorer"], _json_object(score.get("parameters")))
                 target, value, reason = score.get("target", "item"), score.get("value"), score.get("reason")
                 rows.append((run_id, version_id, score["name"], target, value, reason))
-        insert_many(self._session.connection(), "score", _SCORE, rows)
-        return len(rows)
+        insert_many(session.connection(), "score", _SCORE, rows)
 
-    def document_ids(self, keys: Iterable[str]) -> dict[str, int]:
+    def _document_ids(self, session: Session, keys: Iterable[str]) -> dict[str, int]:
         """Key → id for these documents; those the project does not have are added without bytes."""
         if len(self._documents) > _REMEMBERED:
             self._documents.clear()
         wanted = set(keys)
         if missing := sorted(wanted - self._documents.keys()):
-            self._documents.update(self._find_or_add("document", missing, self._add_documents))
+            self._documents.update(self._find_or_add(session, "document", missing, self._add_documents))
         return self._documents
 
-    def _find_or_add(self, table: str, keys: list[str], add: Any) -> dict[str, int]:
-        condition, values = in_clause(self._session, "key", keys)
-        rows = self._session.connection().exec_driver_sql(
-            f"SELECT key, id FROM {table} WHERE project_id = {mark(self._session)} AND {condition}",
+    def _find_or_add(self, session: Session, table: str, keys: list[str], add: _Add) -> dict[str, int]:
+        condition, values = in_clause(session, "key", keys)
+        rows = session.connection().exec_driver_sql(
+            f"SELECT key, id FROM {table} WHERE project_id = {mark(session)} AND {condition}",
             (self._origin.project_id, *values),
         )
         found: dict[str, int] = {key: row_id for key, row_id in rows}  # noqa: C416 - rows are not plain tuples
         missing = [key for key in keys if key not in found]
         if missing:
-            ids = fresh_ids(self._session, table, len(missing))
-            add(zip(ids, missing, strict=True))
+            ids = fresh_ids(session, table, len(missing))
+            add(session, zip(ids, missing, strict=True))
             found.update(zip(missing, ids, strict=True))
         return found
 
-    def _add_documents(self, rows: Iterable[tuple[int, str]]) -> None:
-        origin = self._origin
+    def _add_documents(self, session: Session, rows: Iterable[tuple[int, str]]) -> None:
+        origin, at = self._origin, database_time(session, self._origin.at)
         columns = ("id", "project_id", "key", "title", "extra", "batch_id", "created_at")
-        added = [(i, origin.project_id, key, "", "{}", origin.batch_id, self._at) for i, key in rows]
-        self.documents_added += len(added)
-        insert_many(self._session.connection(), "document", columns, added)
+        added = [(i, origin.project_id, key, "", "{}", origin.batch_id, at) for i, key in rows]
+        insert_many(session.connection(), "document", columns, added)
 
-    def _add_questions(self, rows: Iterable[tuple[int, str]]) -> None:
+    def _add_questions(self, session: Session, rows: Iterable[tuple[int, str]]) -> None:
         added = [(i, self._origin.project_id, key) for i, key in rows]
-        insert_many(self._session.connection(), "question", ("id", "project_id", "key"), added)
+        insert_many(session.connection(), "question", ("id", "project_id", "key"), added)
 
-    def _insert_items(self, items: Sequence[Normal]) -> Sequence[int]:
+    def _insert_items(self, session: Session, items: Sequence[Normal]) -> Sequence[int]:
         if not items:
             return ()
         origin = self._origin
         keys = list(dict.fromkeys(item["question_key"] for item in items))
-        questions = self._find_or_add("question", keys, self._add_questions)
-        ids = fresh_ids(self._session, "item", len(items))
+        questions = self._find_or_add(session, "question", keys, self._add_questions)
+        ids = fresh_ids(session, "item", len(items))
         rows = [
             (i, origin.project_id, item["id"], questions[item["question_key"]], item["system"], origin.batch_id)
             for i, item in zip(ids, items, strict=True)
         ]
         columns = ("id", "project_id", "external_id", "question_id", "system", "batch_id")
-        insert_many(self._session.connection(), "item", columns, rows)
+        insert_many(session.connection(), "item", columns, rows)
         return ids
 
-    def _adopt(self, item_ids: Sequence[int]) -> None:
+    def _adopt(self, session: Session, item_ids: Sequence[int]) -> None:
         """Items of a withdrawn batch that came again belong to this batch from now on."""
         if not item_ids:
             return
-        condition, values = in_clause(self._session, "id", item_ids)
-        self._session.connection().exec_driver_sql(
-            f"UPDATE item SET batch_id = {mark(self._session)} WHERE {condition}", (self._origin.batch_id, *values)
+        condition, values = in_clause(session, "id", item_ids)
+        session.connection().exec_driver_sql(
+            f"UPDATE item SET batch_id = {mark(session)} WHERE {condition}", (self._origin.batch_id, *values)
         )
 
-    def _run(self, name: str, parameters: str) -> int:
+    def _run(self, session: Session, name: str, parameters: str) -> int:
         """The run of this import for a scorer with these parameters."""
         if (name, parameters) not in self._runs:
             origin = self._origin
-            run_id = fresh_ids(self._session, "run", 1)[0]
+            run_id = fresh_ids(session, "run", 1)[0]
             digest = hashlib.sha256(parameters.encode()).hexdigest()
             row = (
                 run_id, origin.project_id, "import", name, RUN_VERSION, parameters, digest, origin.person_id,
-                origin.batch_id, self._at,
+                origin.batch_id, database_time(session, origin.at),
             )  # fmt: skip
-            insert_many(self._session.connection(), "run", ("id", *_RUN), [row])
+            insert_many(session.connection(), "run", ("id", *_RUN), [row])
             self._runs[name, parameters] = run_id
         return self._runs[name, parameters]
 

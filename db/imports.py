@@ -1,9 +1,17 @@
-"""Imports: a preview, and one transaction that adds all good rows or none."""
+"""Imports: a preview, and all good rows or none, written in short transactions and published by the last one.
+
+Everything is read and checked before anything is written, while the checked rows wait in a file. They are then written
+in turn with everybody else (`db/unpublished.py`) under a batch that nobody sees; the last transaction publishes it.
+"""
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -11,20 +19,22 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError
-from db.documents import ATTACHED, give_bytes, store
-from db.engine import Database
+from db.documents import ATTACHED, Bytes, store
+from db.engine import Database, dumps, insert_many
 from db.import_documents import Supplied, complete, look_at_all
-from db.import_rows import Origin, RowWriter, documents_of, documents_there, missing_scores, sort_block
+from db.import_rows import NewVersion, Origin, RowWriter, documents_of, documents_there, missing_scores, sort_block
 from db.item_parts import normal_items
-from db.models import Batch, Document, Item, now
+from db.models import Batch, Document, Item, UnpublishedBatch, now
 from db.normal import FIELDS, Normal, canonical
 from db.parsed import ParsedItem, Reading, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.query import pick
+from db.query import database_time, pick
 from db.seen import Seen
+from db.unpublished import Turns, clear_broken_off, forget_bytes, only_import, rows_a_turn
 
 BLOCK = 2_000
 """Items that are in memory at a time."""
@@ -33,6 +43,12 @@ MOST_REJECTED = 10_000
 """Bad rows after which reading stops, unless bad rows are to be skipped."""
 
 _EXAMPLES = 5
+_DOCUMENTS_A_TURN = 100
+_DOCUMENT = (
+    "project_id", "key", "title", "sha256", "media_type", "n_pages", "page_sizes", "extra", "batch_id", "created_at",
+)  # fmt: skip
+_IN_MEMORY = 8 << 20
+_STORED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +102,8 @@ class ImportReport:
         }
 
 
-@dataclass(frozen=True)
-class _To:
-    """Where a stream of items goes: compared with what it has had, and into a batch or (in a preview) into counts."""
-
-    seen: Seen
-    batch: _Batch | _Counted
-    skip_bad: bool
-
-
-class _Undo(Exception):
-    """Leaves the transaction without a trace: bad rows that are not to be skipped."""
+Written = Callable[[float], None]
+"""Called now and then with the share of the checked rows that are written, from 0 to 1."""
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -104,11 +111,7 @@ def preview_import(db: Database, _actor: Actor, project_id: int, *, reading: Rea
     """What importing would do: how many items, what is kept where, every bad row. Nothing is written or locked."""
     report = ImportReport(reading.format, preview=True)
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
-    with Seen() as seen, db.read() as session:
-        _documents(session, project_id, supplied, report, writer=None)
-        counted = _Counted(session, project_id, {one.parsed.key for one in supplied})
-        _items(session, project_id, reading, report, _To(seen, counted, skip_bad=False))
-        report.documents += counted.documents_added
+    _check(db, project_id, reading, report, supplied, kept=None)
     return report
 
 
@@ -121,97 +124,203 @@ def import_items(
     reading: Reading,
     data_folder: Path | None = None,
     skip_bad: bool = False,
+    written: Written | None = None,
 ) -> ImportReport:
-    """Add the documents and items of a source in one transaction.
+    """Add the documents and items of a source: all of it is seen from one moment on, or nothing ever.
 
     An item that is there with the same content is left as it is; with other content it is listed as a proposed
     revision and left as it is. With any bad row nothing is added, unless `skip_bad`. `data_folder` is the folder
-    of documents' bytes; it is needed when the source supplies some.
+    of documents' bytes; it is needed when the source supplies some. Raises Conflict while another import into the
+    project is under way.
+    """
+    with staged(
+        db, actor, project_id, reading=reading, data_folder=data_folder, skip_bad=skip_bad, written=written
+    ) as ready:
+        if not ready.refused:
+            with db.write() as session:
+                ready.publish(session)
+    return ready.report
+
+
+@contextmanager
+def staged(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    reading: Reading,
+    data_folder: Path | None = None,
+    skip_bad: bool = False,
+    written: Written | None = None,
+) -> Iterator[Staged]:
+    """An import that is written but for its end and that nobody sees. The block publishes it; else it is taken back.
+
+    While the block lasts no other import into the project is under way.
     """
     report = ImportReport(reading.format)
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
     if data_folder is None and any(one.found for one in supplied):
         raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
-    made: list[Path] = []
-    try:
-        with db.write() as session:
-            add_items(session, actor, project_id, reading=reading, report=report, supplied=supplied, skip_bad=skip_bad)
-            if report.rejected and not skip_bad:
-                raise _Undo
-            if data_folder is not None:
-                _store(data_folder, supplied, made)
-    except _Undo:
-        return ImportReport(reading.format, rejected=report.rejected, notes=report.notes)
-    except BaseException:
-        for path in made:
-            path.unlink(missing_ok=True)
-        raise
-    return report
+    with only_import(db, project_id), _Kept(rows_a_turn(db)) as kept:
+        clear_broken_off(db, project_id, actor=actor, data_folder=data_folder)
+        documents = _check(db, project_id, reading, report, supplied, kept=kept, skip_bad=skip_bad)
+        if report.rejected and not skip_bad:
+            bad = ImportReport(reading.format, rejected=report.rejected, notes=report.notes)
+            yield Staged(bad, _Batch(actor, project_id, reading), _Documents(), kept, data_folder, refused=True)
+            return
+        ready = Staged(report, _Batch(actor, project_id, reading), documents, kept, data_folder)
+        try:
+            ready.write(db, written)
+            yield ready
+        except BaseException:
+            # What cannot be taken back now, on a full disk for one, the next import clears.
+            with suppress(Exception):
+                ready.take_back(db, actor, project_id)
+            raise
 
 
-def add_items(
-    session: Session,
-    actor: Actor,
+@dataclass
+class _Documents:
+    """The documents of a source: those that the project lacks, and those that are there and gain something."""
+
+    new: list[Supplied] = field(default_factory=list)
+    gaining: list[Supplied] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> list[Bytes]:
+        """What there is to store."""
+        return [one.found for one in (*self.new, *self.gaining) if one.found]
+
+
+class Staged:
+    """An import before its last transaction; see `staged`. `refused`: bad rows stand against it, nothing is written."""
+
+    def __init__(
+        self,
+        report: ImportReport,
+        batch: _Batch,
+        documents: _Documents,
+        kept: _Kept,
+        data_folder: Path | None,
+        *,
+        refused: bool = False,
+    ) -> None:
+        self.report = report
+        self.refused = refused
+        self._batch, self._documents, self._data_folder = batch, documents, data_folder
+        self._parts, self._n_parts = kept.parts(), kept.n
+        self._last: _Part | None = None
+        self._stored: list[str] = []
+
+    def write(self, db: Database, written: Written | None = None) -> None:
+        """Write documents, their bytes, and all items but the last part, which goes in when the batch is published."""
+        self._last = next(self._parts, None)
+        if self._documents.new or self._n_parts > 1:
+            with Turns(db) as turns:
+                with turns.turn() as session:
+                    self._batch.begin(session, hidden=True)
+                for block in _blocks(self._documents.new, _DOCUMENTS_A_TURN):
+                    with turns.turn() as session:
+                        self._batch.add_documents(session, block)
+                for number, part in enumerate(self._parts, 1):
+                    assert self._last is not None
+                    with turns.turn() as session:
+                        self._batch.write(session, self._last)
+                    self._last = part
+                    if written is not None:
+                        written(number / self._n_parts)
+        # After their rows: bytes that a row stands for are not taken away by another import that is taken back.
+        if found := self._documents.bytes:
+            with ThreadPoolExecutor(_STORED_AT_ONCE) as pool:  # which wait for the disk together
+                for _ in pool.map(self._store, found):
+                    pass
+
+    def publish(self, session: Session) -> None:
+        """Write what is left, log the import, and let everybody see it; in the caller's writing transaction."""
+        if not (self._batch.id or self._last or self._documents.gaining):
+            return
+        if self._batch.id is None:
+            self._batch.begin(session, hidden=False)
+        if self._last is not None:
+            self._batch.write(session, self._last)
+        for block in _blocks(self._documents.gaining, BLOCK):
+            self._batch.complete(session, block)
+        for found in [one.found for one in self._documents.gaining if one.found]:
+            self._store(found)
+        self.report.batch = self._batch.publish(session, self.report)
+
+    def take_back(self, db: Database, actor: Actor, project_id: int) -> None:
+        """Remove what was written."""
+        clear_broken_off(db, project_id, actor=actor, data_folder=self._data_folder)
+        if self._data_folder is not None and self._stored:
+            with db.write() as session:
+                forget_bytes(session, self._data_folder, self._stored)
+
+    def _store(self, found: Bytes) -> None:
+        assert self._data_folder is not None
+        if store(self._data_folder, found) is not None:
+            self._stored.append(found.sha256)
+
+
+# Checking -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _To:
+    """Where a stream of items goes: compared with what it has had, and counted (and, for an import, kept)."""
+
+    seen: Seen
+    counted: _Counted
+    skip_bad: bool
+
+
+def _check(
+    db: Database,
     project_id: int,
-    *,
     reading: Reading,
     report: ImportReport,
-    supplied: Sequence[Supplied] = (),
+    supplied: Sequence[Supplied],
+    *,
+    kept: _Kept | None,
     skip_bad: bool = False,
-) -> None:
-    """Add documents and items in the caller's transaction, and fill the report.
-
-    Where the report has rejected rows afterwards, and they are not to be skipped, the caller undoes the transaction.
-    """
-    with Seen() as seen:
-        batch = _Batch(session, actor, project_id, reading)
-        _documents(session, project_id, supplied, report, writer=batch)
-        _items(session, project_id, reading, report, _To(seen, batch, skip_bad))
-        if skip_bad or not report.rejected:
-            report.batch = batch.finish(report)
+) -> _Documents:
+    """Read everything, compare it with itself and with the project, and count it; what is to be written is kept."""
+    with Seen() as seen, db.read() as session:
+        documents = _documents(session, project_id, supplied, report)
+        counted = _Counted(session, project_id, {one.parsed.key for one in supplied}, kept)
+        _items(session, project_id, reading, report, _To(seen, counted, skip_bad))
+        report.documents += counted.documents_added
+    return documents
 
 
-def _store(data_folder: Path, supplied: list[Supplied], made: list[Path]) -> None:
-    """Copy the bytes of the documents; every new file is entered in `made` at once, so that it can be taken back."""
-    for one in supplied:
-        path = store(data_folder, one.found) if one.found else None
-        if path is not None:
-            made.append(path)
-
-
-# Documents ------------------------------------------------------------------------------------------------------------
-
-
-def _documents(
-    session: Session, project_id: int, supplied: Sequence[Supplied], report: ImportReport, writer: _Batch | None
-) -> None:
-    """Compare the source's documents with the project's, and add what is new about them."""
+def _documents(session: Session, project_id: int, supplied: Sequence[Supplied], report: ImportReport) -> _Documents:
+    """Compare the source's documents with the project's."""
+    found = _Documents()
     for block in _blocks(supplied):
-        keys = [one.parsed.key for one in block]
-        query = pick(Document).where(col(Document.project_id) == project_id, col(Document.key).in_(keys))
-        there = {document.key: document for document in session.execute(query).scalars()}
+        there = _documents_by_key(session, project_id, block)
         for one in block:
             document = there.get(one.parsed.key)
+            if document is None:
+                report.documents += 1
+                report.supplied += one.found is not None
+                found.new.append(one)
+                continue
             try:
-                if document is None:
-                    report.documents += 1
-                    report.supplied += one.found is not None
-                    if writer is not None:
-                        writer.add_document(one)
-                else:
-                    gained = complete(document, one)
-                    report.supplied += ATTACHED in gained
-                    if writer is not None:
-                        writer.log(document, gained)
+                gained = complete(document, one)
             except AssayError as error:
                 report.rejected.append(Rejected(one.parsed.file, one.parsed.line, str(error)))
-        if writer is None:
-            session.expunge_all()
-        else:
-            session.flush()
+            else:
+                report.supplied += ATTACHED in gained
+                if gained:
+                    found.gaining.append(one)
+        session.expunge_all()
+    return found
 
 
-# Items ----------------------------------------------------------------------------------------------------------------
+def _documents_by_key(session: Session, project_id: int, block: Sequence[Supplied]) -> dict[str, Document]:
+    keys = [one.parsed.key for one in block]
+    query = pick(Document).where(col(Document.project_id) == project_id, col(Document.key).in_(keys))
+    return {document.key: document for document in session.execute(query).scalars()}
 
 
 def _items(
@@ -221,7 +330,7 @@ def _items(
     report: ImportReport,
     to: _To,
 ) -> None:
-    """Sort the stream block by block into the report and, while nothing stands against it, into the database."""
+    """Sort the stream block by block into the report and, while nothing stands against it, count and keep it."""
     has_items = session.execute(pick(Item.id).where(col(Item.project_id) == project_id).limit(1)).first() is not None
     for block in _blocks(reading.items()):
         parsed = [one for one in block if isinstance(one, ParsedItem)]
@@ -231,7 +340,7 @@ def _items(
         report.revisions += _compared(session, result.revisions)
         report.added += len(result.new)
         report.unchanged += len(result.unchanged) + result.repeated
-        for one, _, _ in result.new:
+        for one, _ in result.new:
             if "metadata" in one.item:
                 report.metadata.update(one.item["metadata"].keys())
             if len(report.examples) < _EXAMPLES:
@@ -242,7 +351,7 @@ def _items(
             report.rejected[MOST_REJECTED:] = [Rejected(last.file, last.line, reason)]
             return
         if report.preview or to.skip_bad or not report.rejected:
-            report.scores += to.batch.write(result.new, result.unchanged)
+            report.scores += to.counted.add([new for _, new in result.new], result.unchanged)
     report.notes += reading.notes()
 
 
@@ -258,106 +367,148 @@ def _json(value: Any) -> bytes:
     return orjson.dumps(value)
 
 
-def _blocks(stream: Iterable[Any]) -> Iterator[list[Any]]:
+def _blocks(stream: Iterable[Any], n: int | None = None) -> Iterator[list[Any]]:
     iterator = iter(stream)
-    while block := list(islice(iterator, BLOCK)):
+    while block := list(islice(iterator, n or BLOCK)):
         yield block
 
 
 class _Counted:
-    """What a batch would write, counted and not written."""
+    """What would be written, counted; for an import it is kept as well."""
 
-    def __init__(self, session: Session, project_id: int, described: set[str]) -> None:
-        self._session, self._project_id, self._known = session, project_id, described
+    def __init__(self, session: Session, project_id: int, described: set[str], kept: _Kept | None) -> None:
+        self._session, self._project_id, self._known, self._kept = session, project_id, described, kept
         self.documents_added = 0
 
-    def write(self, new: list[Any], unchanged: list[Any]) -> int:
+    def add(self, new: list[NewVersion], unchanged: list[tuple[ParsedItem, int]]) -> int:
         """Count the documents that a block names first; how many scores items that are there would gain."""
-        unknown = documents_of(parsed.item for parsed, _, _ in new) - self._known
+        unknown = documents_of(one.item for one in new) - self._known
         self.documents_added += len(unknown) - documents_there(self._session, self._project_id, unknown)
         self._known |= unknown
-        return sum(len(scores) for _, scores in missing_scores(self._session, unchanged))
+        missing = missing_scores(self._session, unchanged)
+        if self._kept is not None:
+            self._kept.add(new, missing)
+        return sum(len(scores) for _, scores in missing)
+
+
+@dataclass
+class _Part:
+    """What is written in one turn: new versions of items, and scores of versions that are there."""
+
+    new: list[NewVersion] = field(default_factory=list)
+    scores: list[tuple[int, list[Normal]]] = field(default_factory=list)
+    rows: int = 0
+
+
+class _Kept:
+    """Checked items on their way into the database, in parts of some rows; a file when they are many."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by __exit__
+        self._part = _Part()
+        self.n = 0
+
+    def add(self, new: list[NewVersion], scores: list[tuple[int, list[Normal]]]) -> None:
+        """Keep these."""
+        for one in new:
+            self._part.new.append(one)
+            self._part.rows += one.rows
+            self._full()
+        for found in scores:
+            self._part.scores.append(found)
+            self._part.rows += len(found[1])
+            self._full()
+
+    def _full(self, least: int | None = None) -> None:
+        if self._part.rows >= (least or self._rows):
+            pickle.dump((list(map(tuple, self._part.new)), self._part.scores), self._file, pickle.HIGHEST_PROTOCOL)
+            self._part = _Part()
+            self.n += 1
+
+    def parts(self) -> Iterator[_Part]:
+        """What was kept, once; nothing can be added from then on."""
+        self._full(1)
+        self._file.seek(0)
+        return (self._read() for _ in range(self.n))
+
+    def _read(self) -> _Part:
+        new, scores = pickle.load(self._file)  # noqa: S301 - written by this very object
+        return _Part([NewVersion(*one) for one in new], scores)
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._file.close()
 
 
 class _Batch:
     """The batch of one import; its row is made when the first thing is written."""
 
-    def __init__(self, session: Session, actor: Actor, project_id: int, reading: Reading) -> None:
-        self._session, self._actor, self._project_id, self._reading = session, actor, project_id, reading
-        self._writer: RowWriter | None = None
-        self._id: int | None = None
+    def __init__(self, actor: Actor, project_id: int, reading: Reading) -> None:
+        self._actor, self._project_id, self._reading = actor, project_id, reading
         self._at: datetime = now()
+        self._writer: RowWriter | None = None
+        self.id: int | None = None
 
-    @property
-    def id(self) -> int:
-        """The batch's id."""
-        if self._id is None:
-            batch = Batch(
-                project_id=self._project_id,
-                format=self._reading.format,
-                source=self._reading.source,
-                person_id=self._actor.person_id,
-                created_at=self._at,
-            )
-            self._session.add(batch)
-            self._session.flush()
-            assert batch.id is not None
-            self._id = batch.id
-        return self._id
-
-    @property
-    def writer(self) -> RowWriter:
-        """What inserts the items of this batch."""
-        if self._writer is None:
-            origin = Origin(self._project_id, self.id, self._actor.person_id, self._at)
-            self._writer = RowWriter(self._session, origin)
-        return self._writer
-
-    def add_document(self, one: Supplied) -> None:
-        """Add a document that the project does not have."""
-        document = Document(
+    def begin(self, session: Session, *, hidden: bool) -> None:
+        """Make the batch's row; `hidden` until it is published."""
+        batch = Batch(
             project_id=self._project_id,
-            key=one.parsed.key,
-            title=one.parsed.title,
-            extra=canonical(one.parsed.metadata),
-            batch_id=self.id,
+            format=self._reading.format,
+            source=self._reading.source,
+            person_id=self._actor.person_id,
             created_at=self._at,
         )
-        if one.found:
-            give_bytes(document, one.found)
-        self._session.add(document)
+        session.add(batch)
+        session.flush()
+        assert batch.id is not None
+        if hidden:
+            session.add(UnpublishedBatch(batch_id=batch.id))
+        self.id = batch.id
+        self._writer = RowWriter(Origin(self._project_id, batch.id, self._actor.person_id, self._at))
 
-    def log(self, document: Document, gained: list[str]) -> None:
-        """Log what a document that was there has gained."""
-        for kind in gained:
-            details = {"key": document.key, "batch": self.id}
-            record(
-                self._session, self._actor, kind, "document", document.id, project_id=self._project_id, details=details
-            )
+    def add_documents(self, session: Session, block: Sequence[Supplied]) -> None:
+        """Add documents that the project does not have."""
+        at = database_time(session, self._at)
+        rows = []
+        for one in block:
+            found = one.found
+            looked = (found.sha256, found.media_type, found.n_pages, dumps(found.sizes)) if found else (None,) * 4
+            extra = dumps(canonical(one.parsed.metadata))
+            rows.append((self._project_id, one.parsed.key, one.parsed.title, *looked, extra, self.id, at))
+        insert_many(session.connection(), "document", _DOCUMENT, rows)
 
-    def write(self, new: list[Any], unchanged: list[Any]) -> int:
-        """Write a block; how many scores were added to items that were there."""
-        if new:
-            self.writer.write(new)
-        missing = missing_scores(self._session, unchanged)
-        return self.writer.add_scores(missing) if missing else 0
+    def complete(self, session: Session, block: Sequence[Supplied]) -> None:
+        """Give documents that are there what they lack, and log it; Conflict when they have got other bytes since."""
+        there = _documents_by_key(session, self._project_id, block)
+        for one in block:
+            document = there[one.parsed.key]
+            for kind in complete(document, one):
+                details = {"key": document.key, "batch": self.id}
+                record(
+                    session, self._actor, kind, "document", document.id, project_id=self._project_id, details=details
+                )
 
-    def finish(self, report: ImportReport) -> int | None:
-        """Log the import; the batch's id, or None when it wrote nothing."""
-        if self._writer is not None:
-            report.documents += self._writer.documents_added
-        if self._id is not None:
-            details = {
-                "format": report.format,
-                "source": self._reading.source,
-                "added": report.added,
-                "unchanged": report.unchanged,
-                "proposed_revisions": len(report.revisions),
-                "rejected": len(report.rejected),
-                "documents": report.documents,
-            }
-            record(
-                self._session, self._actor, "items imported", "batch", self._id, project_id=self._project_id,
-                details=details,
-            )  # fmt: skip
-        return self._id
+    def write(self, session: Session, part: _Part) -> None:
+        """Write some of the items, and of the scores of items that were there."""
+        assert self._writer is not None
+        self._writer.write(session, part.new)
+        self._writer.add_scores(session, part.scores)
+
+    def publish(self, session: Session, report: ImportReport) -> int:
+        """Log the import and let everybody see it; the batch's id."""
+        assert self.id is not None
+        details = {
+            "format": report.format,
+            "source": self._reading.source,
+            "added": report.added,
+            "unchanged": report.unchanged,
+            "proposed_revisions": len(report.revisions),
+            "rejected": len(report.rejected),
+            "documents": report.documents,
+        }
+        record(session, self._actor, "items imported", "batch", self.id, project_id=self._project_id, details=details)
+        session.execute(delete(UnpublishedBatch).where(col(UnpublishedBatch.batch_id) == self.id))
+        return self.id

@@ -223,7 +223,8 @@ _SCORES = (
     "SELECT s.item_version_id, r.name, r.parameters, s.name, s.target, s.value, s.reason FROM score s "
     "JOIN run r ON r.id = s.run_id WHERE r.kind = 'import' AND {} AND (r.batch_id IS NULL OR r.batch_id NOT IN "
     "(SELECT w.batch_id FROM withdrawal w WHERE NOT w.reinstates AND NOT EXISTS "
-    "(SELECT 1 FROM withdrawal n WHERE n.batch_id = w.batch_id AND n.id > w.id))) ORDER BY s.id"
+    "(SELECT 1 FROM withdrawal n WHERE n.batch_id = w.batch_id AND n.id > w.id) "
+    "UNION ALL SELECT u.batch_id FROM unpublished_batch u)) ORDER BY s.id"
 )
 
 

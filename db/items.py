@@ -12,7 +12,7 @@ from sqlalchemy import Select, func
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
-from db.current import item_is_current, version_is_latest
+from db.current import is_published, item_is_current, item_is_published, unpublished_now, version_is_latest
 from db.engine import Database
 from db.item_parts import ItemParts, item_parts
 from db.models import Batch, Item, ItemVersion, Question, Revision, Run, Score, Withdrawal
@@ -162,20 +162,31 @@ def item_details(db: Database, _actor: Actor, project_id: int, *, external_id: s
     """Everything about one item; NotFound for an id that the project does not have."""
     with db.read() as session:
         row = session.execute(
-            pick(Item.id, Item.batch_id, Batch.source, item_is_current())
-            .join(Batch, col(Batch.id) == Item.batch_id, isouter=True)
-            .where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
+            pick(Item.id, item_is_current()).where(
+                col(Item.project_id) == project_id, col(Item.external_id) == external_id, item_is_published()
+            )
         ).first()
         if row is None:
             raise NotFound(f"The project has no item {external_id!r}. Look the id up in the list of items.")
-        item_id, batch_id, source, is_current = row
+        item_id, is_current = row
         versions = session.execute(
-            pick(ItemVersion.id, ItemVersion.number, ItemVersion.created_at, ItemVersion.person_id, Revision.reason)
+            pick(
+                ItemVersion.id,
+                ItemVersion.number,
+                ItemVersion.created_at,
+                ItemVersion.person_id,
+                Revision.reason,
+                Batch.id,
+                Batch.source,
+            )
             .join(Revision, col(Revision.to_version_id) == ItemVersion.id, isouter=True)
-            .where(col(ItemVersion.item_id) == item_id)
+            .join(Batch, col(Batch.id) == ItemVersion.batch_id, isouter=True)
+            .where(col(ItemVersion.item_id) == item_id, is_published(ItemVersion.batch_id))
             .order_by(col(ItemVersion.number))
         ).all()
         ids = [version[0] for version in versions]
+        # The item belongs to the last import that brought it.
+        batch_id, source = next(((v[5], v[6]) for v in reversed(versions) if v[5] is not None), (None, None))
         scores = session.execute(
             pick(
                 Score.item_version_id,
@@ -188,12 +199,12 @@ def item_details(db: Database, _actor: Actor, project_id: int, *, external_id: s
                 Score.reason,
             )
             .join(Run, col(Run.id) == Score.run_id)
-            .where(col(Score.item_version_id).in_(ids))
+            .where(col(Score.item_version_id).in_(ids), is_published(Run.batch_id))
             .order_by(col(Score.id))
         )
         return ItemDetails(
             item_parts(session, ids[-1:])[ids[-1]],
-            [VersionRow(*version) for version in versions],
+            [VersionRow(*version[:5]) for version in versions],
             [ScoreRow(*score) for score in scores],
             batch_id,
             source,
@@ -250,10 +261,11 @@ def item_counts(db: Database, _actor: Actor, project_id: int) -> ItemCounts:
 
 
 def _state(session: Session, project_id: int) -> Any:
-    """What changes whenever the counts may change; four look-ups in an index."""
+    """What changes whenever the counts may change; five look-ups in an index."""
     batches = pick(func.count(), func.max(Batch.id)).where(col(Batch.project_id) == project_id)
     return (
         tuple(session.execute(batches).one()),
         session.execute(pick(func.max(Withdrawal.id))).scalar_one(),
         session.execute(pick(func.max(ItemVersion.id))).scalar_one(),
+        unpublished_now(session),
     )

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from annotators.errors import AssayError, InvalidInput
@@ -20,7 +19,6 @@ from db.models import (
     Account,
     Annotation,
     AnnotationKind,
-    Assignment,
     AssignmentState,
     Batch,
     Item,
@@ -29,11 +27,11 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
-    Submission,
     now,
 )
 from db.parsed import Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.query import fresh_ids
 from db.settlements import update_settlements
 from db.studies import protocol_of
 from db.tallies import Tallies
@@ -109,7 +107,7 @@ def plan_labels(db: Database, _actor: Actor, study_id: int, *, rows: Sequence[Fo
     """What `import_labels` would do with these rows, and everything that stands against it. Nothing is written."""
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        items = _items_of(session, study_id)
+        items = items_of_study(session, study_id)
         return planned(session, study_id, protocol_of(study), items, rows=rows, there=items.keys(), source=source)
 
 
@@ -151,21 +149,41 @@ def import_labels(
     Annotators that have no account become persons without a login. Raises InvalidInput naming file and line of every
     item that is not in the study, criterion, target or value that the protocol does not have, and repeated cell.
     """
+    with db.read() as session:  # a study's items and protocol are frozen: what is checked now holds when it is written
+        protocol, items = protocol_of(session.get_one(Study, study_id)), items_of_study(session, study_id)
+    checked = checked_labels(protocol, rows=rows, items=items, source=source)
     with db.write() as session:
-        return add_labels(session, actor, session.get_one(Study, study_id), rows=rows, source=source)
+        return add_labels(session, actor, session.get_one(Study, study_id), checked=checked, source=source)
 
 
-def add_labels(
-    session: Session, actor: Actor, study: Study, *, rows: Sequence[ForeignLabel], source: str
-) -> LabelImport:
-    """As `import_labels`, in the caller's transaction."""
+@dataclass(frozen=True)
+class CheckedLabels:
+    """Labels that fit a protocol, by (item's number, annotator), and how many there are."""
+
+    grouped: _Grouped
+    n: int
+
+    def renumbered(self, numbers: Mapping[int, int]) -> CheckedLabels:
+        """With other numbers for the items."""
+        return CheckedLabels({(numbers[item], name): cells for (item, name), cells in self.grouped.items()}, self.n)
+
+
+def checked_labels(
+    protocol: Protocol, *, rows: Sequence[ForeignLabel], items: Mapping[str, int], source: str
+) -> CheckedLabels:
+    """The rows, each checked, about these items (external id → a number of theirs); InvalidInput as `import_labels`."""
     if not rows:
         raise InvalidInput(f"{source} has no labels. Give a table with the columns item, annotator, criterion, value.")
-    assert study.id is not None
-    protocol = protocol_of(study)
-    grouped, problems = _grouped(rows, protocol, _items_of(session, study.id), source)
+    grouped, problems = _grouped(rows, protocol, items, source)
     if problems:
         raise InvalidInput(rejections(problems))
+    return CheckedLabels(grouped, len(rows))
+
+
+def add_labels(session: Session, actor: Actor, study: Study, *, checked: CheckedLabels, source: str) -> LabelImport:
+    """Store labels that are checked, by the ids of study items, in the caller's transaction."""
+    assert study.id is not None
+    protocol, grouped = protocol_of(study), checked.grouped
     people = _people(session, {annotator for _, annotator in grouped})
     repeats = _repeats(session, study.id, {(item, people[annotator]) for item, annotator in grouped})
     if repeats:
@@ -176,16 +194,16 @@ def add_labels(
     assert batch.id is not None
     _insert(session, study, batch.id, grouped, people)
     update_settlements(session, study, protocol, sorted({study_item for study_item, _ in grouped}))
-    details = {"source": source, "labels": len(rows)}
+    details = {"source": source, "labels": checked.n}
     record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
-    return LabelImport(batch.id, len(rows), len(grouped), sorted(people))
+    return LabelImport(batch.id, checked.n, len(grouped), sorted(people))
 
 
 _Cell = tuple[str, str, Any, str | None, datetime | None]
 _Grouped = dict[tuple[int, str], list[_Cell]]
 
 
-def _items_of(session: Session, study_id: int) -> dict[str, int]:
+def items_of_study(session: Session, study_id: int) -> dict[str, int]:
     """External id → study item."""
     return dict(
         session.execute(
@@ -280,23 +298,11 @@ def _repeats(session: Session, study_id: int, pairs: set[tuple[int, int]]) -> li
     ]
 
 
-def _block(session: Session, table: type[Any], n: int) -> int:
-    """The first of n fresh ids of a table, for rows that refer to each other and are inserted in bulk."""
-    if session.get_bind().dialect.name == "postgresql":
-        name = table.__table__.name
-        sequence = f"pg_get_serial_sequence('{name}', 'id')"
-        session.connection().exec_driver_sql(f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE")
-        first: int = session.connection().exec_driver_sql(f"SELECT nextval({sequence})").scalar_one()
-        session.connection().exec_driver_sql(f"SELECT setval({sequence}, {first + n})")
-        return first
-    return int(session.execute(select(func.coalesce(func.max(table.id), 0))).scalar_one()) + 1
-
-
 def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, people: dict[str, int]) -> None:
     connection, counts = session.connection(), Tallies(study.id or 0)
     n, moment = len(grouped), now()
     sqlite = connection.dialect.name == "sqlite"
-    first_assignment, first_submission = _block(session, Assignment, n), _block(session, Submission, n)
+    assignment_ids, submission_ids = fresh_ids(session, "assignment", n), fresh_ids(session, "submission", n)
     assignments, submissions, annotations, labels = [], [], [], []
 
     def at(time: datetime | None) -> Any:
@@ -305,8 +311,8 @@ def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, pe
 
     for number, ((study_item_id, annotator), cells) in enumerate(sorted(grouped.items())):
         assignment_id, submission_id, person_id = (
-            first_assignment + number,
-            first_submission + number,
+            assignment_ids[number],
+            submission_ids[number],
             people[annotator],
         )
         when = at(max((time for *_, time in cells if time), default=None))

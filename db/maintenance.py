@@ -17,6 +17,7 @@ from db import guards
 from db.engine import Database, dumps, loads
 from db.models import Project
 from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.unpublished import only_import
 
 _OF_STUDY = "assignment_id IN (SELECT id FROM assignment WHERE study_id = :study)"
 _DECIDED = "adjudication_id IN (SELECT id FROM adjudication WHERE study_id = :study)"
@@ -160,6 +161,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("question", _OWN),
     ("document", _OWN),
     ("withdrawal", _BATCH),
+    ("unpublished_batch", _BATCH),
     ("batch", _OWN),
     ("membership", _OWN),
     ("event", _OWN),
@@ -179,9 +181,10 @@ def delete_project(db: Database, actor: Actor, project_id: int, *, name: str) ->
     """Delete a project with everything in it, for ever; administrators only. `name` must be the project's own.
 
     An event without the project stays behind and says who deleted how much. The bytes of documents that no other
-    project holds are left to the caller to remove, by the digests that come back.
+    project holds are left to the caller to remove, by the digests that come back. Raises Conflict while an import into
+    the project is under way.
     """
-    with db.write() as session, guards.lifted(session.connection()):
+    with only_import(db, project_id, wait=0), db.write() as session, guards.lifted(session.connection()):
         project = session.get_one(Project, project_id)
         if project.name != name:
             raise InvalidInput(f"{name!r} is not the name of this project. Write it out to delete the project.")

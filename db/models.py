@@ -172,6 +172,17 @@ class Batch(Table, table=True):
     created_at: datetime = _time()
 
 
+class UnpublishedBatch(Table, table=True):
+    """A batch that nobody sees: its import has not ended, or (`cleared_at`) was broken off and its rows are removed.
+
+    An import writes its rows in many short transactions and takes this row away in the last one (`db/unpublished.py`).
+    """
+
+    __tablename__ = "unpublished_batch"
+    batch_id: int = _ref("batch.id", primary_key=True)
+    cleared_at: datetime | None = _time(nullable=True)
+
+
 class Withdrawal(Table, table=True):
     """Takes a batch out of every current query, or (`reinstates`) puts it back. Append-only."""
 
@@ -300,7 +311,7 @@ class Image(Table, table=True):
     """One image interleaved in an answer: a document of its own, or a box on a page. Append-only."""
 
     append_only: ClassVar[bool] = True
-    __table_args__ = (UniqueConstraint("item_version_id", "key"),)
+    __table_args__ = (UniqueConstraint("item_version_id", "key"), Index("ix_image_document", "document_id"))
     id: int | None = _id()
     item_version_id: int = _ref("item_version.id")
     key: str

@@ -6,14 +6,16 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func
+from sqlalchemy import ColumnElement, func, true
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, SQLModel, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from db.current import is_published, item_is_published, unpublished_now
 from db.engine import Database
 from db.models import Batch, Document, Item, Membership, Project, Question, Run, Study
 from db.permissions import READERS, Actor, On, Role, operation, record
+from db.query import pick
 
 MAX_NAME = 100
 
@@ -102,29 +104,31 @@ def find_project(db: Database, actor: Actor, name: str) -> ProjectRow:
 
 @operation(On.PROJECT, READERS)
 def project_overview(db: Database, actor: Actor, project_id: int) -> ProjectOverview:
-    """How much of everything the project holds; each count is read from an index."""
+    """How much of everything the project holds; each count is read from an index, unless an import is under way."""
     with db.read() as session:
+        every: ColumnElement[bool] = true()
+        documents = questions = items = runs = every
+        if unpublished_now(session):
+            documents, runs = is_published(Document.batch_id), is_published(Run.batch_id)
+            items = item_is_published()
+            questions = pick(Item.id).where(col(Item.question_id) == col(Question.id), item_is_published()).exists()
+        supplied = col(Document.sha256).is_not(None)
         return ProjectOverview(
             project_id,
             session.get_one(Project, project_id).name,
-            _count(session, Document, project_id),
-            session.exec(
-                select(func.count())
-                .select_from(Document)
-                .where(Document.project_id == project_id, col(Document.sha256).is_not(None))
-            ).one(),
-            _count(session, Question, project_id),
-            _count(session, Item, project_id),
-            _count(session, Study, project_id),
-            _count(session, Batch, project_id),
-            _count(session, Run, project_id),
+            _count(session, Document, project_id, documents),
+            _count(session, Document, project_id, documents & supplied),
+            _count(session, Question, project_id, questions),
+            _count(session, Item, project_id, items),
+            _count(session, Study, project_id, every),
+            _count(session, Batch, project_id, is_published(Batch.id)),
+            _count(session, Run, project_id, runs),
         )
 
 
-def _count(session: Session, table: type[SQLModel], project_id: int) -> int:
-    return session.exec(
-        select(func.count()).select_from(table).where(table.project_id == project_id)  # type: ignore[attr-defined]
-    ).one()
+def _count(session: Session, table: type[SQLModel], project_id: int, seen: ColumnElement[bool]) -> int:
+    of_project = table.project_id == project_id  # type: ignore[attr-defined]
+    return session.exec(select(func.count()).select_from(table).where(of_project, seen)).one()
 
 
 def database_answers(db: Database) -> None:

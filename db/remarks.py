@@ -13,6 +13,7 @@ from sqlmodel import Session, col
 
 from annotators.errors import NotFound
 from annotators.submissions import flag_words
+from db.current import item_is_published
 from db.engine import Database
 from db.models import (
     Annotation,
@@ -273,7 +274,7 @@ class ItemInStudy:
 def item_place(db: Database, actor: Actor, *, item_id: int) -> ItemPlace:
     """The project and external id of an item; NotFound unless the person may read its project."""
     with db.read() as session:
-        item = session.get(Item, item_id)
+        item = session.execute(pick(Item).where(col(Item.id) == item_id, item_is_published())).scalar_one_or_none()
         person = session.get_one(Person, actor.person_id)
         role = role_in(session, actor.person_id, person.default_role, item.project_id) if item else None
         if item is None or not (person.is_admin or role in READERS):

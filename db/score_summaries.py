@@ -16,7 +16,7 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.group_means import GroupMeans, Interval, Sums
 from annotators.scorers import SCORERS
 from annotators.scoring import Parameters, parameters_hash, parameters_of, readable, value_kind
-from db.current import item_is_current, version_is_latest, withdrawn_batches
+from db.current import batches_left_out, item_is_current, unpublished_now, version_is_latest
 from db.engine import Database
 from db.models import Item, ItemVersion, Run, Score, Withdrawal
 from db.permissions import READERS, Actor, On, operation
@@ -157,7 +157,7 @@ def _runs_with_scores(session: Session, project_id: int, name: str | None = None
         .where(
             col(Run.project_id) == project_id,
             col(Run.kind).in_(["scorer", "import"]),
-            col(Run.batch_id).is_(None) | col(Run.batch_id).not_in(withdrawn_batches()),
+            col(Run.batch_id).is_(None) | col(Run.batch_id).not_in(batches_left_out()),
         )
         .order_by(col(Run.id))
     )
@@ -253,12 +253,13 @@ def summary_of(session: Session, url: str, project_id: int, which: Which, *, add
 
 
 def _state(session: Session, which: Which) -> Any:
-    """What changes whenever a summary may change; three look-ups in an index."""
+    """What changes whenever a summary may change; four look-ups in an index."""
     return (
         tuple(which.runs),
         session.execute(pick(func.max(Score.id))).scalar_one(),
         session.execute(pick(func.max(Withdrawal.id))).scalar_one(),
         session.execute(pick(func.max(ItemVersion.id))).scalar_one(),
+        unpublished_now(session),
     )
 
 

@@ -15,7 +15,7 @@ from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.judged_scores import ScoreKey, scores_by_criterion
 from annotators.protocols import Material, Protocol
 from db import tallies
-from db.current import item_is_current, version_is_latest, withdrawn_batches
+from db.current import batches_left_out, item_is_current, version_is_latest
 from db.engine import Database, insert_many
 from db.models import (
     Account,
@@ -369,7 +369,7 @@ def _scores(session: Session, project_id: int, protocol: Protocol, named: Sequen
 
 
 def _not_withdrawn() -> ColumnElement[bool]:
-    return col(Run.batch_id).is_(None) | col(Run.batch_id).not_in(withdrawn_batches())
+    return col(Run.batch_id).is_(None) | col(Run.batch_id).not_in(batches_left_out())
 
 
 def _latest_scores(scores: _Scores) -> Select[Any]:

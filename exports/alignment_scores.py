@@ -11,7 +11,7 @@ from sqlmodel import Session, col
 from annotators.errors import NotFound
 from annotators.scorers import SCORERS
 from annotators.scoring import readable, value_kind
-from db.current import item_is_current, version_is_latest, withdrawn_batches
+from db.current import batches_left_out, item_is_current, version_is_latest
 from db.engine import Database
 from db.models import Item, ItemVersion, Run, Score, Study, StudyItem, StudyScore
 from db.query import pick
@@ -114,7 +114,7 @@ def _runs(session: Session, project_id: int, wanted: Sequence[str]) -> dict[int,
         .where(
             col(Run.project_id) == project_id,
             col(Run.kind).in_(["scorer", "import"]),
-            col(Run.batch_id).is_(None) | col(Run.batch_id).not_in(withdrawn_batches()),
+            col(Run.batch_id).is_(None) | col(Run.batch_id).not_in(batches_left_out()),
         )
         .order_by(col(Run.id))
     )

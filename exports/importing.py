@@ -36,21 +36,43 @@ def import_paths(
     """Import files, folders and archives; with `dry_run` only say what that would do.
 
     `format_name` None takes the format that recognises the files. Documents' bytes go to `data_folder`
-    (`Settings.documents_folder`). `progress` is called with (bytes read, of how many). The report lists
+    (`Settings.documents_folder`). `progress` is called with (how much is done, of how much). The report lists
     every bad row; unless `skip_bad`, one bad row leaves the project as it was. Raises InvalidInput (or NotFound) for
     paths that cannot be opened at all; see `exports.sources`.
     """
     with seldom_collected(), open_sources(paths) as sources:
         chosen = FORMATS.get(format_name) if format_name else recognise(sources)
-        reading = watched(chosen.read(sources), progress)
-        if dry_run:
-            return preview_import(db, actor, project_id, reading=reading)
-        return import_items(db, actor, project_id, reading=reading, data_folder=data_folder, skip_bad=skip_bad)
+        return import_reading(
+            db, actor, project_id, chosen.read(sources), data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad,
+            progress=progress,
+        )  # fmt: skip
 
 
-def watched(reading: FileReading, progress: Progress | None) -> Reading:
-    """A reading that tells how far it has come."""
-    return _Watched(reading, progress) if progress else reading
+def import_reading(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    reading: FileReading,
+    *,
+    data_folder: Path | None,
+    dry_run: bool,
+    skip_bad: bool,
+    progress: Progress | None,
+) -> ImportReport:
+    """As `import_paths`, of what a format has found. Reading is the first half of the way, writing the second."""
+    if dry_run:
+        watched: Reading = _Watched(reading, progress) if progress else reading
+        return preview_import(db, actor, project_id, reading=watched)
+
+    def written(share: float) -> None:
+        if progress is not None:
+            of = reading.meter.of
+            progress(of + round(share * of), 2 * of)
+
+    watched = _Watched(reading, lambda done, of: progress(done, 2 * of)) if progress else reading
+    return import_items(
+        db, actor, project_id, reading=watched, data_folder=data_folder, skip_bad=skip_bad, written=written
+    )
 
 
 class _Watched:

@@ -220,7 +220,8 @@ def _known(rows: Sequence[ForeignLabel], protocol: Protocol) -> list[ForeignLabe
 
 
 def _renamed(row: ForeignLabel) -> ForeignLabel:
-    return replace(row, criterion=criterion_name(row.criterion))
+    name = criterion_name(row.criterion)
+    return row if name == row.criterion else replace(row, criterion=name)
 
 
 def _columns(table: LabelTable, targets: Mapping[str, TargetKind], scales: Sequence[str]) -> list[LabelColumn]:

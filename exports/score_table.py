@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from sqlmodel import Session, col
 
+from db.current import is_published
 from db.models import Item, ItemVersion, Run, Score
 from db.query import pick
 from exports.cells import safe
@@ -34,7 +35,7 @@ def write_scores(session: Session, blocks: Iterable[Sequence[int]], out: Out) ->
             .join(Run, col(Run.id) == Score.run_id)
             .join(ItemVersion, col(ItemVersion.id) == Score.item_version_id)
             .join(Item, col(Item.id) == ItemVersion.item_id)
-            .where(col(Score.item_version_id).in_(block))
+            .where(col(Score.item_version_id).in_(block), is_published(Run.batch_id))
             .order_by(col(Item.id), col(Score.id))
         ).all()  # fmt: skip
         table.add((_cells(*row) for row in rows), len(rows))

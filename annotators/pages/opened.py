@@ -235,16 +235,20 @@ class PictureDocument:
         sizes = []
         for page_number in range(1, self.n_pages + 1):
             with self._frame(page_number) as picture:
-                width, height = self._size_as_displayed(picture)
+                width, height = picture.size
                 across, down = _resolution(picture)
                 if self._orientation(picture) in _SIDEWAYS:
-                    across, down = down, across
+                    width, height, across, down = height, width, down, across
             sizes.append((width * 72 / across, height * 72 / down))
         return DocumentFacts(self.n_pages, sizes, has_text=False)
 
     def _orientation(self, picture: Image.Image) -> int:
-        # Pillow turns a TIFF by itself, its size included.
-        return 1 if self._media_type == kinds.TIFF else int(picture.getexif().get(0x0112) or 1)
+        if self._media_type == kinds.TIFF:  # Pillow turns it by itself, its size included
+            return 1
+        if self._media_type == kinds.PNG and not _says_more_behind_its_pixels(self._path):
+            # Pillow's own way for PNG decodes all pixels to get at what may follow them.
+            return int(Image.Image.getexif(picture).get(0x0112) or 1)
+        return int(picture.getexif().get(0x0112) or 1)
 
     def _size_as_displayed(self, picture: Image.Image) -> tuple[int, int]:
         width, height = picture.size
@@ -281,6 +285,26 @@ class PictureDocument:
 
     def close(self) -> None:
         """See `Opened`: nothing stays open between two pages."""
+
+
+_PNG_SAYS = frozenset({b"eXIf", b"tEXt", b"zTXt", b"iTXt"})
+"""Chunks of a PNG in which its orientation may stand."""
+
+
+def _says_more_behind_its_pixels(path: Path) -> bool:
+    """Whether a PNG has a chunk behind the first of its pixels that may turn it; what is damaged may have anything."""
+    with path.open("rb") as file:
+        file.seek(8)
+        in_pixels = False
+        while len(header := file.read(8)) == 8:
+            kind = header[4:]
+            if in_pixels and kind in _PNG_SAYS:
+                return True
+            if kind == b"IEND":
+                return False
+            in_pixels = in_pixels or kind == b"IDAT"
+            file.seek(int.from_bytes(header[:4], "big") + 4, 1)
+    return True
 
 
 def _scale(width: float, height: float, width_px: int) -> float:

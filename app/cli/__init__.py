@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections.abc import Sequence
 
@@ -97,12 +98,18 @@ def options(
     context.obj = Given(home=home, acting_as=acting_as)
 
 
+_GIVES_WAY = 10
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit: the one place where errors become exit codes and a line on standard error.
 
     With `--json` an error is also the one document on standard output: {"error", "kind"}.
     """
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments is None:
+        arguments = sys.argv[1:]
+        if "import" in arguments:  # a process of its own, beside a server that people wait for
+            os.nice(_GIVES_WAY)
     as_json = "--json" in arguments
     try:
         code = app(args=list(arguments), prog_name="assay", standalone_mode=False)

@@ -21,6 +21,7 @@ from db import schema, soundness
 from db.engine import Database
 from db.faults import DatabaseDamaged, DatabaseUnavailable, check_for_loss
 from db.people import local_administrator
+from db.unpublished import clear_all_broken_off
 
 PACKAGES = (
     "streamlit", "sqlmodel", "sqlalchemy", "alembic", "psycopg", "pymupdf", "pillow", "numpy", "scipy", "krippendorff",
@@ -77,6 +78,8 @@ def _database(settings: Settings, *, deep: bool) -> tuple[dict[str, Any], list[s
         if db.is_sqlite and not Path(str(db.url.database)).exists():
             return facts, [f"There is no database yet. Make one with: {settings.call} init"]
         problems = _state(db, facts, settings, deep=deep)
+        if not problems:
+            facts["cleared_imports"] = clear_all_broken_off(db, data_folder=settings.documents_folder)
         facts["version"] = db.library_version
         return facts, problems
     except DatabaseDamaged as error:
@@ -213,5 +216,7 @@ def in_lines(found: dict[str, Any]) -> str:
         origin = "" if one["source"] == "default" else f", from {one['source']}"
         lines.append(f"  {one['name']} = {one['value'] or '(empty)'}{origin}")
         lines.append(f"      {one['variable']}, default {one['default'] or '(empty)'}: {one['help']}")
+    for source in database.get("cleared_imports", ()):
+        lines += ["", f"Removed what an import of {source} that was broken off had left; nobody had seen it."]
     problems = [f"  {problem}" for problem in found["problems"]]
     return "\n".join([*lines, "", *(["What is amiss:", *problems] if problems else ["Nothing is amiss."])])

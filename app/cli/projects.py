@@ -87,14 +87,15 @@ def import_items(
 ) -> None:
     """Import items with their documents, evidence, claims and scores.
 
-    Everything is added in one transaction, or (with a bad row and without --skip-bad) nothing, and the exit code is 2.
+    Everything is seen from one moment on, or (with a bad row and without --skip-bad) nothing is added, and the exit
+    code is 2. People go on working meanwhile.
     Importing the same again adds nothing; items that are there with other content are listed as proposed revisions and
     left as they are.
     """
     from annotators.errors import InvalidInput
     from exports.importing import import_paths
 
-    with opened(context) as here, progress("Reading") as move:
+    with opened(context) as here, progress("Reading" if dry_run else "Importing") as move:
         report = import_paths(
             here.db,
             here.actor,

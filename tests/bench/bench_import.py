@@ -26,10 +26,10 @@ TABLES = ("document", "question", "item", "item_version", "item_document", "evid
 TARGET = 3.0
 
 
-def write_items(path: Path, n: int) -> None:
-    """A JSONL file of n items of 1.5 kB, three evidence units each, 25 items a document, five systems a question."""
+def write_items(path: Path, n: int, *, start: int = 0) -> None:
+    """A JSONL file of n items of 1.5 kB, numbered from `start`: three evidence units each, 25 items a document."""
     with path.open("wb") as file:
-        for number in range(n):
+        for number in range(start, start + n):
             document = f"report-{number // 25:05}.pdf"
             row = {
                 "question_key": f"q{number // 5:06}",

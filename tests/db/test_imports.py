@@ -14,7 +14,7 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotS
 from annotators.protocols import PROTOCOLS
 from db import imports
 from db.batches import list_batches, withdraw_batch
-from db.documents import list_documents
+from db.documents import document_file, list_documents
 from db.engine import Database
 from db.imports import ImportReport, import_items, preview_import
 from db.items import current_versions, item_counts, item_details, list_items
@@ -48,8 +48,11 @@ class Place:
     def __init__(self, db: Database) -> None:
         self.db, self.actor, self.project = db, make_person(db, admin=True), make_project(db)
 
-    def take(self, *rows: dict[str, Any] | Rejected, **options: Any) -> ImportReport:
-        return import_items(self.db, self.actor, self.project, reading=Rows(*rows), **options)
+    def take(
+        self, *rows: dict[str, Any] | Rejected, documents: tuple[ParsedDocument, ...] = (), **options: Any
+    ) -> ImportReport:
+        reading = Rows(*rows, documents=documents)
+        return import_items(self.db, self.actor, self.project, reading=reading, **options)
 
     def withdraw(self, batch: int | None, **options: Any) -> None:
         assert batch is not None
@@ -274,3 +277,28 @@ def test_bytes_are_taken_back_when_the_transaction_fails(place: Place, tmp_path:
         )  # fmt: skip
     assert [path.name for path in (tmp_path / "home").rglob("*") if path.is_file()] == [digest[:2]]
     assert place.count(Item) == 0
+
+
+def test_many_documents_are_looked_at_at_once_and_told_in_the_order_of_the_source(place: Place, tmp_path: Path) -> None:
+    parsed: list[ParsedDocument] = []
+    for number in range(120):
+        path = tmp_path / f"{number}.txt"
+        path.write_text("" if number % 10 == 3 else f"The text of document {number // 2 * 2}.")
+        parsed.append(ParsedDocument("f", number, f"d{number:03}", path=path))
+    parsed.append(ParsedDocument("f", 120, "gone", path=tmp_path / "gone.txt"))
+    parsed.append(ParsedDocument("f", 121, "d001", path=tmp_path / "8.txt"))
+    folder = tmp_path / "home"
+    report = place.take(row(1), documents=tuple(parsed), data_folder=folder, skip_bad=True)
+    assert [one.line for one in report.rejected] == [*range(3, 120, 10), 120, 121]
+    assert "supplied twice with different bytes" in report.rejected[-1].reason
+    assert (report.documents, report.supplied) == (108, 108)
+    rows = list_documents(place.db, place.actor, place.project, limit=200)
+    assert {one.key: one.sha256 for one in rows} == {
+        one.key: hashlib.sha256(one.path.read_bytes()).hexdigest()
+        for one in parsed[:120]
+        if one.path and one.line % 10 != 3
+    }
+    assert all(document_file(folder, one.sha256 or "").read_bytes() for one in rows)
+    assert {(one.media_type, one.n_pages, one.title, one.metadata == {}) for one in rows} == {
+        ("text/plain", 1, "", True)
+    }

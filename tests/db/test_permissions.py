@@ -316,6 +316,14 @@ WITHOUT_ACTOR = {
     "people.begin_administration",
     "backups.is_usable",
     "backups.replace_unusable",
+    # what the operations that import are made of; they have asked who it is
+    "imports.staged",
+    "unpublished.only_import",
+    "unpublished.rows_a_turn",
+    "unpublished.broken_off",
+    "unpublished.clear_broken_off",
+    # the doctor, of whoever has the machine: what it removes nobody has seen
+    "unpublished.clear_all_broken_off",
     # the health check, which tells nothing but that the database answers
     "projects.database_answers",
 }

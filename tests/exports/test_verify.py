@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,12 @@ import orjson
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
+from db import unpublished
 from db.as_of import look_back, marks
 from db.batches import withdraw_batch
 from db.documents import attach_bytes
 from db.engine import Database
-from db.imports import import_items
+from db.imports import import_items, staged
 from db.items import current_versions
 from db.models import Account, ItemVersion, Run, Score
 from exports.bundle import export_project
@@ -23,7 +23,7 @@ from exports.manifest import read_manifest
 from exports.verify import VerifyReport, verify_against, verify_folder
 from tests.db.test_imports import Rows, row
 from tests.exports.sources import write_pdf
-from tests.makers import StudyInUse
+from tests.makers import StudyInUse, make_person, make_project
 
 ALL = ["native", "labels", "adjudicated", "scores"]
 
@@ -194,31 +194,54 @@ def test_rows_whose_ids_were_given_but_not_committed_at_the_export_do_not_distur
     """PostgreSQL gives ids before a transaction commits: a lower id may come later than a higher one."""
     exported = Exported(postgresql_database, tmp_path)
     project, researcher = exported.study.project_id, exported.study.researcher
-    begun, go_on = threading.Event(), threading.Event()
-
-    class Slow(Rows):
-        def items(self) -> Any:
-            for number, one in enumerate(super().items()):
-                if number == 2000:
-                    begun.set()
-                    assert go_on.wait(30)
-                yield one
-
-    slow = Slow(*(row(100 + number, scores=[{"name": "c", "value": 1}]) for number in range(2001)))
-    thread = threading.Thread(target=exported.take, args=(slow,))
-    thread.start()
-    assert begun.wait(30)
-    exported.take(Rows(row(5, scores=[{"name": "c", "value": 1}])))
-    export_project(postgresql_database, researcher, project, to=tmp_path / "during", formats=ALL)
-    go_on.set()
-    thread.join(60)
+    rows = Rows(*(row(100 + number, scores=[{"name": "c", "value": 1}]) for number in range(2001)))
+    elsewhere = make_project(postgresql_database)
+    other = Rows(row(5, scores=[{"name": "c", "value": 1}]))
+    administrator = make_person(postgresql_database, admin=True)
+    importing = staged(postgresql_database, researcher, project, reading=rows)
+    with importing as ready, postgresql_database.write() as session:
+        ready.publish(session)
+        import_items(postgresql_database, administrator, elsewhere, reading=other)
+        export_project(postgresql_database, researcher, project, to=tmp_path / "during", formats=ALL)
     past = read_manifest(tmp_path / "during").marks
-    assert past["item_version"]["missing"], "the slow import had taken its ids"
+    assert past["item_version"]["missing"], "the import had taken its ids"
     with postgresql_database.read() as session:
-        assert len(list(current_versions(session, project))) == 4 + 2 + 2001 + 1
+        assert len(list(current_versions(session, project))) == 4 + 2 + 2001
         assert marks(session)["item_version"]["missing"] == []
-    assert len((tmp_path / "during/native/items.jsonl").read_bytes().splitlines()) == 4 + 2 + 1
+    assert len((tmp_path / "during/native/items.jsonl").read_bytes().splitlines()) == 4 + 2
     assert exported.against("during").ok, exported.against("during")
+
+
+def test_an_import_that_was_half_written_at_the_export_does_not_disturb_it(
+    exported: Exported, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither when it is published later, nor when it is broken off and others' rows get the ids of its own."""
+    monkeypatch.setattr(unpublished, "ROWS_A_TURN", 4)
+    monkeypatch.setattr(unpublished, "ROWS_A_TURN_UNLOCKED", 4)
+    db, project, researcher = exported.db, exported.study.project_id, exported.study.researcher
+    rows = [row(100 + number, documents=[f"d{number}"], scores=[{"name": "c", "value": 1}]) for number in range(6)]
+
+    def export(name: str) -> None:
+        export_project(db, researcher, project, to=exported.folder / name, formats=ALL)
+
+    def broken(share: float) -> None:
+        if share > 0.5 and not (exported.folder / "first").exists():
+            export("first")
+            raise KeyboardInterrupt
+
+    def going_on(share: float) -> None:
+        if share > 0.5 and not (exported.folder / "second").exists():
+            export("second")
+
+    with pytest.raises(KeyboardInterrupt):
+        import_items(db, researcher, project, reading=Rows(*rows), written=broken)
+    assert read_manifest(exported.folder / "first").marks["batch"]["unpublished"]
+    import_items(db, researcher, project, reading=Rows(*rows), written=going_on)
+    for name in ("first", "second"):
+        assert len((exported.folder / name / "native/items.jsonl").read_bytes().splitlines()) == 4 + 2
+        assert exported.against(name).ok, exported.against(name)
+    with db.read() as session:
+        assert len(list(current_versions(session, project))) == 4 + 2 + 6
 
 
 def test_the_past_is_seen_by_any_query_and_gone_with_its_session(exported: Exported) -> None:

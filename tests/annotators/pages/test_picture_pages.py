@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from annotators.errors import InvalidInput
-from annotators.pages import Limits, PageNotDrawn, Renderer, Why, sniff
+from annotators.pages import Limits, PageNotDrawn, Renderer, Why, kinds, sniff
+from annotators.pages.opened import PictureDocument
 from tests.annotators.pages import makers
 
 
@@ -147,3 +148,25 @@ def test_a_truncated_picture_is_not_shown_as_a_whole_one(renderer: Renderer, tmp
     with pytest.raises(PageNotDrawn, match="damaged") as caught:
         renderer.render(path, media_type, 1, 160)
     assert caught.value.why is Why.BROKEN
+
+
+def test_a_png_is_turned_by_what_stands_behind_its_pixels(tmp_path: Path) -> None:
+    data = makers.picture("PNG", (80, 40), orientation=6)
+    at = data.index(b"eXIf") - 4
+    exif = data[at : at + 12 + int.from_bytes(data[at : at + 4], "big")]
+    late = data.replace(exif, b"").replace(b"\0\0\0\0IEND", exif + b"\0\0\0\0IEND")
+    for name, content in (("early.png", data), ("late.png", late)):
+        path = makers.put(tmp_path, name, content)
+        width, height = PictureDocument(path, kinds.PNG).facts().sizes[0]
+        assert (round(width), round(height)) == (30, 60), name
+
+
+def test_what_a_png_is_is_told_without_its_pixels(tmp_path: Path) -> None:
+    """A picture of which nothing can be decoded, and whose chunks are whole, is told by its header."""
+    data = makers.picture("PNG", (80, 40))
+    at = data.index(b"IDAT")
+    size = int.from_bytes(data[at - 4 : at], "big")
+    path = makers.put(tmp_path, "pixels.png", data[: at + 4] + bytes(size + 4) + data[at + 8 + size :])
+    with pytest.raises(Exception):  # noqa: B017 - whatever the library makes of it
+        PictureDocument(path, kinds.PNG).draw(1, 80)
+    assert PictureDocument(path, kinds.PNG).facts().sizes == [(60.0, 30.0)]
