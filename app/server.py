@@ -67,6 +67,7 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
     async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         await run_in_threadpool(_warm_up, state)
         jobs.start(settings)
+        state.reports.warm()
         try:
             yield {}
         finally:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from annotators.pages import Limits, PageCache, Renderer
 from annotators.scorers.embedder import offer
+from app.reports import Reports
 from app.settings import Settings
 from db import schema
 from db.engine import Database
@@ -19,9 +20,11 @@ class AppState:
     db: Database
     renderer: Renderer
     pages: PageCache
+    reports: Reports
 
     def close(self) -> None:
-        """Close the database's connections and end the processes that draw pages."""
+        """Close the database's connections and end the processes that measure and those that draw pages."""
+        self.reports.close()
         self.renderer.close()
         self.db.dispose()
 
@@ -38,7 +41,7 @@ def open_state(settings: Settings) -> AppState:
     limits = Limits(seconds=settings.render_seconds, memory_bytes=settings.render_memory_mb << 20)
     renderer = Renderer(limits, workers=settings.render_workers)
     pages = PageCache(settings.pages_folder, renderer, max_bytes=settings.page_cache_mb << 20)
-    state = AppState(settings, db, renderer, pages)
+    state = AppState(settings, db, renderer, pages, Reports(settings))
     _current[:] = [state]
     return state
 

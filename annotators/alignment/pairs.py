@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence, Sized
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from annotators.agreement.table import FloatArray, IntArray
+from annotators.alignment.others import first_seen
 from annotators.errors import InvalidInput
 
 Numbers = Sequence[float | int | bool | None] | FloatArray
@@ -39,7 +40,7 @@ class Pairs:
         human: Numbers,
         metric: Numbers,
         *,
-        clusters: Sequence[Hashable] | None = None,
+        clusters: Sequence[Hashable] | IntArray | None = None,
         groups: Sequence[str | None] | None = None,
         units: Sequence[Hashable] | None = None,
         binary: bool | None = None,
@@ -52,8 +53,8 @@ class Pairs:
         """
         people, scores = _numbers(human, "human"), _numbers(metric, "metric")
         n = len(people)
-        given: dict[str, Sequence[object]] = {
-            "metric values": scores.tolist(),
+        given: dict[str, Sized] = {
+            "metric values": scores,
             **{
                 name: column
                 for name, column in (("clusters", clusters), ("groups", groups), ("units", units))
@@ -71,10 +72,14 @@ class Pairs:
             wrong = people[~np.isin(people, (0.0, 1.0))][0]
             raise InvalidInput(f"human value {wrong:g} is not 0 or 1: a binary label is one of the two")
         group, names = _codes([None if groups is None else groups[i] for i in kept.tolist()])
+        if isinstance(clusters, np.ndarray):
+            cluster = first_seen(clusters[kept])
+        else:
+            cluster = _first_seen([i if clusters is None else clusters[i] for i in kept.tolist()])
         return cls(
             human=people,
             metric=scores,
-            cluster=_first_seen([i if clusters is None else clusters[i] for i in kept.tolist()]),
+            cluster=cluster,
             units=tuple(i if units is None else units[i] for i in kept.tolist()),
             group=group,
             groups=names,
@@ -103,13 +108,18 @@ class Pairs:
         return Pairs(
             human=self.human[here],
             metric=self.metric[here],
-            cluster=_first_seen(self.cluster[here].tolist()),
+            cluster=first_seen(self.cluster[here]),
             units=tuple(self.units[i] for i in here.tolist()),
             group=self.group[here],
             groups=self.groups,
             binary=self.binary,
             left_out=0,
         )
+
+    def grouped(self, groups: Sequence[str | None]) -> Pairs:
+        """The same rows in these groups, one for each row."""
+        group, names = _codes(groups)
+        return replace(self, group=group, groups=names)
 
     def why_not(self) -> str | None:
         """Why no coefficient of association can be measured on these rows, or None."""
