@@ -214,7 +214,8 @@ def _parse(name: str, value: Any, origin: str) -> Any:
 
 
 def _number(name: str, value: Any, origin: str) -> int:
-    least, most = (0 if name in ("port", "look_ahead") else 1), (65535 if name == "port" else None)
+    least = 0 if name in ("port", "look_ahead", "report_niceness") else 1
+    most = {"port": 65535, "report_niceness": 19}.get(name)
     try:
         number = int(value)
     except (TypeError, ValueError):

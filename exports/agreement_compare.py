@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
 
 from annotators.agreement import TITLES, Difference, Ratings, Simultaneous, by_raters, difference, jointly
@@ -16,7 +16,13 @@ from annotators.errors import InvalidInput
 from exports.agreement import CriterionReport, Grouping
 from exports.figures import Estimated, between, figure, number, p_value
 from exports.forest import forest
+from exports.later import Later
 from exports.tables import TextTable
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
 
 
 @dataclass(frozen=True)

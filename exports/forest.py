@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import altair as alt
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from exports.charts import ACCENT, QUIET, TICKS, ends
 from exports.figures import Estimated
+from exports.later import Later
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt = Later("altair")
+    pd = Later("pandas")
 
 
 def forest(
