@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from annotators.agreement.table import FloatArray, IntArray
 from annotators.alignment import (
@@ -214,6 +215,8 @@ class HumanRows:
     rows: Sequence[tuple[str, float]]
     ties: int
     _pairs: dict[str, tuple[IntArray, Pairs]] = field(default_factory=dict)
+    _scores: dict[str, FloatArray] = field(default_factory=dict)
+    _grouped: dict[str, tuple[IntArray, list[str]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, data: StudyData, human: Human, labels: Labels) -> HumanRows:
@@ -242,13 +245,35 @@ class HumanRows:
     def pairs(self, metric: Metric, by: str | None = "system") -> Pairs:
         """The rows with what the metric gave them, by question, grouped by `by`."""
         if metric.name not in self._pairs:
-            scores = np.array([metric.values.get(unit, np.nan) for unit, _ in self.rows], dtype=np.float64)
-            numbers = range(len(self.rows))
-            made = Pairs.of(self._values, scores, clusters=self._question, units=numbers, binary=self.human.binary)
+            made = Pairs.of(self._values, self.scores(metric), clusters=self._question, binary=self.human.binary)
             rows = np.array(made.units, dtype=np.int64)
             self._pairs[metric.name] = rows, replace(made, units=tuple(self.rows[row][0] for row in rows.tolist()))
         rows, found = self._pairs[metric.name]
-        return found if by is None else found.grouped([self.facts[row].groups.get(by) for row in rows.tolist()])
+        if by is None:
+            return found
+        codes, names = self._groups(by)
+        return found.grouped(codes[rows], names)
+
+    def compared(self, first: Metric, second: Metric) -> tuple[Pairs, FloatArray]:
+        """The rows of one metric, and what another one gave them (NaN: nothing)."""
+        found = self.pairs(first)
+        return found, self.scores(second)[self._pairs[first.name][0]]
+
+    def scores(self, metric: Metric) -> FloatArray:
+        """What a metric gave each row; NaN: nothing."""
+        if metric.name not in self._scores:
+            given = [metric.values.get(unit, np.nan) for unit, _ in self.rows]
+            self._scores[metric.name] = np.array(given, dtype=np.float64)
+        return self._scores[metric.name]
+
+    def _groups(self, by: str) -> tuple[IntArray, list[str]]:
+        """The group of each row as a place among the sorted names, -1 for none; and the names."""
+        if by not in self._grouped:
+            given = [one.groups.get(by) for one in self.facts]
+            names = sorted({name for name in given if name is not None})
+            place: dict[str | None, int] = {name: number for number, name in enumerate(names)}
+            self._grouped[by] = np.array([place.get(name, -1) for name in given], dtype=np.int64), names
+        return self._grouped[by]
 
 
 def pairs_of(
@@ -302,9 +327,9 @@ class _OfCriterion:
         return [f"{self.name}: {words}" for words in found]
 
     @cached_property
-    def clusters(self) -> dict[Hashable, Hashable]:
-        """Unit → its question."""
-        return {unit: facts.question for unit, facts in self.data.units.items()}
+    def clusters(self) -> IntArray:
+        """The question of each unit of `given`."""
+        return np.array([self.data.units[str(unit)].question for unit in self.given.units], dtype=np.int64)
 
     # Agreement with scores ------------------------------------------------------------------------------------------
 
@@ -458,8 +483,7 @@ class _OfCriterion:
         yield from self._powered(metric)
 
     def _compared(self, first: Metric, second: Metric) -> list[Aligned]:
-        pairs = self.table.pairs(first)
-        other = np.array([second.values.get(str(unit), np.nan) for unit in pairs.units], dtype=np.float64)
+        pairs, other = self.table.compared(first, second)
         return compare(pairs, other, self.asked, criterion=self.name, metric=first.name, against=second.name)
 
     def _alternative(self, metric: Metric) -> list[Aligned]:
@@ -532,6 +556,11 @@ class _OfCriterion:
 
     def _ceiling(self, metrics: Sequence[Metric]) -> Iterator[Aligned]:
         human = self.human
+
+        def scored(metric: Metric) -> npt.NDArray[np.bool_]:
+            """Which of the labelled units the metric has scored."""
+            return ~np.isnan(self.given.of_units(metric.values))
+
         for place, metric in enumerate(metrics):
             made = human_ceiling(
                 self.given,
@@ -548,7 +577,7 @@ class _OfCriterion:
                 alone = one.name.startswith("human_ceiling")
                 if not alone:
                     yield one
-                elif place == 0 or _covers(human, metrics[0]) != _covers(human, metric):
+                elif place == 0 or (scored(metrics[0]) != scored(metric)).any():
                     yield one if place == 0 else replace(one, against=metric.name)
 
 
@@ -556,7 +585,3 @@ def drawn_with(study: Study) -> dict[str, float]:
     """Item → the probability with which an advice drew it into the study; empty where none did."""
     found = study.settings.get("drawn_with") or {}
     return {str(item): float(probability) for item, probability in found.items()}
-
-
-def _covers(human: Human, metric: Metric) -> set[str]:
-    return {unit for given in human.people.values() for unit in given if unit in metric.values}

@@ -28,7 +28,7 @@ def alternative_annotator_test(
     epsilon: float = 0.2,
     fdr: float = 0.05,
     asked: Resampling | None = None,
-    clusters: Mapping[Any, Hashable] | None = None,
+    clusters: Mapping[Any, Hashable] | IntArray | None = None,
     **about: Any,
 ) -> list[Aligned]:
     """Winning rate ω and mean advantage probability ρ of a judge against annotators; n is the number of annotators.
@@ -51,8 +51,8 @@ def alternative_annotator_test(
     if not 0 <= epsilon < 1 or not 0 < fdr < 1:
         raise InvalidInput(f"ε {epsilon} and false discovery rate {fdr} must lie between 0 and 1")
     labels = Labels.of(people)
-    won = _wins(labels, judge, closeness)
-    compared = {name: rows for name, rows in won.items() if len(rows.unit)}
+    wins = _wins(labels, judge, closeness)
+    compared = {name: rows for name, rows in wins.items() if len(rows.unit)}
     if len(compared) < 2:
         reason = "no two annotators labelled a unit that the judge labelled too"
         return [undefined(name, reason, len(compared), **about) for name in STATISTICS]
@@ -111,7 +111,8 @@ def _equal(label: FloatArray, others: FloatArray) -> FloatArray:
 
 def _distance(label: FloatArray, others: FloatArray) -> FloatArray:
     """Minus the root of the mean squared distance to the others' labels."""
-    return -np.sqrt(((others - label[:, None]) ** 2).mean(axis=-1))
+    away: FloatArray = np.sqrt(((others - label[:, None]) ** 2).mean(axis=-1))
+    return -away
 
 
 def _p_value(wins: FloatArray, epsilon: float) -> tuple[float, str]:

@@ -34,7 +34,7 @@ def human_ceiling(
     *,
     binary: bool = False,
     threshold: float | None = 0.5,
-    clusters: Mapping[Any, Hashable] | None = None,
+    clusters: Mapping[Any, Hashable] | IntArray | None = None,
     criterion: str | None = None,
     metric_name: str | None = None,
 ) -> list[Aligned]:
@@ -121,7 +121,7 @@ def _formula(at: IntArray, given: FloatArray, rest: FloatArray, n_rows: int, *, 
     Rows on which both are the same are one with the sum of their weights: they are ties anyway.
     """
     left, right, code = kinds(given, rest)
-    held = sparse.csr_array((np.ones(len(at)), (code, at)), shape=(len(left), n_rows))
+    held: Any = sparse.csr_array((np.ones(len(at)), (code, at)), shape=(len(left), n_rows))
     if binary:
         return lambda weights: coefficients.decisions(left, right, held @ weights)[[0, 4]]
     x, y = Levels.of(left), Levels.of(right)

@@ -33,7 +33,7 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
     kept = np.flatnonzero(~np.isnan(other))
     metric, human, other = first.metric[kept], first.human[kept], other[kept]
     names = (*DIFFERENCES, *TESTS)
-    rows = Pairs.of(human, metric, clusters=first.cluster[kept].tolist(), binary=first.binary or None)
+    rows = Pairs.of(human, metric, clusters=first.cluster[kept], binary=first.binary or None)
     second = Pairs.of(human, other, binary=first.binary or None)
     reason = rows.why_not() or second.why_not()
     if reason:

@@ -82,8 +82,10 @@ def first_seen(codes: IntArray) -> IntArray:
     return renumbered
 
 
-def clusters_of(units: tuple[Hashable, ...], clusters: Mapping[Any, Hashable] | None) -> IntArray:
-    """A number for the cluster of each unit; a unit without one is a cluster of its own."""
+def clusters_of(units: tuple[Hashable, ...], clusters: Mapping[Any, Hashable] | IntArray | None) -> IntArray:
+    """A number for the cluster of each unit; a unit without one is a cluster of its own. Numbers stay as they are."""
+    if isinstance(clusters, np.ndarray):
+        return clusters
     place: dict[Hashable, int] = {}
     keys = clusters or {}
     found = [place.setdefault(keys.get(unit, ("unit", unit)), len(place)) for unit in units]

@@ -71,16 +71,21 @@ class Pairs:
         if binary and not two and len(people):
             wrong = people[~np.isin(people, (0.0, 1.0))][0]
             raise InvalidInput(f"human value {wrong:g} is not 0 or 1: a binary label is one of the two")
-        group, names = _codes([None if groups is None else groups[i] for i in kept.tolist()])
-        if isinstance(clusters, np.ndarray):
+        group: IntArray = np.full(len(kept), -1, dtype=np.int64)
+        names: tuple[str, ...] = ()
+        if groups is not None:
+            group, names = _codes([groups[i] for i in kept.tolist()])
+        if clusters is None:
+            cluster = np.arange(len(kept), dtype=np.int64)
+        elif isinstance(clusters, np.ndarray):
             cluster = first_seen(clusters[kept])
         else:
-            cluster = _first_seen([i if clusters is None else clusters[i] for i in kept.tolist()])
+            cluster = _first_seen([clusters[i] for i in kept.tolist()])
         return cls(
             human=people,
             metric=scores,
             cluster=cluster,
-            units=tuple(i if units is None else units[i] for i in kept.tolist()),
+            units=tuple(kept.tolist()) if units is None else tuple(units[i] for i in kept.tolist()),
             group=group,
             groups=names,
             binary=two if binary is None else binary,
@@ -116,10 +121,11 @@ class Pairs:
             left_out=0,
         )
 
-    def grouped(self, groups: Sequence[str | None]) -> Pairs:
-        """The same rows in these groups, one for each row."""
-        group, names = _codes(groups)
-        return replace(self, group=group, groups=names)
+    def grouped(self, codes: IntArray, names: Sequence[str]) -> Pairs:
+        """The same rows in these groups (n codes into sorted names, -1: none); those without a row are left out."""
+        there = np.unique(codes[codes >= 0])
+        group = np.where(codes >= 0, np.searchsorted(there, codes), -1).astype(np.int64)
+        return replace(self, group=group, groups=tuple(names[code] for code in there.tolist()))
 
     def why_not(self) -> str | None:
         """Why no coefficient of association can be measured on these rows, or None."""
