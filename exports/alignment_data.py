@@ -13,7 +13,7 @@ from annotators.criteria import Choice, Criterion, Grade, Number
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
-from db.models import AnnotationKind, Item, ItemVersion, Study, StudyItem
+from db.models import Annotation, AnnotationKind, Item, ItemVersion, Study, StudyItem
 from db.permissions import Actor
 from db.query import pick
 from db.ratings import CriterionRatings, StudyRatings, ratings
@@ -146,7 +146,10 @@ def study_data(
     for a scorer without scores here; permissions are those of reading the study's labels.
     """
     people = ratings(db, actor, study_id, named=named)
-    models = ratings(db, actor, study_id, kinds=(AnnotationKind.MODEL,), named=True)
+    with db.read() as session:
+        of_models = pick(Annotation.id).where(Annotation.study_id == study_id, Annotation.kind == AnnotationKind.MODEL)
+        judged = session.execute(of_models.limit(1)).first() is not None
+    models = ratings(db, actor, study_id, kinds=(AnnotationKind.MODEL,), named=True) if judged else None
     with db.read() as session:
         items = _items(session, people.study.id, by)
         final: dict[tuple[str, str], Any] = {}
@@ -156,7 +159,7 @@ def study_data(
         metrics = scores_of(session, people.study, scorers)
     scored = {one.value for one in metrics}
     humans = [_human(column, people, final, scored) for column in people.criteria]
-    judges = [judge for column in models.criteria for judge in _judges(column, models, scored)]
+    judges = [] if models is None else [j for column in models.criteria for j in _judges(column, models, scored)]
     if scorers:
         judges = [judge for judge in judges if judge.scorer in scorers]
     everything = _all_units(humans, [*metrics, *judges])
