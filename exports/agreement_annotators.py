@@ -10,12 +10,12 @@ import numpy as np
 from annotators.agreement import Label, Ratings
 from annotators.agreement.annotators import AnnotatorAgreement, Similarity, agreement_with_reference
 from annotators.agreement.pace import Drift, Speed, drifts, speeds
+from annotators.later import Later
 from db.ratings import StudyRatings
 from exports import charts
 from exports.agreement_counts import shares_by_rater, word
 from exports.charts import COLOURS, QUIET, TICKS
 from exports.figures import figure, number, percent, seconds, share
-from exports.later import Later
 from exports.tables import TextTable
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from annotators.agreement.catalogue import CATALOGUE, all_statistics, headline
 from annotators.agreement.groups import some_units
 from annotators.agreement.reasons import misfit
 from annotators.errors import InvalidInput
+from annotators.later import Later
 from exports.agreement import CriterionReport, Grouping
 from exports.figures import Estimated, between, figure, number, p_value
 from exports.forest import forest
-from exports.later import Later
 from exports.tables import TextTable
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from annotators.agreement import Ratings
 from annotators.agreement.dawid_skene import DawidSkene, dawid_skene
 from annotators.agreement.mace import Mace, mace
 from annotators.agreement.table import FloatArray
+from annotators.later import Later
 from exports import charts
 from exports.agreement_counts import word
 from exports.charts import COLOURS
 from exports.figures import number, share
-from exports.later import Later
 from exports.tables import TextTable
 
 if TYPE_CHECKING:

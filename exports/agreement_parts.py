@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from annotators.agreement import TITLES
 from annotators.agreement.groups import GroupAgreement, agreement_by_group, agreement_over_time
+from annotators.later import Later
 from exports import agreement_plots as plots
 from exports.agreement import CriterionReport, Grouping
 from exports.figures import figure
 from exports.forest import forest
-from exports.later import Later
 from exports.tables import TextTable
 
 if TYPE_CHECKING:

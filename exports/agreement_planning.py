@@ -13,10 +13,10 @@ from annotators.agreement.catalogue import CATALOGUE, headline
 from annotators.agreement.planned import plannable
 from annotators.agreement.planning import Plan, PlannedStudy, plan
 from annotators.agreement.reasons import misfit
+from annotators.later import Later
 from exports import charts
 from exports.charts import COLOURS, QUIET
 from exports.figures import number
-from exports.later import Later
 from exports.tables import TextTable, as_text
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 
 from annotators.agreement import Statistic
 from annotators.agreement.annotators import Similarity
+from annotators.later import Later
 from exports import charts
 from exports.charts import ACCENT, COLOURS, TICKS
-from exports.later import Later
 
 if TYPE_CHECKING:
     import altair as alt

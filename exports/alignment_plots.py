@@ -12,9 +12,9 @@ import numpy as np
 from annotators.alignment import TITLES, Bin, Pairs, SystemMeans, confusion, decide, roc_curve
 from annotators.alignment.calibration import calibration
 from annotators.alignment.resampling import Resampling
+from annotators.later import Later
 from exports import charts
 from exports.charts import ACCENT, COLOURS, LINE, QUIET, TICKS
-from exports.later import Later
 
 if TYPE_CHECKING:
     import altair as alt

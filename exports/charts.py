@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any, Literal
 
-from exports.later import Later
+from annotators.later import Later
 
 if TYPE_CHECKING:
     import altair as alt

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from annotators.later import Later
 from exports.charts import ACCENT, QUIET, TICKS, ends
 from exports.figures import Estimated
-from exports.later import Later
 
 if TYPE_CHECKING:
     import altair as alt

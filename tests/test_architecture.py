@@ -136,3 +136,13 @@ def test_every_package_that_is_imported_is_declared() -> None:
             if not given & declared:
                 missing[module] = name(path)
     assert missing == {}
+
+
+def test_figures_alone_import_nothing_that_draws_plots() -> None:
+    heavy = ("altair", "pandas", "vl_convert", "streamlit", "pyarrow")
+    code = (
+        "import sys, exports.agreement_report, exports.alignment_report, exports.rating_tables\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]", "they are imported when a plot is drawn: exports and annotators/later.py"

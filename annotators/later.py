@@ -1,4 +1,4 @@
-"""Modules that are imported when something of them is first used: plots take longer to import than to draw."""
+"""Modules that are imported when something of them is first used: some take longer to import than all the rest."""
 
 from __future__ import annotations
 
