@@ -147,7 +147,9 @@ def study_data(
     """
     people = ratings(db, actor, study_id, named=named)
     with db.read() as session:
-        of_models = pick(Annotation.id).where(Annotation.study_id == study_id, Annotation.kind == AnnotationKind.MODEL)
+        of_models = pick(Annotation.id).where(
+            col(Annotation.study_id) == study_id, col(Annotation.kind) == AnnotationKind.MODEL
+        )
         judged = session.execute(of_models.limit(1)).first() is not None
     models = ratings(db, actor, study_id, kinds=(AnnotationKind.MODEL,), named=True) if judged else None
     with db.read() as session:
