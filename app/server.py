@@ -165,6 +165,7 @@ class _WarmUp:
             self._state.renderer.warm()
             load_pages(lambda: not self._stopped.is_set())
             if not self._stopped.is_set():
+                self._state.reports.warm()
                 gc.collect()
                 gc.freeze()
         finally:

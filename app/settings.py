@@ -87,6 +87,11 @@ class Settings:
     render_seconds: Annotated[int, About("Seconds after which drawing one page is given up.")] = 20
     render_memory_mb: Annotated[int, About("Address space that a process drawing pages may use, in MB.")] = 2048
     render_workers: Annotated[int, About("Processes that draw pages.")] = 2
+    report_memory_mb: Annotated[int, About("Address space that a process making reports may use, in MB.")] = 4096
+    report_workers: Annotated[int, About("Processes that make reports.")] = 2
+    report_niceness: Annotated[
+        int, About("How far processes that make reports step back when processors are busy, 0 to 19.")
+    ] = 5
     upload_mb: Annotated[int, About("Largest file that can be uploaded in the browser, in MB.")] = 1024
     uploads_mb: Annotated[
         int, About("Largest total of one person's uploaded files, in MB, until their pages are closed.")
@@ -240,7 +245,8 @@ def _parse(name: str, value: Any, origin: str) -> Any:
 
 
 def _number(name: str, value: Any, origin: str) -> int:
-    least, most = (0 if name in ("port", "look_ahead") else 1), (65535 if name == "port" else None)
+    least = 0 if name in ("port", "look_ahead", "report_niceness") else 1
+    most = {"port": 65535, "report_niceness": 19}.get(name)
     try:
         number = int(value)
     except (TypeError, ValueError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from annotators.pages import Limits, PageCache, Renderer
 from annotators.scorers.offered_models import offer
+from app.reports import Reports
 from app.settings import Settings
 from app.upload_store import UploadStore
 from db import schema
@@ -22,9 +23,11 @@ class AppState:
     renderer: Renderer
     pages: PageCache
     uploads: UploadStore
+    reports: Reports
 
     def close(self) -> None:
-        """Close the database's connections, end the processes that draw pages, and remove uploaded files."""
+        """End the processes that measure and those that draw pages, remove uploaded files, and leave the database."""
+        self.reports.close()
         self.renderer.close()
         self.uploads.close()
         self.db.dispose()
@@ -47,7 +50,7 @@ def open_state(settings: Settings) -> AppState:
         settings.uploads_folder, most=settings.upload_mb << 20, most_of_a_person=settings.uploads_mb << 20
     )
     uploads.prepare()
-    state = AppState(settings, db, renderer, pages, uploads)
+    state = AppState(settings, db, renderer, pages, uploads, Reports(settings))
     _current[:] = [state]
     return state
 

@@ -13,6 +13,7 @@ import streamlit as st
 
 from annotators.errors import AssayError, NotSignedIn
 from app import downloads, navigation, wording
+from app.reports import Reports
 from app.state import app_state
 from app.style import style
 from app.web import COOKIE
@@ -32,6 +33,11 @@ _GO = "assay_go"
 def db() -> Database:
     """The database of this process."""
     return app_state().db
+
+
+def reports() -> Reports:
+    """The processes of this installation that measure."""
+    return app_state().reports
 
 
 def token() -> str | None:

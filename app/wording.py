@@ -106,3 +106,14 @@ def moment(at: datetime | None, zone: str | None = None) -> str:
 def plain(text: str) -> str:
     """A text for Streamlit's Markdown that shows as it is written."""
     return re.sub(r"([\\`*_{}\[\]()#+\-!|<>~$:])", r"\\\1", text)
+
+
+# Reports --------------------------------------------------------------------------------------------------------------
+
+MEASURE_AGAIN = "Measure again"
+
+
+def measuring(seconds: float, parts: int) -> str:
+    """What a page says while a report is made: for how long, and that more comes, as HTML."""
+    more = "The rest follows" if parts else "Measuring"
+    return f'<p class="assay-soft" role="status">{more} … {seconds:.0f}{THIN}s</p>'

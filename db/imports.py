@@ -181,15 +181,16 @@ def staged(
 
 @dataclass
 class _Documents:
-    """The documents of a source: those that the project lacks, and those that are there and gain something."""
+    """The documents of a source: those that the project lacks, those that gain something, and the others it has."""
 
     new: list[Supplied] = field(default_factory=list)
     gaining: list[Supplied] = field(default_factory=list)
+    others: list[Supplied] = field(default_factory=list)
 
     @property
     def bytes(self) -> list[Bytes]:
-        """What there is to store."""
-        return [one.found for one in (*self.new, *self.gaining) if one.found]
+        """What there is to store; bytes that a disk has lost are put back."""
+        return [one.found for one in (*self.new, *self.gaining, *self.others) if one.found]
 
 
 class Staged:
@@ -311,8 +312,7 @@ def _documents(session: Session, project_id: int, supplied: Sequence[Supplied], 
                 report.rejected.append(Rejected(one.parsed.file, one.parsed.line, str(error)))
             else:
                 report.supplied += ATTACHED in gained
-                if gained:
-                    found.gaining.append(one)
+                (found.gaining if gained else found.others).append(one)
         session.expunge_all()
     return found
 

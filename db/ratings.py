@@ -26,6 +26,8 @@ from db.models import (
     GivenLabel,
     Item,
     ItemVersion,
+    Run,
+    Score,
     Study,
     StudyItem,
     Withdrawal,
@@ -166,6 +168,20 @@ def ratings_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, int, 
         withdrawn = pick(func.max(col(Withdrawal.id))).scalar_subquery()
         found = session.execute(pick(newest, withdrawn, decided)).one()
     return (found[0] or 0, found[1] or 0, found[2] or 0)
+
+
+@operation(On.STUDY, READERS)
+def alignment_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
+    """Numbers that change whenever labels or scores do: those of `ratings_stamp`, and the newest score and item."""
+    with db.read() as session:
+        project = pick(Study.project_id).where(col(Study.id) == study_id).scalar_subquery()
+        mine = pick(func.max(col(Run.id))).where(col(Run.project_id) == project).scalar_subquery()
+        runs = pick(Run.id).where(col(Run.project_id) == project)
+        scored = pick(func.max(col(Score.id))).where(col(Score.run_id).in_(runs)).scalar_subquery()
+        found = session.execute(pick(mine, scored)).one()
+        versions = pick(func.max(col(ItemVersion.id))).join(Item, col(Item.id) == ItemVersion.item_id)
+        newest = session.execute(versions.where(col(Item.project_id) == project)).scalar_one()
+    return (*ratings_stamp(db, actor, study_id), *(number or 0 for number in (*found, newest)))
 
 
 @operation(On.STUDY, READERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -196,6 +196,12 @@ class AgreementReport:
         """How many items the study has."""
         return self.found.study.n_items
 
+    def with_criterion(self, place: int, measured: CriterionAgreement | None) -> AgreementReport:
+        """The report with what was measured on the criterion at this place."""
+        criteria = list(self.criteria)
+        criteria[place] = replace(criteria[place], measured=measured)
+        return replace(self, criteria=criteria)
+
     def to_json(self) -> dict[str, Any]:
         """As `assay agreement --json` prints it."""
         return {
@@ -232,6 +238,41 @@ def agreement_report(
     `least_shared` are as of annotators.agreement.measure. `weights` are own weights by criterion, as `weights_for`
     takes them.
     """
+    *_, whole = agreement_in_parts(
+        db,
+        actor,
+        study_id,
+        seed=seed,
+        resamples=resamples,
+        named=named,
+        statistics=statistics,
+        clustered=clustered,
+        weights=weights,
+        level=level,
+        kind=kind,
+        raters=raters,
+        least_shared=least_shared,
+    )
+    return whole
+
+
+def agreement_in_parts(
+    db: Database,
+    actor: Actor | None,
+    study_id: int,
+    *,
+    seed: int = 0,
+    resamples: int = 1000,
+    named: bool = True,
+    statistics: Sequence[str] | str = "default",
+    clustered: bool = True,
+    weights: Mapping[str, OwnWeights] | None = None,
+    level: float = 0.95,
+    kind: IntervalKind = "BCa",
+    raters: Raters | None = None,
+    least_shared: int = LEAST_SHARED,
+) -> Iterator[AgreementReport]:
+    """The report of `agreement_report` as it grows: first nothing is measured, then one more criterion each time."""
     found = ratings(db, actor, study_id, named=named)
     asked = {
         "seed": seed,
@@ -244,18 +285,20 @@ def agreement_report(
     }
     labelled = [_labels_of(one, found) for one in found.criteria]
     own = weights_for(weights or {}, [(one.criterion.name, one.ratings) for one in labelled])
-    return AgreementReport(
+    report = AgreementReport(
         found=found,
         seed=seed,
         resamples=resamples,
         clustered=clustered,
-        criteria=[
-            _measured(one, {**asked, "own_weights": own.get(one.criterion.name)}, clustered=clustered)
-            for one in labelled
-        ],
+        criteria=[replace(one, clustered=clustered) for one in labelled],
         raters=[found.names[person] for person in sorted(found.names)],
         level=level,
     )
+    yield report
+    for place, one in enumerate(report.criteria):
+        weighted = {**asked, "own_weights": own.get(one.criterion.name)}
+        report = report.with_criterion(place, _measured(one, weighted).measured)
+        yield report
 
 
 def unmeasured(found: StudyRatings, criterion: str) -> CriterionReport:
@@ -275,9 +318,8 @@ def _labels_of(column: CriterionRatings, found: StudyRatings) -> CriterionReport
     return CriterionReport(found, column, table, annotation, None)
 
 
-def _measured(report: CriterionReport, asked: dict[str, Any], *, clustered: bool) -> CriterionReport:
+def _measured(report: CriterionReport, asked: dict[str, Any]) -> CriterionReport:
     criterion = report.criterion
-    report = replace(report, clustered=clustered)
     if report.ratings is None:
         return report
     measured = criterion_agreement(

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
-import pandas as pd
 
 from annotators.agreement import Label, Ratings
 from annotators.agreement.annotators import AnnotatorAgreement, Similarity, agreement_with_reference
 from annotators.agreement.pace import Drift, Speed, drifts, speeds
+from annotators.later import Later
 from db.ratings import StudyRatings
 from exports import charts
 from exports.agreement_counts import shares_by_rater, word
 from exports.charts import COLOURS, QUIET, TICKS
 from exports.figures import figure, number, percent, seconds, share
 from exports.tables import TextTable
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt = Later("altair")
+    pd = Later("pandas")
 
 MOST_LABELS = 20
 """More labels than this are no table that anybody can read."""

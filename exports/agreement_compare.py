@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
 
 from annotators.agreement import TITLES, Difference, Ratings, Simultaneous, by_raters, difference, jointly
@@ -13,10 +13,16 @@ from annotators.agreement.catalogue import CATALOGUE, all_statistics, headline
 from annotators.agreement.groups import some_units
 from annotators.agreement.reasons import misfit
 from annotators.errors import InvalidInput
+from annotators.later import Later
 from exports.agreement import CriterionReport, Grouping
 from exports.figures import Estimated, between, figure, number, p_value
 from exports.forest import forest
 from exports.tables import TextTable
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
 
 
 @dataclass(frozen=True)

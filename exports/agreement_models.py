@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import altair as alt
 import numpy as np
-import pandas as pd
 
 from annotators.agreement import Ratings
 from annotators.agreement.dawid_skene import DawidSkene, dawid_skene
 from annotators.agreement.mace import Mace, mace
 from annotators.agreement.table import FloatArray
+from annotators.later import Later
 from exports import charts
 from exports.agreement_counts import word
 from exports.charts import COLOURS
 from exports.figures import number, share
 from exports.tables import TextTable
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt = Later("altair")
+    pd = Later("pandas")
 
 MOST_LABELS = 20
 SMOOTHING = 0.01

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-
-import altair as alt
+from typing import TYPE_CHECKING
 
 from annotators.agreement import TITLES
 from annotators.agreement.groups import GroupAgreement, agreement_by_group, agreement_over_time
+from annotators.later import Later
 from exports import agreement_plots as plots
 from exports.agreement import CriterionReport, Grouping
 from exports.figures import figure
 from exports.forest import forest
 from exports.tables import TextTable
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
 
 STRETCHES = 8
 FEWEST = 40

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import numpy as np
-import pandas as pd
 
 from annotators.agreement import TITLES, Ratings
 from annotators.agreement.catalogue import CATALOGUE, headline
 from annotators.agreement.planned import plannable
 from annotators.agreement.planning import Plan, PlannedStudy, plan
 from annotators.agreement.reasons import misfit
+from annotators.later import Later
 from exports import charts
 from exports.charts import COLOURS, QUIET
 from exports.figures import number
 from exports.tables import TextTable, as_text
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt = Later("altair")
+    pd = Later("pandas")
 
 ITEMS = (50, 100, 200, 400, 800)
 SIMULATIONS = 200

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import numpy as np
-import pandas as pd
 
 from annotators.agreement import Statistic
 from annotators.agreement.annotators import Similarity
+from annotators.later import Later
 from exports import charts
 from exports.charts import ACCENT, COLOURS, TICKS
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt = Later("altair")
+    pd = Later("pandas")
 
 _READABLE = 20
 """More rows than this have no numbers on their tiles."""

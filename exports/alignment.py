@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from annotators.agreement.table import FloatArray, IntArray
 from annotators.alignment import (
     Aligned,
     Pairs,
@@ -26,13 +29,15 @@ from annotators.alignment import (
     undefined,
     yielding,
 )
+from annotators.alignment.others import Labels as PeopleLabels
 from db.engine import Database
 from db.models import Study
 from db.permissions import Actor
 from exports.alignment_arms import Arms, other_arm
-from exports.alignment_data import Human, StudyData, study_data
+from exports.alignment_data import Human, StudyData, UnitFacts, study_data
 from exports.alignment_scores import Metric, ProjectItem, metrics_about, project_items
 
+T = TypeVar("T")
 Labels = Literal["item", "each", "settled"]
 MOST_COMPARED = 8
 """Up to so many metrics every two of them are compared."""
@@ -100,32 +105,94 @@ def alignment_report(
     Intervals go by question where several rows belong to one. `scorers` limits the metrics; NotFound for one without
     scores. ε is that of the alternative annotator test.
     """
+    *_, whole = alignment_in_parts(
+        db,
+        actor,
+        study_id,
+        scorers=scorers,
+        labels=labels,
+        by=by,
+        asked=asked,
+        epsilon=epsilon,
+        named=named,
+        progress=progress,
+    )
+    return whole
+
+
+def alignment_in_parts(
+    db: Database,
+    actor: Actor | None,
+    study_id: int,
+    *,
+    scorers: Sequence[str] = (),
+    labels: Labels = "item",
+    by: str | None = None,
+    asked: Resampling | None = None,
+    epsilon: float = 0.2,
+    named: bool = True,
+    progress: Progress | None = None,
+) -> Iterator[AlignmentReport]:
+    """The report of `alignment_report` as it grows: first nothing is measured, then what the first tables show.
+
+    Statistics stand in the order of the whole report at any time.
+    """
     asked = asked or Resampling()
-    data = study_data(db, actor, study_id, scorers=scorers, named=named, by=by)
-    arms = other_arm(db, actor, data)
-    population = project_items(db, data.study.project_id, data.metrics)
-    statistics: list[Aligned] = []
-    notes: list[str] = []
-    warnings: list[str] = []
-    for done, human in enumerate(data.humans):
-        if progress is not None:
-            progress(done, len(data.humans))
-        study = _OfCriterion(data, human, labels, asked, by, epsilon, population)
-        statistics += study.about_score(arms) if human.about_score else study.against_metrics(notes)
-        warnings += study.warnings()
-    for metric in data.metrics:
-        for reason, n in metric.unscored.items():
-            notes.append(f"{metric.name}: {n:,} unscored and left out ({reason})")
-    return AlignmentReport(
+    # What is settled takes long to find out, and only labels that are settled need it.
+    settled = labels == "settled"
+    data = study_data(db, actor, study_id, scorers=scorers, named=named, by=by, settled=settled)
+    report = AlignmentReport(
         study=data.study.name,
         protocol=data.protocol.title,
         labels=labels,
         asked=asked,
-        statistics=statistics,
-        notes=notes,
+        statistics=(),
+        notes=(),
         data=data,
-        warnings=warnings,
     )
+    yield report
+    arms = other_arm(db, actor, data)
+    population = _once(lambda: project_items(db, data.study.project_id, data.metrics))
+    plans = [_OfCriterion(data, human, labels, asked, by, epsilon, population) for human in data.humans]
+    sections = [
+        section
+        for of_study in plans
+        for section in (of_study.about_score(arms) if of_study.human.about_score else of_study.against_metrics())
+    ]
+    made: dict[int, list[Aligned]] = {}
+    order = sorted(range(len(sections)), key=lambda place: sections[place].turn)
+    for done, place in enumerate(order):
+        if progress is not None:
+            progress(done, len(order))
+        made[place] = list(sections[place].make())
+        report = replace(report, statistics=[one for at in sorted(made) for one in made[at]])
+        if done + 1 < len(order):
+            yield report
+    notes = [note for of_study in plans for note in of_study.notes(report.statistics)]
+    for metric in data.metrics:
+        for reason, n in metric.unscored.items():
+            notes.append(f"{metric.name}: {n:,} unscored and left out ({reason})")
+    yield replace(report, notes=notes, warnings=[words for of_study in plans for words in of_study.warnings()])
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A part of the report: when it is measured (those that the first tables show: 0), and what measures it."""
+
+    turn: int
+    make: Callable[[], Iterable[Aligned]]
+
+
+def _once(make: Callable[[], T]) -> Callable[[], T]:
+    """What `make` gives, made when it is first asked for, and kept."""
+    kept: list[T] = []
+
+    def give() -> T:
+        if not kept:
+            kept.append(make())
+        return kept[0]
+
+    return give
 
 
 def rows_of(data: StudyData, human: Human, labels: Labels) -> tuple[list[tuple[str, float]], int]:
@@ -138,20 +205,81 @@ def rows_of(data: StudyData, human: Human, labels: Labels) -> tuple[list[tuple[s
     return sorted(found.items()), ties
 
 
+@dataclass(frozen=True, eq=False)
+class HumanRows:
+    """What people said on one criterion, one row a unit or label: the columns that every metric is set against."""
+
+    data: StudyData
+    human: Human
+    rows: Sequence[tuple[str, float]]
+    ties: int
+    _pairs: dict[str, tuple[IntArray, Pairs]] = field(default_factory=dict)
+    _scores: dict[str, FloatArray] = field(default_factory=dict)
+    _grouped: dict[str, tuple[IntArray, list[str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: StudyData, human: Human, labels: Labels) -> HumanRows:
+        """The rows in their order."""
+        return cls(data, human, *rows_of(data, human, labels))
+
+    @cached_property
+    def facts(self) -> list[UnitFacts]:
+        """What is known of the unit of each row."""
+        return [self.data.units[unit] for unit, _ in self.rows]
+
+    @cached_property
+    def _question(self) -> IntArray:
+        return np.array([one.question for one in self.facts], dtype=np.int64)
+
+    @cached_property
+    def _values(self) -> FloatArray:
+        return np.array([value for _, value in self.rows], dtype=np.float64)
+
+    @property
+    def without_metric(self) -> Pairs:
+        """The rows alone, as if some metric gave all of them the same."""
+        nothing = np.zeros(len(self.rows))
+        return Pairs.of(self._values, nothing, clusters=self._question, binary=self.human.binary)
+
+    def pairs(self, metric: Metric, by: str | None = "system") -> Pairs:
+        """The rows with what the metric gave them, by question, grouped by `by`."""
+        if metric.name not in self._pairs:
+            made = Pairs.of(self._values, self.scores(metric), clusters=self._question, binary=self.human.binary)
+            rows = np.array(made.units, dtype=np.int64)
+            self._pairs[metric.name] = rows, replace(made, units=tuple(self.rows[row][0] for row in rows.tolist()))
+        rows, found = self._pairs[metric.name]
+        if by is None:
+            return found
+        codes, names = self._groups(by)
+        return found.grouped(codes[rows], names)
+
+    def compared(self, first: Metric, second: Metric) -> tuple[Pairs, FloatArray]:
+        """The rows of one metric, and what another one gave them (NaN: nothing)."""
+        found = self.pairs(first)
+        return found, self.scores(second)[self._pairs[first.name][0]]
+
+    def scores(self, metric: Metric) -> FloatArray:
+        """What a metric gave each row; NaN: nothing."""
+        if metric.name not in self._scores:
+            given = [metric.values.get(unit, np.nan) for unit, _ in self.rows]
+            self._scores[metric.name] = np.array(given, dtype=np.float64)
+        return self._scores[metric.name]
+
+    def _groups(self, by: str) -> tuple[IntArray, list[str]]:
+        """The group of each row as a place among the sorted names, -1 for none; and the names."""
+        if by not in self._grouped:
+            given = [one.groups.get(by) for one in self.facts]
+            names = sorted({name for name in given if name is not None})
+            place: dict[str | None, int] = {name: number for number, name in enumerate(names)}
+            self._grouped[by] = np.array([place.get(name, -1) for name in given], dtype=np.int64), names
+        return self._grouped[by]
+
+
 def pairs_of(
     data: StudyData, human: Human, metric: Metric, labels: Labels = "item", by: str | None = "system"
 ) -> Pairs:
     """The rows that one criterion and one metric are compared on, by question, grouped by `by`."""
-    rows, _ = rows_of(data, human, labels)
-    facts = [data.units[unit] for unit, _ in rows]
-    return Pairs.of(
-        [value for _, value in rows],
-        [metric.values.get(unit) for unit, _ in rows],
-        clusters=[one.question for one in facts],
-        groups=None if by is None else [one.groups.get(by) for one in facts],
-        units=[unit for unit, _ in rows],
-        binary=human.binary,
-    )
+    return HumanRows.of(data, human, labels).pairs(metric, by)
 
 
 def comparable(human: Human, metrics: Sequence[Metric]) -> list[Metric]:
@@ -164,7 +292,7 @@ def comparable(human: Human, metrics: Sequence[Metric]) -> list[Metric]:
     ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _OfCriterion:
     """One criterion of a study, and how it is to be measured."""
 
@@ -174,7 +302,7 @@ class _OfCriterion:
     asked: Resampling
     by: str | None
     epsilon: float
-    population: Sequence[ProjectItem]
+    population: Callable[[], Sequence[ProjectItem]]
 
     @property
     def groupings(self) -> list[str]:
@@ -189,14 +317,7 @@ class _OfCriterion:
         """What limits the figures of this criterion: few rows, few questions, few of the rarer label."""
         if self.human.reason:
             return []
-        rows, _ = rows_of(self.data, self.human, self.labels)
-        table = Pairs.of(
-            [value for _, value in rows],
-            np.zeros(len(rows)),
-            clusters=[self.data.units[unit].question for unit, _ in rows],
-            binary=self.human.binary,
-        )
-        found = small_sample_warnings(table, self.asked.over)
+        found = small_sample_warnings(self.table.without_metric, self.asked.over)
         if drawn_with(self.data.study):
             found.append(
                 "the items were drawn by an advice, hard ones more often. The means over all items weigh each label by "
@@ -204,19 +325,22 @@ class _OfCriterion:
             )
         return [f"{self.name}: {words}" for words in found]
 
-    def clusters(self) -> dict[Hashable, Hashable]:
-        """Unit → its question."""
-        return {unit: facts.question for unit, facts in self.data.units.items()}
+    @cached_property
+    def clusters(self) -> IntArray:
+        """The question of each unit of `given`."""
+        return np.array([self.data.units[str(unit)].question for unit in self.given.units], dtype=np.int64)
 
     # Agreement with scores ------------------------------------------------------------------------------------------
 
-    def about_score(self, arms: Arms | None) -> list[Aligned]:
+    def about_score(self, arms: Arms | None) -> list[_Section]:
         """Mean agreement overall and by group, and what anchoring does."""
-        rows, _ = rows_of(self.data, self.human, self.labels)
+        return [_Section(0, lambda: self._of_score(arms))]
+
+    def _of_score(self, arms: Arms | None) -> list[Aligned]:
+        rows, facts = self.table.rows, self.table.facts
         about: dict[str, Any] = {"criterion": self.name, "metric": self.human.about_score}
         found = []
         for place, by in enumerate(self.groupings):
-            facts = [self.data.units[unit] for unit, _ in rows]
             made = mean_agreement(
                 [value for _, value in rows],
                 [one.groups[by] for one in facts],
@@ -264,52 +388,102 @@ class _OfCriterion:
 
     # Metrics --------------------------------------------------------------------------------------------------------
 
-    def against_metrics(self, notes: list[str]) -> list[Aligned]:
+    def against_metrics(self) -> list[_Section]:
         """Every metric, every two of them, and the human ceiling."""
         human = self.human
         if human.reason:
-            return [undefined("spearman", human.reason, 0, criterion=self.name)]
-        if human.positive is not None:
-            notes.append(f'{self.name}: "{human.positive}" counts as 1, any other label as 0')
-        rows, ties = rows_of(self.data, human, self.labels)
-        if ties:
-            notes.append(f"{self.name}: {ties:,} units on which people split evenly left out")
-        metrics = comparable(human, self.data.metrics)
-        if not rows or not metrics:
-            reason = "nobody has labelled it yet" if not rows else "no metric or judge has values of these targets"
-            return [undefined("spearman", reason, len(rows), criterion=self.name)]
-        found: list[Aligned] = []
+            why = undefined("spearman", human.reason, 0, criterion=self.name)
+            return [_Section(0, lambda: [why])]
+        n_rows, metrics = len(self.table.rows), self.metrics
+        if not n_rows or not metrics:
+            reason = "nobody has labelled it yet" if not n_rows else "no metric or judge has values of these targets"
+            why = undefined("spearman", reason, n_rows, criterion=self.name)
+            return [_Section(0, lambda: [why])]
+        found: list[_Section] = []
         for metric in metrics:
-            made = list(self._of_metric(metric))
-            found += made
-            rank = next(one for one in made if one.name == "spearman")
-            if rank.high is not None and rank.high < 0:
-                notes.append(f"{self.name}: {metric.name} goes the other way; its decisions are read as they stand")
-        found += self._ceiling(metrics)
-        for first, second in combinations(metrics[:MOST_COMPARED], 2):
-            pairs = pairs_of(self.data, human, first, self.labels)
-            other = np.array([second.values.get(str(unit), np.nan) for unit in pairs.units], dtype=np.float64)
-            found += compare(pairs, other, self.asked, criterion=self.name, metric=first.name, against=second.name)
-        if len(metrics) > MOST_COMPARED:
-            notes.append(f"{self.name}: of {len(metrics)} metrics the first {MOST_COMPARED} are compared in pairs")
+            found += [
+                _Section(0, partial(self._association, metric)),
+                _Section(2, partial(self._of_metric, metric)),
+                _Section(3, partial(self._of_groups, metric)),
+                _Section(2, partial(self._beside_annotators, metric)),
+            ]
+        found.append(_Section(1, partial(self._ceiling, metrics)))
+        found += [
+            _Section(4, partial(self._compared, first, second))
+            for first, second in combinations(metrics[:MOST_COMPARED], 2)
+        ]
         return found
 
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics that this criterion is set against."""
+        return comparable(self.human, self.data.metrics)
+
+    @cached_property
+    def one_each(self) -> Sequence[tuple[str, float]]:
+        """One value a unit, settled or not."""
+        if self.labels != "each":
+            return self.table.rows
+        return rows_of(self.data, self.human, "item")[0]
+
+    @cached_property
+    def given(self) -> PeopleLabels:
+        """Everybody's labels as columns."""
+        return PeopleLabels.of(self.human.people)
+
+    @cached_property
+    def table(self) -> HumanRows:
+        """What people said, one row a unit or label, with the facts of its unit."""
+        return HumanRows.of(self.data, self.human, self.labels)
+
+    def notes(self, statistics: Sequence[Aligned]) -> list[str]:
+        """What was left out or assumed, in the order of the statistics."""
+        human = self.human
+        if human.about_score is not None or human.reason:
+            return []
+        found = []
+        if human.positive is not None:
+            found.append(f'{self.name}: "{human.positive}" counts as 1, any other label as 0')
+        if self.table.ties:
+            found.append(f"{self.name}: {self.table.ties:,} units on which people split evenly left out")
+        mine = [one for one in statistics if one.criterion == self.name and one.name == "spearman"]
+        found += [
+            f"{self.name}: {one.metric} goes the other way; its decisions are read as they stand"
+            for one in mine
+            if one.group is None and one.against is None and one.high is not None and one.high < 0
+        ]
+        if len(self.metrics) > MOST_COMPARED and self.table.rows:
+            n = len(self.metrics)
+            found.append(f"{self.name}: of {n} metrics the first {MOST_COMPARED} are compared in pairs")
+        return found
+
+    def _about(self, metric: Metric) -> dict[str, Any]:
+        return {"criterion": self.name, "metric": metric.name}
+
+    def _association(self, metric: Metric) -> list[Aligned]:
+        return association(self.table.pairs(metric), self.asked, threshold=metric.threshold, **self._about(metric))
+
     def _of_metric(self, metric: Metric) -> Iterator[Aligned]:
-        human, asked = self.human, self.asked
-        about: dict[str, Any] = {"criterion": self.name, "metric": metric.name}
-        pairs = pairs_of(self.data, human, metric, self.labels)
-        yield from association(pairs, asked, threshold=metric.threshold, **about)
-        if human.scale is not None:
-            yield calibration(pairs, asked, scale=human.scale, **about)[0]
-        yield from system_ranking(pairs, asked, **about)
+        pairs, about = self.table.pairs(metric), self._about(metric)
+        if self.human.scale is not None:
+            yield calibration(pairs, self.asked, scale=self.human.scale, **about)[0]
+        yield from system_ranking(pairs, self.asked, **about)
+
+    def _of_groups(self, metric: Metric) -> Iterator[Aligned]:
         for by in self.groupings:
-            grouped = pairs_of(self.data, human, metric, self.labels, by)
+            grouped = self.table.pairs(metric, by)
             if len(grouped.groups) > 1:
                 for group in grouped.groups:
-                    part = grouped.of_group(group)
-                    yield from association(part, asked, threshold=metric.threshold, group=group, by=by, **about)
+                    part, about = grouped.of_group(group), self._about(metric)
+                    yield from association(part, self.asked, threshold=metric.threshold, group=group, by=by, **about)
+
+    def _beside_annotators(self, metric: Metric) -> Iterator[Aligned]:
         yield from self._alternative(metric)
         yield from self._powered(metric)
+
+    def _compared(self, first: Metric, second: Metric) -> list[Aligned]:
+        pairs, other = self.table.compared(first, second)
+        return compare(pairs, other, self.asked, criterion=self.name, metric=first.name, against=second.name)
 
     def _alternative(self, metric: Metric) -> list[Aligned]:
         """May the metric or judge replace an annotator: only where it can speak on the people's own scale."""
@@ -326,12 +500,12 @@ class _OfCriterion:
             judge = {unit: human.scale[0] + (value - low) * stretch for unit, value in metric.values.items()}
         nominal = human.criterion.scale == "nominal"
         return alternative_annotator_test(
-            human.people,
+            self.given,
             judge,
             closeness="equal" if nominal else "distance",
             epsilon=self.epsilon,
             asked=self.asked,
-            clusters=self.clusters(),
+            clusters=self.clusters,
             **about,
         )
 
@@ -341,7 +515,7 @@ class _OfCriterion:
         A score of whole items: all current items of the project. A judge, or parts of items: all units of the study.
         Labels that an advice drew count by the probability with which their item was drawn.
         """
-        values, _ = rows_of(self.data, self.human, "settled" if self.labels == "settled" else "item")
+        values = self.one_each
         said = dict(values)
         per = str(self.data.study.settings.get("per") or "")
         parts = [part for part in per.split(",") if part]
@@ -362,7 +536,7 @@ class _OfCriterion:
             )
         of_version = {self.data.units[unit].version_id: value for unit, value in values}
         before = set(self.data.study.settings.get("not_drawn_from") or ())
-        items = [item for item in self.population if metric.name in item.scores and item.item not in before]
+        items = [item for item in self.population() if metric.name in item.scores and item.item not in before]
         probabilities = None
         if drawn:
             probabilities = np.array([drawn.get(item.item, 0.0) for item in items], dtype=np.float64)
@@ -373,7 +547,7 @@ class _OfCriterion:
             np.array([of_version.get(item.version_id, np.nan) for item in items], dtype=np.float64),
             np.array([item.scores[metric.name] for item in items], dtype=np.float64),
             self.asked,
-            clusters=[item.question for item in items],
+            clusters=np.array([item.question for item in items], dtype=np.int64),
             strata=[tuple(getattr(item, part) for part in parts) for item in items] if parts else None,
             probabilities=probabilities,
             **about,
@@ -381,14 +555,19 @@ class _OfCriterion:
 
     def _ceiling(self, metrics: Sequence[Metric]) -> Iterator[Aligned]:
         human = self.human
+
+        def scored(metric: Metric) -> npt.NDArray[np.bool_]:
+            """Which of the labelled units the metric has scored."""
+            return ~np.isnan(self.given.of_units(metric.values))
+
         for place, metric in enumerate(metrics):
             made = human_ceiling(
-                human.people,
+                self.given,
                 metric.values,
                 self.asked,
                 binary=human.binary,
                 threshold=metric.threshold,
-                clusters=self.clusters(),
+                clusters=self.clusters,
                 criterion=self.name,
                 metric_name=metric.name,
             )
@@ -397,7 +576,7 @@ class _OfCriterion:
                 alone = one.name.startswith("human_ceiling")
                 if not alone:
                     yield one
-                elif place == 0 or _covers(human, metrics[0]) != _covers(human, metric):
+                elif place == 0 or (scored(metrics[0]) != scored(metric)).any():
                     yield one if place == 0 else replace(one, against=metric.name)
 
 
@@ -405,7 +584,3 @@ def drawn_with(study: Study) -> dict[str, float]:
     """Item → the probability with which an advice drew it into the study; empty where none did."""
     found = study.settings.get("drawn_with") or {}
     return {str(item): float(probability) for item, probability in found.items()}
-
-
-def _covers(human: Human, metric: Metric) -> set[str]:
-    return {unit for given in human.people.values() for unit in given if unit in metric.values}

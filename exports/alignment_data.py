@@ -13,7 +13,7 @@ from annotators.criteria import Choice, Criterion, Grade, Number
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
-from db.models import AnnotationKind, Item, ItemVersion, Study, StudyItem
+from db.models import Annotation, AnnotationKind, Item, ItemVersion, Study, StudyItem
 from db.permissions import Actor
 from db.query import pick
 from db.ratings import CriterionRatings, StudyRatings, ratings
@@ -135,26 +135,33 @@ def study_data(
     scorers: Sequence[str] = (),
     named: bool = True,
     by: str | None = None,
+    settled: bool = True,
 ) -> StudyData:
     """Gather a study's labels and the scores of its item versions.
 
     A study about scores gives the scores that it was frozen with; others, and all with `scorers` named, give each
     scorer's latest version with each set of parameters, and of an item version the latest score. Imports that were
-    withdrawn are left out. `by` names a field of the items' metadata to group by, besides system and category. NotFound
+    withdrawn are left out. `settled` says whether settled labels are wanted. `by` names a field of the items' metadata
+    to group by, besides system and category. NotFound
     for a scorer without scores here; permissions are those of reading the study's labels.
     """
     people = ratings(db, actor, study_id, named=named)
-    models = ratings(db, actor, study_id, kinds=(AnnotationKind.MODEL,), named=True)
+    with db.read() as session:
+        of_models = pick(Annotation.id).where(
+            col(Annotation.study_id) == study_id, col(Annotation.kind) == AnnotationKind.MODEL
+        )
+        judged = session.execute(of_models.limit(1)).first() is not None
+    models = ratings(db, actor, study_id, kinds=(AnnotationKind.MODEL,), named=True) if judged else None
     with db.read() as session:
         items = _items(session, people.study.id, by)
-        settled: dict[tuple[str, str], Any] = {}
-        for one in stream_settled(session, study_id):
+        final: dict[tuple[str, str], Any] = {}
+        for one in stream_settled(session, study_id) if settled else ():
             if one.state != "open":
-                settled[one.criterion, unit_key(one.study_item_id, one.target)] = one.value
+                final[one.criterion, unit_key(one.study_item_id, one.target)] = one.value
         metrics = scores_of(session, people.study, scorers)
     scored = {one.value for one in metrics}
-    humans = [_human(column, people, settled, scored) for column in people.criteria]
-    judges = [judge for column in models.criteria for judge in _judges(column, models, scored)]
+    humans = [_human(column, people, final, scored) for column in people.criteria]
+    judges = [] if models is None else [j for column in models.criteria for j in _judges(column, models, scored)]
     if scorers:
         judges = [judge for judge in judges if judge.scorer in scorers]
     everything = _all_units(humans, [*metrics, *judges])

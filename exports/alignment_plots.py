@@ -5,17 +5,23 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import numpy as np
-import pandas as pd
 
 from annotators.alignment import TITLES, Bin, Pairs, SystemMeans, confusion, decide, roc_curve
 from annotators.alignment.calibration import calibration
 from annotators.alignment.resampling import Resampling
+from annotators.later import Later
 from exports import charts
 from exports.charts import ACCENT, COLOURS, LINE, QUIET, TICKS
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt = Later("altair")
+    pd = Later("pandas")
 
 MOST_POINTS = 5_000
 

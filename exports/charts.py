@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import io
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import altair as alt
+from annotators.later import Later
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
+
 
 ACCENT = "#0072b2"
 """The blue of single series, read on a light and on a dark page."""

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import altair as alt
-import pandas as pd
-
+from annotators.later import Later
 from exports.charts import ACCENT, QUIET, TICKS, ends
 from exports.figures import Estimated
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt = Later("altair")
+    pd = Later("pandas")
 
 
 def forest(

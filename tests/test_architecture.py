@@ -62,9 +62,10 @@ def test_exports_only_read(path: Path) -> None:
 
 def test_only_settings_read_the_environment() -> None:
     readers = [name(path) for path in FILES if re.search(r"os\.environ|os\.getenv|getenv\(", path.read_text())]
-    assert set(readers) <= {"app/settings.py", "annotators/pages/renderer.py", "annotators/scorers/embedder.py"}, (
-        "app/settings.py reads the environment; renderer.py makes the one its workers get, and embedder.py tells the "
-        "model's library to stay offline"
+    makers = {"annotators/pages/renderer.py", "annotators/scorers/embedder.py", "app/reports.py"}
+    assert set(readers) <= {"app/settings.py", *makers}, (
+        "app/settings.py reads the environment; renderer.py and reports.py make the one their processes get, and "
+        "embedder.py tells the model's library to stay offline"
     )
 
 
@@ -149,3 +150,13 @@ def test_every_package_that_is_imported_is_declared() -> None:
             if not given & declared:
                 missing[module] = name(path)
     assert missing == {}
+
+
+def test_figures_alone_import_nothing_that_draws_plots() -> None:
+    heavy = ("altair", "pandas", "vl_convert", "streamlit", "pyarrow")
+    code = (
+        "import sys, exports.agreement_report, exports.alignment_report, exports.rating_tables\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]", "they are imported when a plot is drawn: exports and annotators/later.py"

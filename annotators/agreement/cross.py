@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 
 from annotators.agreement.coefficients import ratio
 from annotators.agreement.distances import Distance
 from annotators.agreement.patterns import Cells
 from annotators.agreement.table import FloatArray, IntArray
+from annotators.later import Later
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = Later("scipy.stats")
+
 
 SQUARE = 60  # up to so many labels Kendall's τ is summed over the whole cross table
 LITTLE = 1e-12  # a variance this small beside the sums it is the difference of is none

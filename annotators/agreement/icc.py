@@ -13,14 +13,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 
 from annotators.agreement.coefficients import ratio
 from annotators.agreement.patterns import Rows
 from annotators.agreement.result import RANDOM_RATERS, Interval
 from annotators.agreement.table import FloatArray, Ratings
+from annotators.later import Later
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = Later("scipy.stats")
+
 
 FORMS = ("icc_1_1", "icc_a_1", "icc_c_1", "icc_1_k", "icc_a_k", "icc_c_k")
 OF_RANDOM_RATERS = ("icc_a_1", "icc_a_k")

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import binom, t
 
 from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
 from annotators.errors import InvalidInput
+from annotators.later import Later
+
+if TYPE_CHECKING:
+    from scipy import stats
+else:
+    stats = Later("scipy.stats")
+
 
 FEWEST = 8  # ratings below which no change over time is estimated
 
@@ -205,7 +212,7 @@ def _median(times: FloatArray, level: float) -> Estimate:
     if not n:
         return Estimate(None, None, None, 0, reason="there are no times")
     value = float(np.median(times))
-    below = int(binom.ppf((1 - level) / 2, n, 0.5))  # P(X < below) is at most half of what may be missed
+    below = int(stats.binom.ppf((1 - level) / 2, n, 0.5))  # P(X < below) is at most half of what may be missed
     if below < 1:
         return Estimate(value, None, None, n, method=f"no interval: {n} times are too few")
     return Estimate(value, float(times[below - 1]), float(times[n - below]), n, method="order statistics")
@@ -219,7 +226,7 @@ def _ratio(logs: FloatArray, level: float) -> Estimate:
     mean = float(logs.mean())
     if n < 2:
         return Estimate(float(np.exp(mean)), None, None, n, method="no interval: one unit")
-    half = float(t.ppf((1 + level) / 2, n - 1) * logs.std(ddof=1) / np.sqrt(n))
+    half = float(stats.t.ppf((1 + level) / 2, n - 1) * logs.std(ddof=1) / np.sqrt(n))
     return Estimate(float(np.exp(mean)), float(np.exp(mean - half)), float(np.exp(mean + half)), n, "t, logarithms")
 
 
@@ -237,7 +244,7 @@ def _change(values: FloatArray, level: float, what: str) -> Estimate:
     residuals = y - y.mean() - slope * centred
     leverage = 1 / n + centred**2 / spread
     variance = float((centred**2 * (residuals / (1 - leverage)) ** 2).sum()) / spread**2
-    half = float(t.ppf((1 + level) / 2, n - 2)) * np.sqrt(variance)
+    half = float(stats.t.ppf((1 + level) / 2, n - 2)) * np.sqrt(variance)
     return Estimate(slope, float(slope - half), float(slope + half), n, "least squares, HC3, t")
 
 

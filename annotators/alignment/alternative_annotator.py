@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
 
-from annotators.agreement.table import FloatArray
+from annotators.agreement.table import FloatArray, IntArray
+from annotators.alignment.others import Labels, People, clusters_of, first_seen
 from annotators.alignment.resampling import Resampling, Sample, with_interval
 from annotators.alignment.result import Aligned, undefined
 from annotators.errors import InvalidInput
@@ -19,14 +21,14 @@ FEWEST = 30  # units an annotator; with fewer the t test gives way to Wilcoxon's
 
 
 def alternative_annotator_test(
-    people: Mapping[Any, Mapping[Any, float]],
+    people: People | Labels,
     judge: Mapping[Any, float],
     *,
     closeness: Closeness = "equal",
     epsilon: float = 0.2,
     fdr: float = 0.05,
     asked: Resampling | None = None,
-    clusters: Mapping[Any, Hashable] | None = None,
+    clusters: Mapping[Any, Hashable] | IntArray | None = None,
     **about: Any,
 ) -> list[Aligned]:
     """Winning rate ω and mean advantage probability ρ of a judge against annotators; n is the number of annotators.
@@ -48,12 +50,13 @@ def alternative_annotator_test(
     asked = asked or Resampling()
     if not 0 <= epsilon < 1 or not 0 < fdr < 1:
         raise InvalidInput(f"ε {epsilon} and false discovery rate {fdr} must lie between 0 and 1")
-    wins = {name: _wins(name, people, judge, closeness) for name in sorted(people, key=str)}
-    compared = {name: found for name, found in wins.items() if found}
+    labels = Labels.of(people)
+    wins = _wins(labels, judge, closeness)
+    compared = {name: rows for name, rows in wins.items() if len(rows.unit)}
     if len(compared) < 2:
         reason = "no two annotators labelled a unit that the judge labelled too"
         return [undefined(name, reason, len(compared), **about) for name in STATISTICS]
-    tables = {name: np.array(list(found.values()), dtype=np.float64) for name, found in compared.items()}
+    tables = {name: rows.table for name, rows in compared.items()}
     tests = {name: _p_value(table, epsilon) for name, table in tables.items()}
     beaten = benjamini_yekutieli([p for p, _ in tests.values()], fdr)
     few = "" if len(compared) > 2 else "; at least three annotators are advised"
@@ -63,7 +66,7 @@ def alternative_annotator_test(
     rate = sum(beaten) / len(beaten)
     found = [
         Aligned(STATISTICS[0], rate, None, None, words + few, len(compared), None, **about),
-        _advantage(list(compared.values()), clusters or {}, asked, about),
+        _advantage(list(compared.values()), clusters_of(labels.units, clusters), asked, about),
     ]
     for (name, table), (p, test), won in zip(tables.items(), tests.values(), beaten, strict=True):
         share = float(table[:, 0].mean())
@@ -78,26 +81,38 @@ def alternative_annotator_test(
     return found
 
 
-def _wins(
-    name: Hashable,
-    people: Mapping[Any, Mapping[Any, float]],
-    judge: Mapping[Any, float],
-    closeness: Closeness,
-) -> dict[Hashable, tuple[bool, bool]]:
-    """Unit → whether the judge wins and whether the annotator wins, for each unit that can be compared."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The units (places) on which an annotator can be compared; whether the judge wins, and the annotator (n × 2)."""
+
+    unit: IntArray
+    table: FloatArray
+
+
+def _wins(labels: Labels, judge: Mapping[Any, float], closeness: Closeness) -> dict[Hashable, _Rows]:
+    """Of each annotator, by name, the units that can be compared and who wins them; equally close, both win."""
+    near = _equal if closeness == "equal" else _distance
+    judged = labels.of_units(judge)[labels.unit]
+    by_judge, by_annotator = labels.beside(judged, near), labels.beside(labels.value, near)
+    table = np.stack([by_judge >= by_annotator, by_annotator >= by_judge], axis=1).astype(np.float64)
+    there = ~np.isnan(judged) & (labels.others > 0)
     found = {}
-    for unit, own in sorted(people[name].items(), key=lambda entry: str(entry[0])):
-        others = np.array([given[unit] for other, given in people.items() if other != name and unit in given])
-        if unit in judge and len(others):
-            by_judge, by_annotator = _closeness(judge[unit], others, closeness), _closeness(own, others, closeness)
-            found[unit] = (by_judge >= by_annotator, by_annotator >= by_judge)
+    for place in sorted(range(len(labels.people)), key=lambda one: str(labels.people[one])):
+        rows = np.flatnonzero(there & (labels.person == place))
+        found[labels.people[place]] = _Rows(labels.unit[rows], table[rows])
     return found
 
 
-def _closeness(label: float, others: FloatArray, kind: Closeness) -> float:
-    if kind == "equal":
-        return float((others == label).mean())
-    return -float(np.sqrt(((others - label) ** 2).mean()))
+def _equal(label: FloatArray, others: FloatArray) -> FloatArray:
+    """The share of the others' labels that are this one."""
+    share: FloatArray = (others == label[:, None]).mean(axis=-1)
+    return share
+
+
+def _distance(label: FloatArray, others: FloatArray) -> FloatArray:
+    """Minus the root of the mean squared distance to the others' labels."""
+    away: FloatArray = np.sqrt(((others - label[:, None]) ** 2).mean(axis=-1))
+    return -away
 
 
 def _p_value(wins: FloatArray, epsilon: float) -> tuple[float, str]:
@@ -119,18 +134,19 @@ def benjamini_yekutieli(p_values: list[float], fdr: float) -> list[bool]:
     return [bool(p <= fdr) for p in adjusted]
 
 
-def _advantage(
-    wins: list[dict[Hashable, tuple[bool, bool]]],
-    clusters: Mapping[Any, Hashable],
-    asked: Resampling,
-    about: dict[str, Any],
-) -> Aligned:
+def _advantage(wins: list[_Rows], cluster_of_unit: IntArray, asked: Resampling, about: dict[str, Any]) -> Aligned:
     """The mean over annotators of the share of units that the judge wins, bootstrapped over units or clusters."""
-    units = list(dict.fromkeys(unit for found in wins for unit in found))
-    place: dict[Hashable, int] = {}
-    cluster = np.array([place.setdefault(clusters.get(unit, ("unit", unit)), len(place)) for unit in units])
-    there = [np.array([float(unit in found) for unit in units]) for found in wins]
-    won = [np.array([float(found.get(unit, (False,))[0]) for unit in units]) for found in wins]
+    given = np.concatenate([rows.unit for rows in wins])
+    place = first_seen(given)
+    units = np.empty(int(place.max()) + 1, dtype=np.int64)
+    units[place] = given
+    cluster = first_seen(cluster_of_unit[units])
+    there, won = ([np.zeros(len(units)) for _ in wins] for _ in range(2))
+    ends = np.cumsum([len(rows.unit) for rows in wins])
+    for number, (rows, end) in enumerate(zip(wins, ends.tolist(), strict=True)):
+        here = place[end - len(rows.unit) : end]
+        there[number][here] = 1.0
+        won[number][here] = rows.table[:, 0]
     sample = Sample.of([*won, *there], cluster)
     columns = sample.columns.T
 

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from annotators.agreement.table import FloatArray, IntArray
 from annotators.alignment import coefficients
 from annotators.alignment.concordance import Tau, can_resample_tau, kendall_tau_b
-from annotators.alignment.levels import Levels
+from annotators.alignment.levels import Levels, kinds
+from annotators.alignment.others import Labels, People, clusters_of, first_seen
 from annotators.alignment.resampling import Resampling, Sample, with_interval
 from annotators.alignment.result import Aligned, undefined
 from annotators.alignment.thresholds import decide
 
 NUMBERS = ("pearson", "spearman", "kendall_tau_b")
 LABELS = ("accuracy", "cohen_kappa")
-People = Mapping[Any, Mapping[Any, float]]
+FEWEST = 3  # units that a person shares with others
+
+BoolArray = npt.NDArray[np.bool_]
+Formula = Callable[[FloatArray], FloatArray]
 
 
 def human_ceiling(
-    people: People,
+    people: People | Labels,
     metric: Mapping[Any, float] | None = None,
     asked: Resampling | None = None,
     *,
     binary: bool = False,
     threshold: float | None = 0.5,
-    clusters: Mapping[Any, Hashable] | None = None,
+    clusters: Mapping[Any, Hashable] | IntArray | None = None,
     criterion: str | None = None,
     metric_name: str | None = None,
 ) -> list[Aligned]:
@@ -48,33 +54,34 @@ def human_ceiling(
     scored = metric is not None and not (binary and threshold is None)
     if scored:
         wanted += [(f"metric_to_rest_{name}", {**about, "metric": metric_name}) for name in names]
-    units = sorted(
-        {unit for given in people.values() for unit in given if not scored or unit in (metric or {})}, key=str
-    )
-    seats = [seat for name in sorted(people, key=str) if (seat := _seat(name, people, units, binary)) is not None]
+    labels = Labels.of(people)
+    scores = labels.of_units(metric or {})
+    counted = ~np.isnan(scores) if scored else np.ones(len(scores), dtype=np.bool_)
+    seats = _seats(labels, counted, binary=binary)
     if len(seats) < 2:
         reason = "no two people labelled three of the same units"
         return [undefined(name, reason, len(seats), **entry) for name, entry in wanted]
-    scores = np.array([(metric or {}).get(unit, np.nan) for unit in units])
     if scored and binary and threshold is not None:
         scores = decide(scores, threshold)
-    place: dict[Hashable, int] = {}
-    keys = clusters or {}
-    cluster = np.array([place.setdefault(keys.get(unit, ("unit", unit)), len(place)) for unit in units])
+    cluster = clusters_of(labels.units, clusters)
+    used = np.flatnonzero(counted)
     # Rows stay apart (their number is a column), because each person's rest is looked up by row.
-    sample = Sample.of([np.arange(len(units), dtype=np.float64)], cluster)
-    at = sample.columns[:, 0].astype(np.int64)
-    row_of_unit = np.empty(len(units), dtype=np.int64)
-    row_of_unit[at] = np.arange(len(at))
-    formulas = [_formula(seat.own, seat.rest, binary=binary) for seat in seats]
-    if scored:
-        to_rest = [_formula(scores[seat.units], seat.rest, binary=binary) for seat in seats]
+    sample = Sample.of([np.arange(len(used), dtype=np.float64)], first_seen(cluster[used]))
+    row_of_unit = np.empty(len(labels.units), dtype=np.int64)
+    row_of_unit[used[sample.columns[:, 0].astype(np.int64)]] = np.arange(len(used))
+    rows = [row_of_unit[seat.units] for seat in seats]
+
+    def formulas_of(given: list[FloatArray]) -> list[Formula]:
+        parts = zip(rows, given, seats, strict=True)
+        return [_formula(at, column, seat.rest, len(used), binary=binary) for at, column, seat in parts]
+
+    formulas = formulas_of([seat.own for seat in seats])
+    to_rest = formulas_of([scores[seat.units] for seat in seats]) if scored else []
 
     def together(weights: FloatArray) -> FloatArray:
-        parts = [weights[row_of_unit[seat.units]] for seat in seats]
-        found = [_mean([formula(part) for formula, part in zip(formulas, parts, strict=True)])]
+        found = [_mean([formula(weights) for formula in formulas])]
         if scored:
-            found.append(_mean([formula(part) for formula, part in zip(to_rest, parts, strict=True)]))
+            found.append(_mean([formula(weights) for formula in to_rest]))
         return np.concatenate(found)
 
     resampled = sample.resampled(together, asked)
@@ -93,37 +100,37 @@ class _Seat:
     rest: FloatArray
 
 
-def _seat(name: Hashable, people: People, units: list[Hashable], binary: bool) -> _Seat | None:
-    places, own, rest = [], [], []
-    for place, unit in enumerate(units):
-        if unit not in people[name]:
-            continue
-        others = [given[unit] for other, given in people.items() if other != name and unit in given]
-        if not others:
-            continue
-        mean = float(np.mean(others))
-        if binary:
-            if mean == 0.5:
-                continue
-            mean = float(mean > 0.5)
-        places.append(place)
-        own.append(people[name][unit])
-        rest.append(mean)
-    if len(places) < 3:
-        return None
-    return _Seat(np.array(places, dtype=np.int64), np.array(own, dtype=np.float64), np.array(rest, dtype=np.float64))
-
-
-def _formula(given: FloatArray, rest: FloatArray, *, binary: bool) -> Any:
-    """The statistics (S × B) of one column against the rest, from weights of the rows."""
+def _seats(labels: Labels, counted: BoolArray, *, binary: bool) -> list[_Seat]:
+    """Everybody, by name, with at least three units (of those `counted`, U) that others labelled, too."""
+    rest = labels.beside(labels.value, lambda _, others: others.mean(axis=-1))
+    there = (labels.others > 0) & counted[labels.unit]
     if binary:
-        return lambda weights: coefficients.decisions(given, rest, weights)[[0, 4]]
-    x, y = Levels.of(given), Levels.of(rest)
+        there &= rest != 0.5
+        rest = (rest > 0.5).astype(np.float64)
+    found = []
+    for place in sorted(range(len(labels.people)), key=lambda one: str(labels.people[one])):
+        rows = np.flatnonzero(there & (labels.person == place))
+        if len(rows) >= FEWEST:
+            found.append(_Seat(labels.unit[rows], labels.value[rows], rest[rows]))
+    return found
+
+
+def _formula(at: IntArray, given: FloatArray, rest: FloatArray, n_rows: int, *, binary: bool) -> Formula:
+    """The statistics (S × B) of one column against the rest, from weights of all rows, of which these are `at`.
+
+    Rows on which both are the same are one with the sum of their weights: they are ties anyway.
+    """
+    left, right, code = kinds(given, rest)
+    held: Any = sparse.csr_array((np.ones(len(at)), (code, at)), shape=(len(left), n_rows))
+    if binary:
+        return lambda weights: coefficients.decisions(left, right, held @ weights)[[0, 4]]
+    x, y = Levels.of(left), Levels.of(right)
     tau = Tau.of(x, y) if can_resample_tau(x, y) else None
 
     def numbers(weights: FloatArray) -> FloatArray:
-        kendall = np.full(weights.shape[1], np.nan) if tau is None else kendall_tau_b(tau, weights)
-        return np.stack([coefficients.pearson(given, rest, weights), coefficients.spearman(x, y, weights), kendall])
+        mine = held @ weights
+        kendall = np.full(mine.shape[1], np.nan) if tau is None else kendall_tau_b(tau, mine)
+        return np.stack([coefficients.pearson(left, right, mine), coefficients.spearman(x, y, mine), kendall])
 
     return numbers
 

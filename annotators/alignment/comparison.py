@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import sparse, stats
 
 from annotators.agreement.table import FloatArray
 from annotators.alignment import coefficients
 from annotators.alignment.concordance import Tau, can_resample_tau, kendall_tau_b
-from annotators.alignment.levels import Levels
+from annotators.alignment.levels import Levels, kinds
 from annotators.alignment.pairs import Pairs
-from annotators.alignment.resampling import Resampling, Sample, with_interval
+from annotators.alignment.resampling import MUCH_FEWER, Resampling, Sample, with_interval
 from annotators.alignment.result import Aligned, undefined
 
 DIFFERENCES = ("difference_pearson", "difference_spearman", "difference_kendall_tau_b", "difference_auroc")
@@ -32,33 +33,23 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
     kept = np.flatnonzero(~np.isnan(other))
     metric, human, other = first.metric[kept], first.human[kept], other[kept]
     names = (*DIFFERENCES, *TESTS)
-    rows = Pairs.of(human, metric, clusters=first.cluster[kept].tolist(), binary=first.binary or None)
+    rows = Pairs.of(human, metric, clusters=first.cluster[kept], binary=first.binary or None)
     second = Pairs.of(human, other, binary=first.binary or None)
     reason = rows.why_not() or second.why_not()
     if reason:
         return [undefined(name, reason, len(kept), **about) for name in names]
     sample = Sample.of([metric, human, other], rows_cluster(first, kept))
-    a, h, b = (np.ascontiguousarray(column) for column in sample.columns.T)
-    x, y, z = Levels.of(a), Levels.of(h), Levels.of(b)
+    one, two = (_Side.of(sample, place) for place in (0, 2))
     reasons: dict[str, str] = {}
     if not first.binary:
         reasons["difference_auroc"] = "people's labels are not yes or no, and AUROC needs two labels"
-    tau = None
-    if can_resample_tau(x, y) and can_resample_tau(z, y):
-        tau = (Tau.of(x, y), Tau.of(z, y))
-    else:
+    with_tau = can_resample_tau(one.x, one.y) and can_resample_tau(two.x, two.y)
+    if not with_tau:
         reasons["difference_kendall_tau_b"] = "there are too many different values to resample"
+    one, two = (replace(side, tau=Tau.of(side.x, side.y) if with_tau else None) for side in (one, two))
 
     def together(weights: FloatArray) -> FloatArray:
-        found = [
-            coefficients.pearson(a, h, weights) - coefficients.pearson(b, h, weights),
-            coefficients.spearman(x, y, weights) - coefficients.spearman(z, y, weights),
-        ]
-        if tau is not None:
-            found.append(kendall_tau_b(tau[0], weights) - kendall_tau_b(tau[1], weights))
-        if first.binary:
-            found.append(coefficients.auroc(x, h, weights) - coefficients.auroc(z, h, weights))
-        return np.stack(found)
+        return one.values(weights, binary=first.binary) - two.values(weights, binary=first.binary)
 
     resampled, place, entries = sample.resampled(together, asked), 0, []
     for name in DIFFERENCES:
@@ -74,6 +65,39 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
         williams_t(r12, r13, r23, len(kept), note, **about),
         steiger_z(r12, r13, r23, len(kept), note, **about),
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """One of the two metrics beside people: its rows, equal ones as one (`held`: K × R; None: all differ)."""
+
+    metric: FloatArray
+    human: FloatArray
+    x: Levels
+    y: Levels
+    held: Any
+    tau: Tau | None = None
+
+    @classmethod
+    def of(cls, sample: Sample, place: int) -> _Side:
+        """The rows of the metric in this column of the sample."""
+        metric, human = (np.ascontiguousarray(sample.columns[:, column]) for column in (place, 1))
+        held, n = None, len(metric)
+        first, second, code = kinds(metric, human)
+        if MUCH_FEWER * len(first) <= n:
+            metric, human = first, second
+            held = sparse.csr_array((np.ones(n), (code, np.arange(n))), shape=(len(first), n))
+        return cls(metric, human, Levels.of(metric), Levels.of(human), held)
+
+    def values(self, weights: FloatArray, *, binary: bool) -> FloatArray:
+        """Pearson's r, Spearman's ρ, τ where it is resampled, and AUROC of binary labels (S × B)."""
+        mine = weights if self.held is None else self.held @ weights
+        found = [coefficients.pearson(self.metric, self.human, mine), coefficients.spearman(self.x, self.y, mine)]
+        if self.tau is not None:
+            found.append(kendall_tau_b(self.tau, mine))
+        if binary:
+            found.append(coefficients.auroc(self.x, self.human, mine))
+        return np.stack(found)
 
 
 def rows_cluster(pairs: Pairs, kept: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int64]]:

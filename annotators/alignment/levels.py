@@ -61,6 +61,14 @@ class Levels:
         return given if self.all_differ and self.order is None else given[self.code]
 
 
+def kinds(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The different pairs of values of two columns (K and K, sorted by x, then y), and which one each row has (R)."""
+    of_x, place_x = np.unique(x, return_inverse=True)
+    of_y, place_y = np.unique(y, return_inverse=True)
+    there, code = np.unique(place_x * len(of_y) + place_y, return_inverse=True)
+    return of_x[there // len(of_y)], of_y[there % len(of_y)], code
+
+
 def whole(weights: FloatArray, n: FloatArray) -> Counts:
     """Weights (R × B) of n (B) rows, in single precision where twice a rank is exact in it."""
     return weights.astype(np.float32) if 2 * n.max(initial=0) < _EXACT else weights

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence, Sized
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from annotators.agreement.table import FloatArray, IntArray
+from annotators.alignment.others import first_seen
 from annotators.errors import InvalidInput
 
 Numbers = Sequence[float | int | bool | None] | FloatArray
@@ -39,7 +40,7 @@ class Pairs:
         human: Numbers,
         metric: Numbers,
         *,
-        clusters: Sequence[Hashable] | None = None,
+        clusters: Sequence[Hashable] | IntArray | None = None,
         groups: Sequence[str | None] | None = None,
         units: Sequence[Hashable] | None = None,
         binary: bool | None = None,
@@ -52,8 +53,8 @@ class Pairs:
         """
         people, scores = _numbers(human, "human"), _numbers(metric, "metric")
         n = len(people)
-        given: dict[str, Sequence[object]] = {
-            "metric values": scores.tolist(),
+        given: dict[str, Sized] = {
+            "metric values": scores,
             **{
                 name: column
                 for name, column in (("clusters", clusters), ("groups", groups), ("units", units))
@@ -70,12 +71,21 @@ class Pairs:
         if binary and not two and len(people):
             wrong = people[~np.isin(people, (0.0, 1.0))][0]
             raise InvalidInput(f"human value {wrong:g} is not 0 or 1: a binary label is one of the two")
-        group, names = _codes([None if groups is None else groups[i] for i in kept.tolist()])
+        group: IntArray = np.full(len(kept), -1, dtype=np.int64)
+        names: tuple[str, ...] = ()
+        if groups is not None:
+            group, names = _codes([groups[i] for i in kept.tolist()])
+        if clusters is None:
+            cluster = np.arange(len(kept), dtype=np.int64)
+        elif isinstance(clusters, np.ndarray):
+            cluster = first_seen(clusters[kept])
+        else:
+            cluster = _first_seen([clusters[i] for i in kept.tolist()])
         return cls(
             human=people,
             metric=scores,
-            cluster=_first_seen([i if clusters is None else clusters[i] for i in kept.tolist()]),
-            units=tuple(i if units is None else units[i] for i in kept.tolist()),
+            cluster=cluster,
+            units=tuple(kept.tolist()) if units is None else tuple(units[i] for i in kept.tolist()),
             group=group,
             groups=names,
             binary=two if binary is None else binary,
@@ -103,13 +113,19 @@ class Pairs:
         return Pairs(
             human=self.human[here],
             metric=self.metric[here],
-            cluster=_first_seen(self.cluster[here].tolist()),
+            cluster=first_seen(self.cluster[here]),
             units=tuple(self.units[i] for i in here.tolist()),
             group=self.group[here],
             groups=self.groups,
             binary=self.binary,
             left_out=0,
         )
+
+    def grouped(self, codes: IntArray, names: Sequence[str]) -> Pairs:
+        """The same rows in these groups (n codes into sorted names, -1: none); those without a row are left out."""
+        there = np.unique(codes[codes >= 0])
+        group = np.where(codes >= 0, np.searchsorted(there, codes), -1).astype(np.int64)
+        return replace(self, group=group, groups=tuple(names[code] for code in there.tolist()))
 
     def why_not(self) -> str | None:
         """Why no coefficient of association can be measured on these rows, or None."""

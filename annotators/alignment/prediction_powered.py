@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from annotators.agreement.table import FloatArray, IntArray
+from annotators.alignment.others import first_seen
 from annotators.alignment.resampling import Resampling
 from annotators.alignment.result import Aligned, undefined
 from annotators.errors import InvalidInput
@@ -26,7 +27,7 @@ def prediction_powered_mean(
     scores: FloatArray,
     asked: Resampling | None = None,
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Sequence[Hashable] | IntArray | None = None,
     strata: Sequence[Hashable] | None = None,
     probabilities: FloatArray | None = None,
     scale: tuple[float, float] | None = None,
@@ -103,9 +104,11 @@ def _few(n: int) -> str:
     return f"only {n} labelled unit{'s' * (n != 1)} with a score; at least 2 are needed"
 
 
-def _places(kept: IntArray, keys: Sequence[Hashable]) -> IntArray:
+def _places(kept: IntArray, keys: Sequence[Hashable] | IntArray) -> IntArray:
     if len(kept) and len(keys) <= int(kept.max()):
         raise InvalidInput(f"{len(keys)} keys are fewer than the units: give one for every unit")
+    if isinstance(keys, np.ndarray):
+        return first_seen(keys[kept])
     place: dict[Hashable, int] = {}
     return np.array([place.setdefault(keys[i], len(place)) for i in kept.tolist()], dtype=np.int64)
 
@@ -169,7 +172,8 @@ class _Parts:
         here = weights > 0
         total = np.maximum(np.bincount(self.stratum, weights=weights), 1e-300)
         means = np.bincount(self.stratum, weights=weights * values) / total
-        pairs = np.unique(np.stack([self.stratum[here], self.cluster[here]]), axis=1)[0]
+        n_clusters = int(self.cluster.max(initial=-1)) + 1
+        pairs = np.unique(self.stratum[here] * n_clusters + self.cluster[here]) // max(1, n_clusters)
         clusters = np.bincount(pairs, minlength=len(total))
         stretch = np.sqrt(clusters / np.maximum(clusters - 1, 1))
         return np.where(here, (values - means[self.stratum]) * stretch[self.stratum], 0.0)

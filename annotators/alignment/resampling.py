@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from annotators.agreement.bootstrap import Resampled
@@ -22,6 +23,10 @@ SAMPLES_AT_ONCE = 64  # but so many resamples side by side, where they take no m
 MOST_CELLS = 2_000_000  # 16 MB of weights
 FREED = 3_000_000  # 24 MB: what glibc is shown once, so that it keeps freed blocks for the next go
 JACKKNIFE_GROUPS = 200
+MUCH_FEWER = 2  # so many times fewer different rows than rows are worth a sum for each resample
+FEWEST_KEPT, MOST_KEPT, KEPT_DRAWS = 1_000_000, 32_000_000, 6  # bytes of one set of draws that is kept, and how many
+
+_kept_draws: dict[tuple[int, int, int, int], list[npt.NDArray[np.uint8]]] = {}
 
 
 @dataclass(frozen=True)
@@ -49,12 +54,15 @@ class Sample:
     """Rows as the bootstrap draws them: `columns` (R × C), and for P patterns how many are drawn from.
 
     Without clusters equal rows are one pattern, and a resample of rows is a draw of how often each pattern occurs; with
-    clusters a pattern is a cluster, and `pattern_of_row` (R) says whose a row is.
+    clusters a pattern is a cluster, and `pattern_of_row` (R) says whose a row is; where many rows are equal they are
+    one row as well, and `held` (R × P, sparse) says how many of them each cluster has. `n_rows` is how many there were.
     """
 
     columns: FloatArray
     multiplicity: IntArray
     pattern_of_row: IntArray | None
+    n_rows: int
+    held: Any = None
 
     @classmethod
     def of(cls, columns: Sequence[FloatArray], cluster: IntArray) -> Sample:
@@ -63,15 +71,21 @@ class Sample:
         n_clusters = int(cluster.max(initial=-1)) + 1
         order = np.lexsort((cluster, *table.T[::-1]))
         table = table[order]
-        if n_clusters < len(table):
-            return cls(table, np.ones(n_clusters, dtype=np.int64), cluster[order])
-        first = np.flatnonzero(np.r_[True, (table[1:] != table[:-1]).any(axis=1)][: len(table)])
-        return cls(table[first], np.diff(np.r_[first, len(table)]).astype(np.int64), None)
+        begins = np.r_[True, (table[1:] != table[:-1]).any(axis=1)][: len(table)]
+        first = np.flatnonzero(begins)
+        if n_clusters == len(table):
+            return cls(table[first], np.diff(np.r_[first, len(table)]).astype(np.int64), None, len(first))
+        ones, whose = np.ones(n_clusters, dtype=np.int64), cluster[order]
+        if MUCH_FEWER * len(first) > len(table):
+            return cls(table, ones, whose, len(table))
+        entries = (np.ones(len(table)), (np.cumsum(begins) - 1, whose))
+        held = sparse.csr_array(entries, shape=(len(first), n_clusters))
+        return cls(table[first], ones, None, len(table), held)
 
     @property
     def clustered(self) -> bool:
         """Whether rows are drawn in clusters."""
-        return self.pattern_of_row is not None
+        return self.pattern_of_row is not None or self.held is not None
 
     @property
     def weights(self) -> FloatArray:
@@ -80,6 +94,9 @@ class Sample:
 
     def rows(self, weights: FloatArray) -> FloatArray:
         """Weights of rows (R × B) from weights of patterns (P × B)."""
+        if self.held is not None:
+            summed: FloatArray = self.held @ weights
+            return summed
         return weights if self.pattern_of_row is None else weights[self.pattern_of_row]
 
     def drawn(self, asked: Resampling) -> str:
@@ -92,7 +109,7 @@ class Sample:
         The draw is exact: n units (or clusters) with replacement. The jackknife that BCa needs leaves out each unit or,
         above 200, each of 200 random groups of units, whose influences are sums of the units'.
         """
-        n, width = int(self.multiplicity.sum()), max(1, len(self.columns))
+        n, width = int(self.multiplicity.sum()), max(1, self.n_rows)
         at_once = max(1, CELLS_AT_ONCE // width, min(SAMPLES_AT_ONCE, MOST_CELLS // width))
         np.empty(FREED)  # never touched, freed at once; without it half the time goes into page faults
 
@@ -102,11 +119,7 @@ class Sample:
         values = evaluated(self.multiplicity[:, None].astype(np.float64))
         replicates, jackknife, repeats = values[:0], values[:0], np.empty(0)
         if asked.resamples and n > 1:
-            rng = np.random.default_rng(asked.seed)
-            blocks = range(0, asked.resamples, at_once)
-            replicates = np.concatenate(
-                [evaluated(self._draw(rng, min(at_once, asked.resamples - start))) for start in blocks]
-            )
+            replicates = np.concatenate([evaluated(drawn) for drawn in self._draws(asked, at_once)])
             if asked.kind == "BCa":
                 left_out, repeats = self._left_out(asked.seed)
                 kept = self.multiplicity[:, None] - left_out
@@ -114,6 +127,31 @@ class Sample:
                     [evaluated(kept[:, start : start + at_once]) for start in range(0, len(repeats), at_once)]
                 )
         return Resampled(values[0], replicates, jackknife, repeats, asked.seed, n, self.drawn(asked))
+
+    def _draws(self, asked: Resampling, at_once: int) -> Iterator[FloatArray]:
+        """The weights (P × so many `at_once`) of all resamples.
+
+        Those of many clusters are kept for a while: all metrics of a study are measured on the same resamples of its
+        questions, and drawing them again takes longer than most formulas.
+        """
+        n = int(self.multiplicity.sum())
+        key = (asked.seed, n, at_once, asked.resamples)
+        same = len(self.multiplicity) == n  # each cluster once: nothing else of the sample matters
+        if same and (kept := _kept_draws.get(key)) is not None:
+            yield from (block.astype(np.float64) for block in kept)
+            return
+        rng, blocks = np.random.default_rng(asked.seed), []
+        keeping = same and FEWEST_KEPT <= n * asked.resamples <= MOST_KEPT
+        for start in range(0, asked.resamples, at_once):
+            drawn = self._draw(rng, min(at_once, asked.resamples - start))
+            keeping = keeping and drawn.max(initial=0) < 256
+            if keeping:
+                blocks.append(drawn.astype(np.uint8))
+            yield drawn
+        if keeping:
+            while len(_kept_draws) >= KEPT_DRAWS:
+                _kept_draws.pop(next(iter(_kept_draws)), None)
+            _kept_draws[key] = blocks
 
     def _draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         """The weights (P × size) of resamples."""

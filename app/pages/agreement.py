@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import streamlit as st
@@ -10,6 +10,7 @@ import streamlit as st
 from annotators.agreement import OwnWeights
 from annotators.errors import AssayError, InvalidInput
 from app import ui, wording
+from app.report_tasks import Agreement
 from app.uploads import stored
 from app.widgets import (
     agreement_annotators,
@@ -21,12 +22,12 @@ from app.widgets import (
     blocks,
     choices,
 )
-from app.widgets.agreement_shared import View
-from db.engine import Database
-from db.permissions import Actor
+from app.widgets.agreement_shared import View, note
+from app.widgets.measuring import measured
 from db.ratings import may_see_names, ratings_stamp
 from db.studies import StudyRow, list_studies, studies_to_compare
-from exports.agreement import AgreementReport, CriterionReport, agreement_report
+from exports.agreement import AgreementReport, CriterionReport
+from exports.agreement_report import Report, summary
 from exports.own_weights import EVERY, read_weights
 
 RESAMPLES = 1000
@@ -117,25 +118,31 @@ def _own_weights() -> dict[str, OwnWeights]:
 
 
 def _report(study: StudyRow, asked: dict[str, Any], *, named: bool) -> tuple[AgreementReport, tuple[Any, ...]]:
-    """The report, measured once for everybody until a label is added or withdrawn, and what identifies it."""
+    """The report, measured once for everybody until the labels change, and what identifies it."""
     db, actor = ui.db(), ui.actor()
     stamp = ratings_stamp(db, actor, study.study_id)
-    key = (str(db.url), study.study_id, stamp, named, tuple(asked.values()))
-    with st.spinner("Measuring"):
-        try:
-            return _measured(db, actor, study.study_id, asked, key, named=named), key
-        except InvalidInput as error:
-            if not asked["weights"]:
-                raise
-            st.error(ui.plain(str(error)))
+    key = (study.study_id, stamp, named, _hashable(asked))
+    task = Agreement(actor, study.study_id, named, asked)
+    try:
+        return Agreement.report(measured(("agreement", key), task, _meanwhile)), key
+    except InvalidInput as error:
+        if not asked["weights"]:
+            raise
+        st.error(ui.plain(str(error)))
     return _report(study, {**asked, "weights": {}}, named=named)
 
 
-@st.cache_resource(max_entries=3, ttl=3600, show_spinner=False)
-def _measured(
-    _db: Database, _actor: Actor, _study: int, _asked: dict[str, Any], key: tuple[Any, ...], *, named: bool
-) -> AgreementReport:
-    return agreement_report(_db, _actor, _study, named=named, **_asked)
+def _hashable(asked: dict[str, Any]) -> tuple[Hashable, ...]:
+    return tuple(tuple(value.items()) if isinstance(value, dict) else value for value in asked.values())
+
+
+def _meanwhile(parts: list[Any]) -> None:
+    """The rows of the first table that are there, while the others are measured."""
+    done = len(parts) - 1
+    shown = summary(Report.of_study(Agreement.report(parts)).measured[:done])
+    if done:
+        note(f"{shown.caption} ({done} of {len(parts[0].criteria)})")
+        blocks.table(shown.caption, shown.columns, shown.rows)
 
 
 def _criterion(report: AgreementReport, study: StudyRow) -> CriterionReport | None:

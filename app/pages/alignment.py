@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,19 +10,17 @@ import streamlit as st
 
 from annotators.alignment import Resampling
 from app import downloads, navigation, ui, wording
+from app.report_tasks import Alignment, View, alignment_file, measured_alignment
 from app.widgets import alignment_views as views
 from app.widgets import blocks, choices
+from app.widgets.measuring import measured
 from app.widgets.study_form import DRAWN, ITEMS
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
-from db.ratings import ratings_stamp
-from db.score_summaries import list_scorers_in
+from db.ratings import alignment_stamp, may_see_names
 from db.studies import StudyRow, list_studies
-from exports.alignment import AlignmentReport, Labels, alignment_report
-from exports.alignment_data import Human
-from exports.alignment_report import Report, packed
-from exports.alignment_scores import Metric
-from exports.report_files import report_html
+from exports.alignment import Labels
+from exports.alignment_views import CriterionOutline, MetricOutline
 
 RESAMPLES = 1000
 LABELS: dict[Labels, str] = {
@@ -44,43 +42,48 @@ def page() -> None:
     top = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", key="alignment-choice"):
         study = choices.study_with_labels(studies, "alignment")
-        report = _report(study, len(list_scorers_in(ui.db(), ui.actor(), project.project_id)))
+        task = _asked(study)
     with top:
-        ui.heading("Alignment", _about(study, report))
-    if not any(human.people for human in report.data.humans):
+        title = st.empty()
+        with title:
+            ui.heading("Alignment", _about(study))
+    report = _measured(task)
+    with title:
+        ui.heading("Alignment", f"{_about(study)}, {wording.count(report.outline.n_metrics, 'metric')}")
+    if not any(human.labelled for human in report.outline.criteria):
         ui.empty("Nobody has labelled anything in this study yet.", "Figures appear with the first labels.")
         return
-    if not report.data.metrics:
+    if not report.outline.n_metrics:
         ui.empty("No item of this study has a score.", "Run a scorer on the page Scores, or import items with scores.")
         return
     human = _criterion(report)
     metrics = views.choices(report, human)
-    tables, plots, apart, following, files = st.tabs(
-        ["Coefficients", "Plots", "Where they differ", "What to label next", "Report"]
-    )
-    with tables:
-        views.coefficients(report, human)
-        _notes(report)
-    with plots:
-        _plots(report, human, metrics)
-    with apart:
-        if (metric := _metric(metrics, "differences")) is not None:
-            _new_study(project, views.draw_differences(report, human, metric), "differences")
-    with following:
-        if (metric := _metric(metrics, "next")) is not None:
-            advised = views.draw_next(ui.db(), report, human, metric)
-            if advised is not None:
-                items = [str(one.unit) for one in advised.candidates]
-                _new_study(project, items, "next", partial(advised.draw, seed=report.asked.seed))
-    with files:
-        _files(report)
+    _tabs(project, report, human, metrics)
+
+
+def _tabs(project: ProjectRow, report: views.Report, human: CriterionOutline, metrics: list[MetricOutline]) -> None:
+    """The tabs; only the one that is open is made. `?show=` in the address opens one at first."""
+    parts: dict[str, Callable[[], None]] = {
+        "Coefficients": lambda: _coefficients(report, human),
+        "Plots": lambda: _plots(report, human, metrics),
+        "Where they differ": lambda: _differences(project, report, human, metrics),
+        "What to label next": lambda: _next(project, report, human, metrics),
+        "Report": lambda: _files(report),
+    }
+    asked = st.query_params.get("show", "").lower()
+    first = next((name for name in parts if name.lower() == asked), "Coefficients")
+    tabs = st.tabs(list(parts), default=first, key=f"alignment-tabs-{report.outline.study_id}", on_change="rerun")
+    for tab, draw in zip(tabs, parts.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
 
 
 # Choices --------------------------------------------------------------------------------------------------------------
 
 
-def _report(study: StudyRow, n_scorers: int) -> AlignmentReport:
-    """The report, kept in this browser's session until the study has more labels, or something is chosen otherwise."""
+def _asked(study: StudyRow) -> Alignment:
+    """What is to be measured: how, and of which labels and scores (by their stamp)."""
     labels: Labels = st.selectbox("Labels", list(LABELS), format_func=LABELS.__getitem__, key="alignment-labels")
     with st.popover("How it is measured"):
         by = st.text_input(
@@ -93,40 +96,42 @@ def _report(study: StudyRow, n_scorers: int) -> AlignmentReport:
             help="What an annotator's cost is worth: 0.2 for experts, 0.15 for trained people, 0.1 for crowd workers.",
         )  # fmt: skip
         st.caption("Questions are drawn again with replacement; the same seed gives the same interval.")
-    stamp = ratings_stamp(ui.db(), ui.actor(), study.study_id)  # a correction changes no count
-    key = (study.study_id, stamp, n_scorers, labels, by.strip(), seed, resamples, epsilon)
-    kept = st.session_state.get("alignment-report")
-    if kept is None or kept[0] != key or st.button("Measure again", key="alignment-again", type="tertiary"):
-        with st.spinner("Measuring"):
-            made = alignment_report(
-                ui.db(),
-                ui.actor(),
-                study.study_id,
-                labels=labels,
-                by=by.strip() or None,
-                asked=Resampling(resamples, seed),
-                epsilon=float(epsilon),
-            )
-        kept = (key, made)
-        st.session_state["alignment-report"] = kept
-    report: AlignmentReport = kept[1]
-    return report
+    return Alignment(
+        actor=ui.actor(),
+        study_id=study.study_id,
+        stamp=alignment_stamp(ui.db(), ui.actor(), study.study_id),
+        named=may_see_names(ui.db(), ui.actor(), study.study_id),
+        labels=labels,
+        by=by.strip() or None,
+        asked=Resampling(resamples, seed),
+        epsilon=float(epsilon),
+    )
 
 
-def _criterion(report: AlignmentReport) -> Human:
+def _measured(task: Alignment) -> views.Report:
+    """The report, measured once for everybody until labels or scores change."""
+
+    def meanwhile(parts: list[Any]) -> None:
+        views.meanwhile(measured_alignment(parts)[0])
+
+    parts = measured(task.key, task, meanwhile)
+    return views.Report(task, parts[0], *measured_alignment(parts))
+
+
+def _criterion(report: views.Report) -> CriterionOutline:
     """The criterion that the parts below the first tables are about."""
-    humans = {one.criterion.name: one for one in report.data.humans}
-    usable = [name for name, one in humans.items() if one.people] or list(humans)
+    there = {one.name: one for one in report.outline.criteria}
+    usable = [name for name, one in there.items() if one.labelled] or list(there)
     picked = st.selectbox(
         "Criterion",
         usable,
-        format_func=lambda name: humans[name].criterion.title,
-        key=f"alignment-criterion-{report.data.study.id}",
+        format_func=lambda name: there[name].title,
+        key=f"alignment-criterion-{report.outline.study_id}",
     )
-    return humans[picked]
+    return there[picked]
 
 
-def _metric(metrics: list[Metric], where: str) -> Metric | None:
+def _metric(metrics: list[MetricOutline], where: str) -> MetricOutline | None:
     """The metric that a tab is about; None (and why, on the page) when there is none."""
     if not metrics:
         ui.empty("No metric has values that this criterion could be set against.", "Choose another criterion above.")
@@ -138,51 +143,70 @@ def _metric(metrics: list[Metric], where: str) -> Metric | None:
 # Parts ----------------------------------------------------------------------------------------------------------------
 
 
-def _about(study: StudyRow, report: AlignmentReport) -> str:
-    metrics = wording.count(len(report.data.metrics), "metric")
-    return f'Study "{study.name}", {study.protocol}, {wording.count(study.submitted, "annotation")}, {metrics}'
+def _about(study: StudyRow) -> str:
+    return f'Study "{study.name}", {study.protocol}, {wording.count(study.submitted, "annotation")}'
 
 
-def _plots(report: AlignmentReport, human: Human, metrics: list[Metric]) -> None:
+def _coefficients(report: views.Report, human: CriterionOutline) -> None:
+    views.coefficients(report, human)
+    for note in report.notes:
+        st.caption(ui.plain(note))
+
+
+def _plots(report: views.Report, human: CriterionOutline, metrics: list[MetricOutline]) -> None:
     if human.about_score is not None:
         views.draw_grades(report, human)
         return
     if (metric := _metric(metrics, "plots")) is not None:
-        views.draw_plots(report, human, metric, metrics)
+        views.draw_plots(report, human, metric)
+
+
+def _differences(
+    project: ProjectRow, report: views.Report, human: CriterionOutline, metrics: list[MetricOutline]
+) -> None:
+    if (metric := _metric(metrics, "differences")) is not None:
+        items = views.draw_differences(report, human, metric)
+        _new_study(project, len(items), "differences", "Items from the top", lambda n: (tuple(items[:n]), {}))
+
+
+def _next(project: ProjectRow, report: views.Report, human: CriterionOutline, metrics: list[MetricOutline]) -> None:
+    if (metric := _metric(metrics, "next")) is not None:
+        there = views.draw_next(report, human, metric)
+        draw = partial(views.drawn_next, report, human, metric)
+        _new_study(project, there, "next", "Items to draw", draw)
 
 
 def _new_study(
     project: ProjectRow,
-    items: list[str],
+    there: int,
     where: str,
-    draw: Callable[[int], tuple[tuple[str, ...], dict[str, Any]]] | None = None,
+    label: str,
+    choose: Callable[[int], tuple[Sequence[str], dict[str, Any]]],
 ) -> None:
-    """Takes the first of these items to the form of a new study, or so many that `draw` draws among them."""
-    if not items or not ui.may(project.role, RESEARCHERS):
+    """Takes so many items of those that are `there` to the form of a new study, as `choose` chooses them."""
+    if not there or not ui.may(project.role, RESEARCHERS):
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"alignment-study-of-{where}"):
-        label = "Items from the top" if draw is None else "Items to draw"
-        n = st.number_input(label, 1, len(items), min(20, len(items)), key=f"alignment-n-{where}", width=160)
+        n = st.number_input(label, 1, there, min(20, there), key=f"alignment-n-{where}", width=160)
         if st.button("New study of these items", key=f"alignment-new-{where}"):
-            chosen, drawn = (tuple(items[: int(n)]), {}) if draw is None else draw(int(n))
-            st.session_state[ITEMS], st.session_state[DRAWN] = chosen, drawn
+            st.session_state[ITEMS], st.session_state[DRAWN] = choose(int(n))
             st.switch_page(navigation.find("studies"), query_params={"project": str(project.project_id)})
 
 
-def _notes(report: AlignmentReport) -> None:
-    for note in [*report.notes, *report.warnings]:
-        st.caption(ui.plain(note))
-
-
-def _files(report: AlignmentReport) -> None:
+def _files(report: views.Report) -> None:
     """The report with its tables and plots: one HTML file, or Markdown and LaTeX with pictures in a ZIP."""
     st.html(
         "<p>All tables and plots, and how they were made. HTML is one file; Markdown and LaTeX come with their plots "
         "in a ZIP.</p>"
     )
-    made = Report.of_study(report)
-    files = [downloads.File("HTML", "alignment.html", "text/html", lambda: report_html(made).encode())]
-    for label, ending in (("Markdown", ".md"), ("LaTeX", ".tex")):
-        pack = partial(packed, made, f"alignment{ending}")
-        files.append(downloads.File(label, f"alignment-{label.lower()}.zip", "application/zip", pack))
-    downloads.menu("alignment-report", files, made.title, label="Download the report")
+    kinds = (
+        ("HTML", ".html", "alignment.html", "text/html"),
+        ("Markdown", ".md", "alignment-markdown.zip", "application/zip"),
+        ("LaTeX", ".tex", "alignment-latex.zip", "application/zip"),
+    )
+    files = []
+    for label, ending, name, media_type in kinds:
+        task = View(report.task, alignment_file, (ending, list(report.statistics), list(report.notes)))
+        make = partial(ui.reports().result, (report.task.key, "file", ending), task)
+        files.append(downloads.File(label, name, media_type, make))
+    downloads.menu("alignment-report", files, "the alignment report", label="Download the report")

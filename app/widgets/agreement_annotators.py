@@ -64,7 +64,7 @@ def _beside(view: View, one: CriterionReport) -> None:
     """Agreement, κ and bias of each annotator with the rest."""
     ratings, report = one.ratings, view.report
     assert ratings is not None
-    found = kept(view, "rest", None, lambda: agreement_with_rest(ratings, resamples=report.resamples, seed=report.seed))
+    found = kept(view, "rest", None, agreement_with_rest, ratings, resamples=report.resamples, seed=report.seed)
     shown = beside_table(one.title, found)
     table(shown, f"annotators-{view.slug}")
     if ratings.scale in ("set", "text"):
@@ -116,7 +116,7 @@ def _alike(view: View, one: CriterionReport) -> None:
         "Coefficient of each pair", list(COEFFICIENTS), default="Cohen's κ", required=True, key="agreement-similarity"
     )
     ratings = one.ratings
-    found = kept(view, "similarity", called, lambda: similarity(ratings, COEFFICIENTS[called]))
+    found = kept(view, "similarity", called, similarity, ratings, COEFFICIENTS[called])
     if len(ratings.raters) <= MOST_IN_A_TABLE:
         shown = similarity_table(one.title, found)
         names = shown.columns[1:]
@@ -141,7 +141,7 @@ def _pair(view: View, one: CriterionReport, first: str, second: str, cell: str) 
 def _pace(view: View, one: CriterionReport) -> None:
     """Time an item, and how time and agreement change from the first item to the last."""
     assert one.ratings is not None
-    speeds, changes = kept(view, "pace", None, lambda: item_pace(one.found))
+    speeds, changes = kept(view, "pace", None, item_pace, one.found)
     table(speed_table(view.report.study, speeds, changes), f"speed-{view.study.study_id}")
     note(
         "Whole items, of all criteria together. Times the others': the time as a multiple of the others' on the same "
@@ -156,7 +156,7 @@ def _pace(view: View, one: CriterionReport) -> None:
         "labels that were imported have no times.",
     )
     ratings, times = one.ratings, one.times
-    found = kept(view, "drift", None, lambda: drifts(ratings, times))
+    found = kept(view, "drift", None, drifts, ratings, times)
     table(drift_table(one.title, found), f"drift-{view.slug}")
     plot(
         drift_plot(found),
@@ -180,7 +180,7 @@ def _decided(view: View, one: CriterionReport) -> None:
         return
     ratings, report = one.ratings, view.report
     assert ratings is not None
-    decided = kept(view, "decisions", None, lambda: decided_labels(ui.db(), ui.actor(), view.study.study_id))
+    decided = decided_labels(ui.db(), ui.actor(), view.study.study_id)
     values = decided.get(one.criterion.name, {})
     mine = {unit: values[name] for unit, name in enumerate(one.column.unit_names) if values.get(name) is not None}
     if not mine or ratings.scale in ("set", "text"):
@@ -191,7 +191,11 @@ def _decided(view: View, one: CriterionReport) -> None:
         view,
         "reference",
         None,
-        lambda: reference_agreement(ratings, mine, resamples=report.resamples, seed=report.seed),
+        reference_agreement,
+        ratings,
+        mine,
+        resamples=report.resamples,
+        seed=report.seed,
     )
     shown: TextTable = beside_table(one.title, found, "adjudicated labels")
     table(shown, f"adjudicated-{view.slug}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from annotators.agreement import TITLES, Statistic, benchmarks
-from app import wording
+from app import ui, wording
 from app.widgets import agreement_files
 from app.widgets.agreement_shared import View, caution, nobody, note, table, units_link
 from app.widgets.plots import plot
@@ -51,7 +51,7 @@ def all_criteria(view: View) -> None:
             f"cannot-judge-{view.study.study_id}",
         )
     note("The report has all tables and plots; Markdown and LaTeX come in a ZIP with their pictures.")
-    agreement_files.offer(document)
+    agreement_files.offer(document, ui.reports(), view.key)
 
 
 def one_criterion(view: View) -> None:

@@ -11,8 +11,8 @@ from annotators.agreement import TITLES
 from app import ui
 from app.widgets.agreement_shared import View, ask, kept, nobody, note, table
 from app.widgets.plots import plot
-from db.ratings import ratings
-from db.studies import StudyRow, list_studies
+from db.ratings import ratings, ratings_stamp
+from db.studies import list_studies
 from exports.agreement import GROUPINGS, CriterionReport, unmeasured
 from exports.agreement_compare import (
     Comparison,
@@ -96,15 +96,21 @@ def _studies(view: View) -> None:
         ready = ask(view, "studies", (other, others[other].submitted, statistic), "Compare")
     if ready:
         about = (other, others[other].submitted, statistic)
-        found = kept(view, "compare-studies", about, lambda: _of_studies(view, one, others[other], statistic))
+        theirs = unmeasured(ratings(ui.db(), ui.actor(), other, named=view.named), one.criterion.name)
+        found = kept(
+            view,
+            "compare-studies",
+            (about, ratings_stamp(ui.db(), ui.actor(), other)),
+            between_studies,
+            one,
+            theirs,
+            (view.study.name, others[other].name),
+            statistic,
+            seed=view.report.seed,
+            resamples=view.report.resamples,
+        )
         _shown(view, found, "studies")
     note(f'Criteria of the same name are compared: "{name}" must be in both studies.')
-
-
-def _of_studies(view: View, one: CriterionReport, other: StudyRow, statistic: str) -> Comparison:
-    theirs = unmeasured(ratings(ui.db(), ui.actor(), other.study_id, named=view.named), one.criterion.name)
-    names = (view.study.name, other.name)
-    return between_studies(one, theirs, names, statistic, seed=view.report.seed, resamples=view.report.resamples)
 
 
 def _annotators(view: View) -> None:
@@ -133,7 +139,12 @@ def _annotators(view: View) -> None:
                 view,
                 "compare-people",
                 about,
-                lambda: between_annotators(one, (first, second), names, statistic, **asked),
+                between_annotators,
+                one,
+                (first, second),
+                names,
+                statistic,
+                **asked,
             )
             _shown(view, found, "people")
     note("The same units are drawn for both groups; the permutation swaps what the two groups gave to a unit.")
@@ -167,7 +178,12 @@ def _parts(view: View) -> None:
                 view,
                 "compare-parts",
                 (by, a, b, statistic),
-                lambda: between_parts(one, by, (a, b), statistic, **asked),
+                between_parts,
+                one,
+                by,
+                (a, b),
+                statistic,
+                **asked,
             )
             _shown(view, found, "parts")
 
@@ -193,7 +209,10 @@ def _criteria(view: View) -> None:
                 view,
                 "compare-criteria",
                 tuple(chosen),
-                lambda: criteria_at_once([there[name] for name in chosen], by_question=view.report.clustered, **asked),
+                criteria_at_once,
+                [there[name] for name in chosen],
+                by_question=view.report.clustered,
+                **asked,
             )
             table(members_table(found, titles), f"at-once-{view.study.study_id}")
             plot(

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable, Hashable
 from functools import partial
 
 from app import downloads
+from app.reports import Plain, Reports
 from exports.agreement_report import Report
 from exports.report_files import report_html, report_latex, report_markdown, slug
 
 
-def offer(report: Report) -> None:
-    """The menu; each report is made when it is asked for."""
+def offer(report: Report, reports: Reports, key: Hashable) -> None:
+    """The menu; each file is made when it is asked for, where reports are made; `key` says what report it is."""
     name = slug(report.title)
+
+    def made(ending: str, function: Callable[..., bytes], *given: object) -> Callable[[], bytes]:
+        return partial(reports.result, ("agreement file", key, ending), Plain(function, given))
+
     files = [
-        downloads.File("HTML", f"{name}.html", "text/html", partial(_html, report)),
-        downloads.File("Markdown", f"{name}-markdown.zip", "application/zip", partial(_zipped, report, name, ".md")),
-        downloads.File("LaTeX", f"{name}-latex.zip", "application/zip", partial(_zipped, report, name, ".tex")),
+        downloads.File("HTML", f"{name}.html", "text/html", made(".html", _html, report)),
+        *(
+            downloads.File(
+                label, f"{name}-{label.lower()}.zip", "application/zip", made(ending, _zipped, report, name, ending)
+            )
+            for label, ending in (("Markdown", ".md"), ("LaTeX", ".tex"))
+        ),
     ]
     downloads.menu("agreement-report", files, report.title, label="Download the report")
 

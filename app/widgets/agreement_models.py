@@ -52,9 +52,12 @@ def draw(view: View, one: CriterionReport) -> None:
         view,
         "models",
         (resamples, smooth),
-        lambda: rater_models(
-            one.title, ratings, seed=seed, resamples=resamples, smoothing=SMOOTHING if smooth else 0.0
-        ),
+        rater_models,
+        one.title,
+        ratings,
+        seed=seed,
+        resamples=resamples,
+        smoothing=SMOOTHING if smooth else 0.0,
     )
     if found.skene is None or found.reason is not None:
         ui.empty("There is no rater model of these labels.", f"{found.reason}.")

@@ -29,7 +29,7 @@ def draw(view: View) -> None:
 
 def _by(view: View, one: CriterionReport, by: Grouping) -> None:
     report = view.report
-    found = kept(view, f"by-{by}", None, lambda: by_part(one, by, resamples=report.resamples, seed=report.seed))
+    found = kept(view, f"by-{by}", None, by_part, one, by, resamples=report.resamples, seed=report.seed)
     if not found:
         note(f"All labelled items are of one {by}.")
         return
@@ -63,7 +63,7 @@ def _grades(view: View, one: CriterionReport, by: Grouping) -> None:
 
 def _over_time(view: View, one: CriterionReport) -> None:
     report = view.report
-    found = kept(view, "over-time", None, lambda: over_time(one, resamples=report.resamples, seed=report.seed))
+    found = kept(view, "over-time", None, over_time, one, resamples=report.resamples, seed=report.seed)
     if not found:
         note(f"Agreement over time appears with {FEWEST} units that two annotators have labelled.")
         return

@@ -56,11 +56,14 @@ def draw(view: View) -> None:
             view,
             "plan",
             (statistic, sizes, tuple(people)),
-            lambda: study_plan(
-                ratings, statistic, items=_numbers(sizes), annotators=sorted(people) or None, simulations=SIMULATIONS,
-                seed=seed,
-            ),
-        )  # fmt: skip
+            study_plan,
+            ratings,
+            statistic,
+            items=_numbers(sizes),
+            annotators=sorted(people) or None,
+            simulations=SIMULATIONS,
+            seed=seed,
+        )
         if found.studies:
             table(plan_table(found, one.title, width), f"plan-{view.slug}")
         for line in plan_words(found, width):

@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from app import ui
+from app.reports import Plain
 from app.widgets import blocks
+from app.widgets.measuring import measured
 from db.studies import StudyRow
 from exports.agreement import AgreementReport, CriterionReport
 from exports.tables import TextTable
@@ -38,16 +40,11 @@ class View:
         return f"{self.criterion.criterion.name if self.criterion else 'agreement'}-{self.study.study_id}"
 
 
-def kept(view: View, slot: str, about: object, make: Callable[[], T]) -> T:
-    """What `make` gives, made once for this report and `about`; one is kept in each slot of the browser's session."""
+def kept(view: View, slot: str, about: object, function: Callable[..., T], *given: Any, **named: Any) -> T:
+    """What `function` gives of this, made once for this report and `about` in a process of its own, for everybody."""
     criterion = view.criterion.criterion.name if view.criterion else None
-    key = (view.key, criterion, about)
-    held = st.session_state.get(f"agreement-kept-{slot}")
-    if held is None or held[0] != key:
-        with st.spinner("Measuring"):
-            held = (key, make())
-        st.session_state[f"agreement-kept-{slot}"] = held
-    made: T = held[1]
+    parts = measured(("agreement", slot, view.key, criterion, about), Plain(function, given, named))
+    made: T = parts[-1]
     return made
 
 

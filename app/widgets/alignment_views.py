@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import streamlit as st
 
-from annotators.alignment import (
-    TITLES,
-    Pairs,
-    confusion,
-    cross_validated,
-    decide,
-    differences,
-    system_means,
-)
+from annotators.alignment import TITLES, Aligned, Pairs, confusion, cross_validated, decide
 from app import ui, wording
+from app.report_tasks import Alignment, View
 from app.widgets import blocks
+from app.widgets.measuring import measured
 from app.widgets.plots import plot
-from db.engine import Database
 from exports import agreement_plots
 from exports import alignment_plots as plots
-from exports.alignment import AlignmentReport, comparable, pairs_of
-from exports.alignment_advice import Advice, advice
-from exports.alignment_data import Human, grade_titles, grades_by_group
-from exports.alignment_scores import Metric, metrics_about
 from exports.alignment_sections import (
     HEADLINES,
     OTHERS,
@@ -37,10 +28,43 @@ from exports.alignment_sections import (
     plain_table,
     reasons_of,
 )
+from exports.alignment_views import (
+    AdvisedItem,
+    CriterionOutline,
+    Differing,
+    MetricOutline,
+    MetricPlots,
+    Outline,
+    advised_draw,
+    advised_items,
+    differing_units,
+    grade_counts,
+    metric_plots,
+)
 from exports.forest import forest
 from exports.tables import TextTable
 
 SHOWN = 50
+
+
+@dataclass(frozen=True)
+class Report:
+    """A study's report as the page has it; `task` is what made it, and makes what else is shown of it."""
+
+    task: Alignment
+    outline: Outline
+    statistics: Sequence[Aligned]
+    notes: Sequence[str]
+
+    def view(self, function: Callable[..., Any], *given: Any, with_db: bool = False, **named: Any) -> Any:
+        """What `function` gives of the report, made where its labels are, once for everybody."""
+        key = (self.task.key, function.__name__, given, tuple(named.items()))
+        return measured(key, View(self.task, function, given, named, with_db))[-1]
+
+    def spearman(self, criterion: str, metric: str) -> Aligned | None:
+        """Spearman's ρ of a metric on all units."""
+        found = chosen(self.statistics, criterion=criterion, metric=metric, name="spearman", group=None, against=None)
+        return next(iter(found), None)
 
 
 def table(shown: TextTable, name: str) -> None:
@@ -54,7 +78,7 @@ def table(shown: TextTable, name: str) -> None:
 # Coefficients ---------------------------------------------------------------------------------------------------------
 
 
-def coefficients(report: AlignmentReport, human: Human | None) -> None:
+def coefficients(report: Report, human: CriterionOutline) -> None:
     """The tables: mean agreement, metric × criterion, and those of the chosen criterion."""
     for place, shown in enumerate(means_tables(report.statistics)):
         table(shown, f"mean-agreement-{place}")
@@ -65,9 +89,7 @@ def coefficients(report: AlignmentReport, human: Human | None) -> None:
             key="alignment-matrix",
         )  # fmt: skip
         table(matrix_table(report.statistics, picked), "alignment-matrix")
-    if human is None:
-        return
-    name = human.criterion.name
+    name = human.name
     if human.about_score is None:
         shown = metrics_table(report.statistics, name, 2)
         if shown.rows:
@@ -93,30 +115,40 @@ def coefficients(report: AlignmentReport, human: Human | None) -> None:
                 ui.table(caption, made.columns, made.rows, name=f"alignment-{name}-{place}")
 
 
+def meanwhile(statistics: Sequence[Aligned]) -> None:
+    """The tables that there are while the rest is measured, without anything to choose or take away."""
+    shown = means_tables(statistics)
+    criteria = {one.criterion: None for one in statistics if one.name == "spearman" and one.metric}
+    shown += [metrics_table(statistics, name, 2) for name in criteria if name is not None]
+    for one in shown:
+        if one.rows:
+            st.caption(ui.plain(one.caption))
+            blocks.table(one.caption, one.columns, [[blocks.short(cell, 24) for cell in row] for row in one.rows])
+
+
 # Plots ----------------------------------------------------------------------------------------------------------------
 
 
-def draw_grades(report: AlignmentReport, human: Human) -> None:
+def draw_grades(report: Report, human: CriterionOutline) -> None:
     """How people graded a score: Likert bars by system and by category, each with its n."""
     drawn = False
-    for by, counts in grades_by_group(report.data, human).items():
-        caption = f"{human.criterion.title}: grades by {by}, disagreement to the left; n is the number of grades."
-        drawn |= plot(
-            agreement_plots.likert(counts, grade_titles(human)), f"grades-by-{by}-{human.criterion.name}", caption
-        )
+    grades, groups = report.view(grade_counts, human.name)
+    for by, counts in groups.items():
+        caption = f"{human.title}: grades by {by}, disagreement to the left; n is the number of grades."
+        drawn |= plot(agreement_plots.likert(counts, grades), f"grades-by-{by}-{human.name}", caption)
     if not drawn:
         ui.empty("Nobody has graded this score yet.", "The bars appear with the first labels.")
 
 
-def draw_plots(report: AlignmentReport, human: Human, metric: Metric, metrics: Sequence[Metric]) -> None:
+def draw_plots(report: Report, human: CriterionOutline, metric: MetricOutline) -> None:
     """Forest and ROC of all metrics, scatter and calibration of one, and its decisions."""
-    name, slug = human.criterion.name, f"{human.criterion.name}-{metrics.index(metric)}"
-    pairs = pairs_of(report.data, human, metric, report.labels)
+    name, slug = human.name, f"{human.name}-{human.metrics.index(metric)}"
+    made: MetricPlots = report.view(metric_plots, name, metric.name)
     left, right = st.columns(2, gap="large")
     found = chosen(report.statistics, criterion=name, name="spearman", group=None, against=None)
     with left:
         rows = [(one.metric or "", one) for one in found if one.metric]
-        title = f"{TITLES['spearman']}, {100 * report.asked.level:g} % interval"
+        title = f"{TITLES['spearman']}, {100 * report.outline.asked.level:g} % interval"
         why = "There is no plot of coefficients: ρ is not defined for any metric, as the first tab says why."
         plot(
             forest(rows, title),
@@ -124,42 +156,39 @@ def draw_plots(report: AlignmentReport, human: Human, metric: Metric, metrics: S
             "Spearman's ρ of every metric with its interval.",
             otherwise=why,
         )
-        reason = pairs.why_not()
-        names = [report.data.units[str(unit)].item for unit in pairs.units]
         plot(
-            plots.scatter(pairs, name, metric.name, names) if reason is None else None,
+            made.scatter,
             f"alignment-scatter-{slug}",
-            plots.scatter_caption(pairs, name, metric.name),
-            otherwise=f"There is no plot of {name} against {metric.name}: {reason}.",
+            made.scatter_caption,
+            otherwise=f"There is no plot of {name} against {metric.name}: {made.reason}.",
         )
         plot(
-            plots.systems(system_means(pairs), name, metric.name) if len(pairs.groups) > 1 else None,
+            made.systems,
             f"alignment-systems-{slug}",
             "Means of each system, by people and by the metric.",
             otherwise="There is no plot of systems: it takes labels and scores of two systems.",
         )
     with right:
-        curves = plots.roc([(one.name, pairs_of(report.data, human, one, report.labels)) for one in metrics])
         plot(
-            curves,
+            made.roc,
             f"alignment-roc-{name}",
             "ROC curves: each point is a threshold.",
             otherwise=f"There is no ROC curve: it takes a criterion of two labels, both given; {name} has none."
-            if not pairs.binary
+            if not made.pairs.binary
             else "There is no ROC curve: everybody gave the same label, and it takes both.",
         )
         plot(
-            plots.calibration_of(pairs, human.scale, name, metric.name) if human.scale is not None else None,
+            made.calibration,
             f"alignment-calibration-{slug}",
             f"Calibration of {metric.name}; dashed: a perfect metric.",
             otherwise=f"There is no calibration of {metric.name}: it takes labels on a scale with two ends, and "
             "scores of the labelled units.",
         )
-        if pairs.binary and pairs.why_not() is None:
-            _decisions(pairs, name, metric, slug)
+        if made.pairs.binary and made.reason is None:
+            _decisions(made.pairs, name, metric, slug)
 
 
-def _decisions(pairs: Pairs, name: str, metric: Metric, slug: str) -> None:
+def _decisions(pairs: Pairs, name: str, metric: MetricOutline, slug: str) -> None:
     """The confusion matrix at a threshold that can be moved."""
     best = cross_validated(pairs).on_all
     low, high = float(pairs.metric[0]), float(pairs.metric[-1])
@@ -182,60 +211,52 @@ def _decisions(pairs: Pairs, name: str, metric: Metric, slug: str) -> None:
 # Units ----------------------------------------------------------------------------------------------------------------
 
 
-def draw_differences(report: AlignmentReport, human: Human, metric: Metric) -> list[str]:
+def draw_differences(report: Report, human: CriterionOutline, metric: MetricOutline) -> Sequence[str]:
     """The units on which metric and people differ most, each a link to its item; the items, in their order."""
-    pairs = pairs_of(report.data, human, metric, "item" if report.labels == "each" else report.labels)
-    against = report.find("spearman", criterion=human.criterion.name, metric=metric.name)
+    against = report.spearman(human.name, metric.name)
     turned = st.checkbox(
         "Read the metric the other way round: low is good",
         value=against is not None and against.high is not None and against.high < 0,
-        key=f"alignment-turned-{human.criterion.name}-{metric.name}",
+        key=f"alignment-turned-{human.name}-{metric.name}",
     )
-    ends = metric.scale[::-1] if turned and metric.scale else metric.scale
-    found = differences(pairs, scale=human.scale, metric_scale=ends, turned=turned)
-    if not found:
+    found: Differing = report.view(differing_units, human.name, metric.name, turned=turned, most=SHOWN)
+    if not found.units:
         ui.empty("No unit has both a label and a score.", "Score the study's items, or choose another metric.")
         return []
     ranked = human.scale is None or metric.scale is None
-    rows = []
-    for one in found[:SHOWN]:
-        facts = report.data.units[str(one.unit)]
-        rows.append(
-            [
-                blocks.item(facts.item, facts.item_id), facts.target, facts.groups["system"],
-                wording.number(one.human, 2),
-                wording.number(one.metric, 3), wording.number(one.difference, 2),
-            ]
-        )  # fmt: skip
+    rows = [
+        [
+            blocks.item(one.item, one.item_id), one.target, one.system, wording.number(one.human, 2),
+            wording.number(one.metric, 3), wording.number(one.difference, 2),
+        ]
+        for one in found.units
+    ]  # fmt: skip
     blocks.table(
-        f"Where {metric.name} and people differ most on {human.criterion.name}",
+        f"Where {metric.name} and people differ most on {human.name}",
         ["Item", "Target", "System", "People", metric.name, "Difference"],
         rows,
-        name=f"differences-{human.criterion.name}",
+        name=f"differences-{human.name}",
     )
     about = "of the places in the two rankings" if ranked else "of the values on a common scale from 0 to 1"
-    st.caption(
-        f"Metric less people, {about}; the first {min(SHOWN, len(found)):,} of {wording.count(len(found), 'unit')}."
-    )
-    return list(dict.fromkeys(report.data.units[str(one.unit)].item for one in found))
+    st.caption(f"Metric less people, {about}; the first {len(found.units):,} of {wording.count(found.n, 'unit')}.")
+    return found.items
 
 
-def draw_next(db: Database, report: AlignmentReport, human: Human, metric: Metric) -> Advice | None:
-    """The items without a label whose label would tell most about the metric; None where there are none."""
-    found = advice(db, report, human, metric)
-    if not found.candidates:
+def draw_next(report: Report, human: CriterionOutline, metric: MetricOutline) -> int:
+    """The items without a label whose label would tell most about the metric; how many there are to draw among."""
+    found: tuple[list[AdvisedItem], int] = report.view(advised_items, human.name, metric.name, most=SHOWN, with_db=True)
+    advised, n = found
+    if not n:
         ui.empty("Every item with a score has a label on this criterion.", "Score more items, or import some.")
-        return None
-    rows = []
-    for candidate in found.candidates[:SHOWN]:
-        item = found.items[str(candidate.unit)]
-        rows.append(
-            [
-                blocks.item(item.item, item.item_id), item.system, wording.number(item.scores.get(metric.name), 3),
-                wording.number(candidate.disagreement, 2), wording.number(candidate.uncertainty, 2),
-                wording.number(candidate.worth, 2),
-            ]
-        )  # fmt: skip
+        return 0
+    rows = [
+        [
+            blocks.item(one.item, one.item_id), one.system, wording.number(one.score, 3),
+            wording.number(one.worth.disagreement, 2), wording.number(one.worth.uncertainty, 2),
+            wording.number(one.worth.worth, 2),
+        ]
+        for one in advised
+    ]  # fmt: skip
     blocks.table(
         f"Items whose label would tell most about {metric.name}",
         ["Item", "System", metric.name, "Metrics disagree", "Score says little", "Worth"],
@@ -247,18 +268,26 @@ def draw_next(db: Database, report: AlignmentReport, human: Human, metric: Metri
         "a score. Worth is the mean of the two. One item of each question comes first. A new study draws among all of "
         "them, the more telling more often, and keeps with which probability, so that means stay unbiased."
     )
-    return found
+    return n
 
 
-def choices(report: AlignmentReport, human: Human) -> list[Metric]:
+def drawn_next(
+    report: Report, human: CriterionOutline, metric: MetricOutline, n: int
+) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """n items drawn among these, and what the settings of their study keep of the draw."""
+    drawn: tuple[tuple[str, ...], dict[str, Any]] = report.view(
+        advised_draw, human.name, metric.name, n=n, with_db=True
+    )
+    return drawn
+
+
+def choices(report: Report, human: CriterionOutline) -> list[MetricOutline]:
     """The metrics that this criterion can be set against, the one that goes best with it first."""
     if human.about_score is not None:
-        return metrics_about(report.data.metrics, human.about_score)
-    if human.reason is not None:
-        return []
+        return list(human.metrics)
 
-    def strength(metric: Metric) -> float:
-        found = report.find("spearman", criterion=human.criterion.name, metric=metric.name)
+    def strength(metric: MetricOutline) -> float:
+        found = report.spearman(human.name, metric.name)
         return 0.0 if found is None or found.value is None else -abs(found.value)
 
-    return sorted(comparable(human, report.data.metrics), key=strength)
+    return sorted(human.metrics, key=strength)

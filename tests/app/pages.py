@@ -71,7 +71,8 @@ def _main_script() -> None:
 @contextmanager
 def installation(home: Path, monkeypatch: pytest.MonkeyPatch, **given: object) -> Iterator[Pages]:
     """A new installation in `home`, as the state of this process."""
-    opened = state.open_state(Settings.load({}, home=home, **given))
+    # The tests' own processes are what reports would step back for.
+    opened = state.open_state(Settings.load({}, home=home, **{"report_niceness": 0, **given}))
     try:
         yield Pages(opened, monkeypatch)
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import unescape
 
 import pytest
@@ -23,13 +22,6 @@ from tests.makers import StudyInUse
 pytestmark = pytest.mark.slow
 
 HOSTILE = "<script>alert(1)</script> **bold** & | _x_"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_measured_before() -> Iterator[None]:
-    agreement._measured.clear()
-    yield
-    agreement._measured.clear()
 
 
 @pytest.fixture
@@ -112,11 +104,12 @@ def test_own_weights_are_uploaded_and_what_is_wrong_with_them_is_said(pages: Pag
 
 def test_a_second_look_measures_nothing_again(pages: Pages, study: Labelled) -> None:
     page = opened(pages, study, "Annotators")
-    held = page.session_state["agreement-kept-rest"]
+    begun = pages.state.reports.begun
     page.run()
-    assert page.session_state["agreement-kept-rest"] is held
+    opened(pages, study, "Annotators")  # somebody else
+    assert pages.state.reports.begun == begun > 0
     page.number_input(key="agreement-seed").set_value(5).run()
-    assert page.session_state["agreement-kept-rest"] is not held
+    assert pages.state.reports.begun > begun
 
 
 def test_a_new_label_is_measured_at_once(pages: Pages) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from db.people import set_member
 from db.permissions import Role
@@ -23,6 +24,12 @@ def judged(pages: Pages, tmp_path: Path) -> Judged:
     return make_judged(pages.db, pages.admin, tmp_path / "source", questions=12, labelled=10)
 
 
+def opened(pages: Pages, judged: Judged, tab: str = "Coefficients") -> AppTest:
+    """The page on this study, at a tab."""
+    about = {"project": str(judged.project_id), "study": str(judged.study_id), "show": tab.lower()}
+    return pages.open(pages.token("admin"), "alignment", **about)
+
+
 def test_it_says_what_to_do_first(pages: Pages) -> None:
     project = str(create_project(pages.db, pages.admin, "Empty"))
     assert "There is no study yet" in no_problem(pages.open(pages.token("admin"), "alignment", project=project))
@@ -34,19 +41,23 @@ def test_it_says_what_to_do_first(pages: Pages) -> None:
 
 
 def test_a_researcher_sees_tables_differences_and_what_to_label(pages: Pages, judged: Judged) -> None:
-    page = pages.open(pages.token("admin"), "alignment", project=str(judged.project_id), study=str(judged.study_id))
-    said = no_problem(page)
-    for text in (
-        "Spearman&#x27;s ρ", "one person against the rest (3 people)", "imported:native: overlap",
-        "Where imported:native: overlap and people differ most on right", "Items whose label would tell most about",
-    ):  # fmt: skip
+    said = no_problem(opened(pages, judged))
+    for text in ("Spearman&#x27;s ρ", "one person against the rest (3 people)", "overlap", "counts as 1"):
         assert text in said, text
+    said = no_problem(opened(pages, judged, "Where they differ"))
+    assert "Where imported:native: overlap and people differ most on right" in said
     assert 'href="/item?item=' in said
-    assert "counts as 1" in said
+    said = no_problem(opened(pages, judged, "What to label next"))
+    assert "Items whose label would tell most about" in said
+    assert 'href="/item?item=' in said
+    page = opened(pages, judged, "Plots")
+    no_problem(page)
+    assert len(page.get("vega_lite_chart")) >= 4
+    no_problem(opened(pages, judged, "Report"))
 
 
 def test_another_criterion_and_settled_labels_can_be_chosen(pages: Pages, judged: Judged) -> None:
-    page = pages.open(pages.token("admin"), "alignment", project=str(judged.project_id), study=str(judged.study_id))
+    page = opened(pages, judged, "Where they differ")
     [criterion] = [one for one in page.selectbox if one.label == "Criterion"]
     page = criterion.select("quality").run()
     assert "differ most on quality" in no_problem(page)
@@ -56,7 +67,7 @@ def test_another_criterion_and_settled_labels_can_be_chosen(pages: Pages, judged
 
 
 def test_the_metric_can_be_read_the_other_way_round(pages: Pages, judged: Judged) -> None:
-    page = pages.open(pages.token("admin"), "alignment", project=str(judged.project_id), study=str(judged.study_id))
+    page = opened(pages, judged, "Where they differ")
     [metric] = [one for one in page.selectbox if one.key == "alignment-metric-differences"]
     page = metric.select("imported:native: hallucination").run()
     no_problem(page)
@@ -65,7 +76,7 @@ def test_the_metric_can_be_read_the_other_way_round(pages: Pages, judged: Judged
 
 
 def test_a_new_study_takes_the_items_that_differ_most(pages: Pages, judged: Judged) -> None:
-    page = pages.open(pages.token("admin"), "alignment", project=str(judged.project_id), study=str(judged.study_id))
+    page = opened(pages, judged, "Where they differ")
     [n] = [one for one in page.number_input if one.key == "alignment-n-differences"]
     page = n.set_value(3).run()
     [button] = [one for one in page.button if one.key == "alignment-new-differences"]

@@ -25,7 +25,7 @@ from tests.servers import RunningServer, running_server
 pytestmark = pytest.mark.slow
 
 PEOPLE = 60
-PROCESS = 37
+PROCESS = 45
 """Connections of a serving process, as docs/administration.md says."""
 ADMITTED = 97
 """Of PostgreSQL's default of 100, three are its superuser's."""

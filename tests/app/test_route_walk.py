@@ -52,7 +52,7 @@ REFUSED = {401, 403, 404}
 
 def all_routes() -> list[tuple[str, str]]:
     """(method, path) of every route that the server mounts beside Streamlit's."""
-    state = AppState(Settings.load(home="unused"), *[MagicMock()] * 4)  # the routes are listed here, never called
+    state = AppState(Settings.load(home="unused"), *[MagicMock()] * 5)  # the routes are listed here, never called
     routes = [route for route in own_routes(state) if isinstance(route, Route)]
     return sorted((method, route.path) for route in routes for method in (route.methods or set()) - {"HEAD"})
 

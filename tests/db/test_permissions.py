@@ -115,6 +115,7 @@ MAY: dict[str, frozenset[str]] = {
     "ratings.decided_labels": READERS,
     "ratings.may_see_names": READERS,
     "ratings.ratings": READERS,
+    "ratings.alignment_stamp": READERS,
     "ratings.ratings_stamp": READERS,
     "remarks.item_labels": READERS,
     "remarks.item_place": SIGNED_IN,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ import pytest
 from annotators.agreement import measure
 from annotators.agreement.annotators import agreement_with_rest, similarity
 from annotators.errors import InvalidInput, NotFound
+from db.adjudications import UnitDecision, adjudicate, disputes
 from db.annotations import reopen
+from db.batches import withdraw_batch
 from db.engine import Database
-from db.ratings import ratings, ratings_stamp
+from db.ratings import alignment_stamp, ratings, ratings_stamp
+from db.scores import run_scorer
 from exports.agreement import AgreementReport, agreement_report, unmeasured
 from exports.agreement_annotators import (
     beside_table,
@@ -34,8 +38,10 @@ from exports.agreement_counts import Wanted, confusions, shares_by_rater, units_
 from exports.agreement_models import posterior_table, rater_models, raters_table, uncertain_units
 from exports.agreement_parts import by_part, over_time
 from exports.agreement_planning import criterion_plan, plan_words, study_plan
+from exports.importing import import_paths
+from exports.label_import import import_label_table
 from tests.exports.labelled import PEOPLE, Labelled, labelled, labelled_study, labels_of
-from tests.makers import StudyInUse
+from tests.makers import StudyInUse, make_person
 
 ALPHA = "krippendorff_alpha_nominal"
 
@@ -90,6 +96,50 @@ def test_the_stamp_changes_with_every_label_and_only_then(database: Database) ->
     stamps.append(ratings_stamp(database, made.researcher, made.study_id))
     assert len(set(stamps)) == 3
     assert ratings_stamp(database, made.researcher, made.study_id) == stamps[-1]
+
+
+def test_the_stamp_of_alignment_changes_with_all_that_it_is_measured_on(database: Database, tmp_path: Path) -> None:
+    made = StudyInUse(database, items=2)
+    other = StudyInUse(database, items=1)
+    admin = make_person(database, admin=True)
+    stamps = [alignment_stamp(database, made.researcher, made.study_id)]
+
+    def changed(what: str) -> None:
+        now = alignment_stamp(database, made.researcher, made.study_id)
+        assert now not in stamps, what
+        assert alignment_stamp(database, made.researcher, made.study_id) == now
+        stamps.append(now)
+
+    for who, value in enumerate(("yes", "no", "yes")):
+        made.submit(who, made.work(who)["items"][0], {"right": value})
+        changed("a label")
+    made.submit(0, reopen(database, made.annotators[0], made.study_id), {"right": "no"})
+    changed("a correction")
+    [disputed] = disputes(database, admin, made.study_id)
+    decision = UnitDecision("right", "item", "no")
+    adjudicate(database, admin, disputed.study_item_id, uid="d1", decisions=[decision])
+    changed("an adjudication")
+    run_scorer(database, made.researcher, made.project_id, scorer="exact_match")
+    changed("scores")
+    table = tmp_path / "labels.csv"
+    table.write_text("item,annotator,criterion,value\ni00001,eve,right,yes\n")
+    imported = import_label_table(database, admin, made.project_id, study="study", path=table)
+    changed("imported labels")
+    withdraw_batch(database, admin, made.project_id, imported.labels.batch, reason="by mistake")
+    changed("a withdrawal")
+    import_paths(database, admin, made.project_id, paths=[another_item(tmp_path)])
+    changed("a new item")
+    before = stamps[-1]
+    other.label_all(0)
+    run_scorer(database, other.researcher, other.project_id, scorer="exact_match")
+    assert alignment_stamp(database, made.researcher, made.study_id) == before
+
+
+def another_item(folder: Path) -> Path:
+    """A file with an item that the project does not have."""
+    path = folder / "more.jsonl"
+    path.write_text('{"id": "new", "question_key": "n", "question": "Which?", "answer": "This.", "system": "s0"}\n')
+    return path
 
 
 # Counts and units -----------------------------------------------------------------------------------------------------
