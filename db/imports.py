@@ -223,11 +223,15 @@ class Staged:
                 for block in _blocks(self._documents.new, _DOCUMENTS_A_TURN):
                     with turns.turn() as session:
                         self._batch.add_documents(session, block)
-                for number, part in enumerate(self._parts, 1):
-                    assert self._last is not None
+                number, following = 0, next(self._parts, None)
+                while following is not None:
                     with turns.turn() as session:
-                        self._batch.write(session, self._last)
-                    self._last = part
+                        for _ in range(turns.parts):
+                            if self._last is None or following is None:
+                                break
+                            self._batch.write(session, self._last)
+                            self._last, following = following, next(self._parts, None)
+                            number += 1
                     if written is not None:
                         written(number / self._n_parts)
         # After their rows: bytes that a row stands for are not taken away by another import that is taken back.

@@ -50,6 +50,7 @@ FULL = {
 
 @pytest.fixture(autouse=True)
 def _small_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpublished, "PARTS_ALONE", 1)
     monkeypatch.setattr(unpublished, "ROWS_A_TURN", 20)
     monkeypatch.setattr(unpublished, "ROWS_A_TURN_UNLOCKED", 20)
 

@@ -216,6 +216,7 @@ def test_an_import_that_was_half_written_at_the_export_does_not_disturb_it(
     exported: Exported, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither when it is published later, nor when it is broken off and others' rows get the ids of its own."""
+    monkeypatch.setattr(unpublished, "PARTS_ALONE", 1)
     monkeypatch.setattr(unpublished, "ROWS_A_TURN", 4)
     monkeypatch.setattr(unpublished, "ROWS_A_TURN_UNLOCKED", 4)
     db, project, researcher = exported.db, exported.study.project_id, exported.study.researcher
