@@ -114,6 +114,7 @@ _STYLE = """
 .assay-need { color: var(--assay-warn); font-size: 0.92rem; }
 .assay-row { display: grid; grid-template-columns: minmax(0, 1fr) 220px; gap: 28px; align-items: center; }
 .assay-progress { display: grid; gap: 5px; font-size: 0.87rem; }
+@media (max-width: 640px) { .assay-row { grid-template-columns: minmax(0, 1fr); gap: 8px; } }
 [class*="st-key-row-"] { background: var(--assay-panel); --assay-bg: var(--assay-panel); }
 /* Streamlit writes white on the accent, which in the dark theme nobody could read. */
 button[kind^="primary"]:not(:disabled), button[kind^="primary"]:not(:disabled) * {

@@ -617,3 +617,15 @@ def test_the_page_fits_a_tablet_and_a_right_to_left_question(
     screenshot(page, "adjudicate-tablet")
     settle_one(page)
     expect(page.get_by_test_id("finished")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1024, 1180, 1366])
+def test_every_decision_about_three_annotators_is_seen_as_a_whole(
+    new_page: NewPage, server: RunningServer, study: Study, width: int
+) -> None:
+    page = open_disputes(new_page, server, study(), width=width, height=768)
+    place = page.locator(".units-place")
+    assert place.evaluate("place => place.scrollWidth - place.clientWidth") <= 0
+    screenshot(page, f"adjudicate-{width}")
+    for button in page.locator(".unit.cur .decision button").all():
+        expect(button).to_be_in_viewport(ratio=1)
