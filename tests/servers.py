@@ -60,6 +60,21 @@ class RunningServer:
         assert answer.status_code == 303, answer.text
         return client
 
+    @property
+    def memory_mb(self) -> float:
+        """Resident memory of the web process (not of the processes beside it, which are bounded and replaced)."""
+        return memory_mb(self.process.pid)
+
+    def warm_memory_mb(self) -> float:
+        """The same, once all is loaded that a server loads behind its first answers: when it grows no more."""
+        end, memory = time.monotonic() + 90, 0.0
+        while time.monotonic() < end:
+            before, memory = memory, self.memory_mb
+            if abs(memory - before) < 1:
+                break
+            time.sleep(4)
+        return memory
+
     def close(self) -> None:
         """Stop the server, by its own process id, and wait for its end."""
         for client in self._clients:
@@ -101,6 +116,14 @@ def running_server(
         yield server
     finally:
         server.close()
+
+
+def memory_mb(pid: int) -> float:
+    """Resident memory of a process."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS"):
+            return int(line.split()[1]) / 1024
+    raise ValueError("no VmRSS")
 
 
 def free_port() -> int:

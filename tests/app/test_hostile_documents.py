@@ -20,7 +20,6 @@ from db.projects import create_project
 from db.studies import StudyDesign, create_study
 from exports.importing import import_paths
 from tests.bench.bench_browser import one_step
-from tests.bench.bench_load import memory_mb
 from tests.hostile_pdfs import hostile_pdfs, ordinary
 from tests.servers import RunningServer, running_server
 
@@ -119,7 +118,7 @@ def test_memory_stays_flat_and_labels_are_taken_while_hostile_pdfs_are_looked_at
     assert outcomes["failed"] == 0
     for _ in range(3):
         label(labelling, world.study_id)
-    before = memory_mb(world.server.process.pid)
+    before = world.server.warm_memory_mb()
 
     problems: list[BaseException] = []
 
@@ -140,7 +139,7 @@ def test_memory_stays_flat_and_labels_are_taken_while_hostile_pdfs_are_looked_at
     if problems:
         raise problems[0]
     assert outcomes["failed"] >= 20, outcomes
-    grown = memory_mb(world.server.process.pid) - before
+    grown = world.server.memory_mb - before
     print(f"memory {before:.0f} MB, grown by {grown:.0f} MB; labels took at most {max(took):.2f} s; {dict(outcomes)}")
     assert grown < GROWTH_MB
     assert len(took) >= 5

@@ -90,19 +90,12 @@ def files(server: RunningServer) -> list[int]:
     return sorted(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def resident_mb(server: RunningServer) -> int:
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+)", status)
-    assert found
-    return int(found[1]) >> 10
-
-
 def test_a_large_file_goes_to_disk_and_not_into_memory(server: RunningServer, rosa: Browser) -> None:
     assert rosa.put("one", MB).status_code == 204
-    before = resident_mb(server)
+    before = server.warm_memory_mb()
     assert rosa.put("one", 90 * MB).status_code == 204  # takes the place of the first
     assert files(server) == [90 * MB]
-    assert resident_mb(server) - before < 30
+    assert server.memory_mb - before < 30
     assert rosa.client.delete(rosa.address("one")).status_code == 204
     assert files(server) == []
 

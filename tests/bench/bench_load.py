@@ -24,7 +24,7 @@ from db.projects import create_project
 from db.studies import StudyDesign, create_study
 from exports.importing import import_paths
 from tests.bench.bench_browser import cpu_seconds, make_items, one_step
-from tests.servers import PASSWORD, RunningServer, running_server
+from tests.servers import PASSWORD, RunningServer, memory_mb, running_server
 
 
 @dataclass
@@ -35,14 +35,6 @@ class Seen:
     pictures: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     acknowledged: int = 0
-
-
-def memory_mb(pid: int) -> float:
-    """Resident memory of the web process (not of the page workers, which are bounded and recycled)."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    raise ValueError("no VmRSS")
 
 
 async def annotator(url: str, name: str, study_id: int, *, until: float, every: float, seen: Seen) -> None:

@@ -30,10 +30,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from annotators.pages import Renderer
 from db.studies import StudyDesign, create_study
 from tests.bench.bench_browser import count_bytes, cpu_seconds
-from tests.bench.bench_load import memory_mb
 from tests.e2e.conftest import FLAGS, find_chromium, sign_in
 from tests.e2e.viewer_scene import ROOT, make_viewer_scene, one_step, table
-from tests.servers import PASSWORD, RunningServer, free_port, running_server
+from tests.servers import PASSWORD, RunningServer, free_port, memory_mb, running_server
 
 PAGES = 500
 WORDS = ("station", "converter", "harbour", "winter", "delivery", "contract", "turbine", "water", "pump", "oil")
