@@ -29,6 +29,7 @@ from db.permissions import Actor
 from db.schema import migrate
 from db.scores import plan_scoring, run_scorer
 from db.training_sets import accept_training_set, list_training_sets
+from exports import training_review
 from tests.abstention_study import DECLINES, Labelled
 from tests.bulk import make_items
 from tests.conftest import ROOT
@@ -64,9 +65,14 @@ class Installation:
             ).one()
             return n, versions, session.execute(select(func.count()).select_from(Run)).scalar_one()
 
-    def worker(self, name: str, *, beat: float = jobs.BEAT_SECONDS) -> subprocess.Popen[bytes]:
-        """A worker process of its own, which says every `beat` seconds how far it is; on this database."""
-        program = f"import sys; from app import jobs; jobs.BEAT_SECONDS = {beat}; sys.exit(jobs.main(sys.argv[1:]))"
+    def worker(
+        self, name: str, *, beat: float = jobs.BEAT_SECONDS, block: int = training_review.BLOCK
+    ) -> subprocess.Popen[bytes]:
+        """A worker process of its own on this database; it says how far it is every `beat` seconds."""
+        program = (
+            "import sys; from app import jobs; from exports import training_review; "
+            f"jobs.BEAT_SECONDS = {beat}; training_review.BLOCK = {block}; sys.exit(jobs.main(sys.argv[1:]))"
+        )
         return subprocess.Popen(
             [sys.executable, "-c", program, str(self.home), name],
             cwd=ROOT,
@@ -262,25 +268,25 @@ def test_a_job_that_another_worker_has_taken_is_left_alone(
 @pytest.mark.slow
 def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Database, tmp_path: Path) -> None:
     labelled = Labelled(database)
-    make_items(database, labelled.project_id, 1_000)
+    make_items(database, labelled.project_id, 250)
     make_item(database, labelled.project_id, "last", answer=DECLINES, references=[["tin"]])
     here = Installation(database, tmp_path, items=1)
     here.admin, here.project_id = labelled.rosa, labelled.project_id
     job = labelled.queue()
-    killed = here.worker("the killed one", beat=0.05)
+    killed = here.worker("the killed one", beat=0.05, block=20)
     until(lambda: here.facts(job).done > 0)
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     facts = here.facts(job)
     assert (facts.state, facts.result) == ("running", None)
-    assert 0 < facts.done < 1_003
+    assert 0 < facts.done < 253
     with pytest.raises(Conflict, match="is running"):
         accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
     assert [one.number for one in list_training_sets(database, labelled.rosa, labelled.project_id)] == [0]
     WorkerDesk(database, "the killed one").give_back(died=True)  # what the server's watch does
     assert work(database, "the next one") == 1
     result = labelled.result(job)
-    assert (result["n_answers"], result["n_flags"]) == (1_003, 1)
+    assert (result["n_answers"], result["n_flags"]) == (253, 1)
     row = accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
     assert (row.number, row.content_hash) == (1, result["hash"])
 

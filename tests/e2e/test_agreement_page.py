@@ -143,7 +143,7 @@ def test_plots_and_the_report_are_taken_away(
     plot.get_by_role("button").click()
     for label, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
         with page.expect_download() as got:
-            page.get_by_role("button", name=label).click()
+            page.get_by_test_id("stPopoverBody").get_by_role("button", name=label).click()
         got.value.save_as(tmp_path / label)
         assert (tmp_path / label).read_bytes().startswith(begins)
     page.keyboard.press("Escape")
