@@ -349,8 +349,9 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches the server too, which then stops us
     with contextlib.suppress(OSError):
         os.nice(settings.report_niceness)
-    with contextlib.suppress(ValueError, OSError):  # macOS refuses a limit on address space
-        resource.setrlimit(resource.RLIMIT_AS, (settings.report_memory_mb << 20,) * 2)
+    # Memory that is written to, and not address space, of which what draws plots (V8) reserves more than there is.
+    with contextlib.suppress(ValueError, OSError):  # macOS refuses a limit
+        resource.setrlimit(resource.RLIMIT_DATA, (settings.report_memory_mb << 20,) * 2)
     db = Database(settings.database, pool_size=4)
     from app import report_tasks  # noqa: F401, PLC0415 - what the first report would otherwise wait for
 

@@ -87,7 +87,7 @@ class Settings:
     render_seconds: Annotated[int, About("Seconds after which drawing one page is given up.")] = 20
     render_memory_mb: Annotated[int, About("Address space that a process drawing pages may use, in MB.")] = 2048
     render_workers: Annotated[int, About("Processes that draw pages.")] = 2
-    report_memory_mb: Annotated[int, About("Address space that a process making reports may use, in MB.")] = 4096
+    report_memory_mb: Annotated[int, About("Memory that a process making reports may write to, in MB.")] = 4096
     report_workers: Annotated[int, About("Processes that make reports.")] = 2
     report_niceness: Annotated[
         int, About("How far processes that make reports step back when processors are busy, 0 to 19.")
