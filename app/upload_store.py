@@ -57,8 +57,7 @@ class UploadStore:
 
     def prepare(self) -> None:
         """Make the folder, and remove those that killed servers left behind and nobody has written to for days."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for other in self.folder.parent.iterdir():
+        for other in self.own_folder().parent.iterdir():
             with suppress(OSError):
                 if time.time() - other.stat().st_mtime > LEFT_BEHIND:
                     shutil.rmtree(other) if other.is_dir() else other.unlink()

@@ -21,7 +21,7 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import Session
 
 from annotators.errors import AssayError, InvalidInput
-from db.faults import DatabaseUnavailable, fault_of, is_to_be_reopened
+from db.faults import DatabaseUnavailable, fault_of, is_to_be_reopened, sqlite_code
 from db.waiting import Places, deadline, given_deadline, seconds_left
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ MOST_WRITING = 16
 """Writing transactions of a process at once on PostgreSQL: writers that wait for locks must leave readers some."""
 
 _KEPT_OPEN = 10
-_BUSY, _LOCKED = 5, 6  # SQLite's result codes
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _LOCK_NOT_AVAILABLE = "55P03"
 _DEADLOCKS = ("40P01", "40001")
 
@@ -409,7 +409,7 @@ def _explained(error: DBAPIError, *, committing: bool) -> DatabaseUnavailable:
     state = getattr(error.orig, "sqlstate", None)
     if state in _DEADLOCKS:
         return Deadlocked(f"Too many people write the same rows at once: {error.orig}. {outcome()}Try again.")
-    if state == _LOCK_NOT_AVAILABLE or getattr(error.orig, "sqlite_errorcode", 0) & 0xFF in (_BUSY, _LOCKED):
+    if state == _LOCK_NOT_AVAILABLE or sqlite_code(error.orig) in _BUSY:
         return busy(f"another program, or long work, holds it ({_first_line(error)})")
     if committing and (state is None or error.connection_invalidated):
         _note_saved()

@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -217,7 +217,7 @@ class Staged:
         """Write documents, their bytes, and all items but the last part, which goes in when the batch is published."""
         self._last = next(self._parts, None)
         if self._documents.new or self._n_parts > 1:
-            with Turns(db) as turns:
+            with closing(Turns(db)) as turns:
                 with turns.turn() as session:
                     self._batch.begin(session, hidden=True)
                 for block in _blocks(self._documents.new, _DOCUMENTS_A_TURN):
@@ -290,7 +290,7 @@ def _check(
     skip_bad: bool = False,
 ) -> _Documents:
     """Read everything, compare it with itself and with the project, and count it; what is to be written is kept."""
-    with Seen() as seen, db.read() as session:
+    with closing(Seen()) as seen, db.read() as session:
         documents = _documents(session, project_id, supplied, report)
         counted = _Counted(session, project_id, {one.parsed.key for one in supplied}, kept)
         _items(session, project_id, reading, report, _To(seen, counted, skip_bad))

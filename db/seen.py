@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from types import TracebackType
-from typing import Self
 
 _AT_ONCE = 5_000
 
@@ -47,11 +45,3 @@ class Seen:
     def close(self) -> None:
         """Forget everything."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

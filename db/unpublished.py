@@ -11,11 +11,10 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sqlalchemy import Connection
 from sqlmodel import Session, col
@@ -158,14 +157,6 @@ class Turns:
         self._connection.close()
         self._engine.dispose()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 # What a broken-off import leaves --------------------------------------------------------------------------------------
 
@@ -200,7 +191,7 @@ def clear_broken_off(db: Database, project_id: int, *, actor: Actor | None, data
     """
     found = broken_off(db, project_id)
     if found:
-        with Turns(db) as turns:
+        with closing(Turns(db)) as turns:
             for one in found:
                 _clear(db, turns, one, actor, data_folder)
     return len(found)

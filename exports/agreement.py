@@ -28,6 +28,7 @@ from annotators.settling import vote
 from db.engine import Database
 from db.permissions import Actor
 from db.ratings import CriterionRatings, StudyRatings, ratings
+from exports.growing import whole
 from exports.own_weights import weights_for
 
 Grouping = Literal["category", "system"]
@@ -214,48 +215,6 @@ class AgreementReport:
         }
 
 
-def agreement_report(
-    db: Database,
-    actor: Actor | None,
-    study_id: int,
-    *,
-    seed: int = 0,
-    resamples: int = 1000,
-    named: bool = True,
-    statistics: Sequence[str] | str = "default",
-    clustered: bool = True,
-    weights: Mapping[str, OwnWeights] | None = None,
-    level: float = 0.95,
-    kind: IntervalKind = "BCa",
-    raters: Raters | None = None,
-    least_shared: int = LEAST_SHARED,
-) -> AgreementReport:
-    """Agreement on every criterion of a study, over the annotations that count.
-
-    `cannot judge` is counted and left out. `statistics` are names of annotators.agreement, "default" (those of the
-    scale) or "all". `clustered` resamples questions instead of units where some question has several: answers of
-    several systems to one question are not independent, nor are the parts of one item. `level`, `kind`, `raters` and
-    `least_shared` are as of annotators.agreement.measure. `weights` are own weights by criterion, as `weights_for`
-    takes them.
-    """
-    *_, whole = agreement_in_parts(
-        db,
-        actor,
-        study_id,
-        seed=seed,
-        resamples=resamples,
-        named=named,
-        statistics=statistics,
-        clustered=clustered,
-        weights=weights,
-        level=level,
-        kind=kind,
-        raters=raters,
-        least_shared=least_shared,
-    )
-    return whole
-
-
 def agreement_in_parts(
     db: Database,
     actor: Actor | None,
@@ -272,7 +231,16 @@ def agreement_in_parts(
     raters: Raters | None = None,
     least_shared: int = LEAST_SHARED,
 ) -> Iterator[AgreementReport]:
-    """The report of `agreement_report` as it grows: first nothing is measured, then one more criterion each time."""
+    """Agreement on every criterion of a study, over the annotations that count, as it grows.
+
+    First nothing is measured, then one more criterion each time.
+
+    `cannot judge` is counted and left out. `statistics` are names of annotators.agreement, "default" (those of the
+    scale) or "all". `clustered` resamples questions instead of units where some question has several: answers of
+    several systems to one question are not independent, nor are the parts of one item. `level`, `kind`, `raters` and
+    `least_shared` are as of annotators.agreement.measure. `weights` are own weights by criterion, as `weights_for`
+    takes them.
+    """
     found = ratings(db, actor, study_id, named=named)
     asked = {
         "seed": seed,
@@ -299,6 +267,10 @@ def agreement_in_parts(
         weighted = {**asked, "own_weights": own.get(one.criterion.name)}
         report = report.with_criterion(place, _measured(one, weighted).measured)
         yield report
+
+
+agreement_report = whole(agreement_in_parts)
+"""The report when every criterion is measured."""
 
 
 def unmeasured(found: StudyRatings, criterion: str) -> CriterionReport:

@@ -36,6 +36,7 @@ from db.permissions import Actor
 from exports.alignment_arms import Arms, other_arm
 from exports.alignment_data import Human, StudyData, UnitFacts, study_data
 from exports.alignment_scores import Metric, ProjectItem, metrics_about, project_items
+from exports.growing import whole
 
 T = TypeVar("T")
 Labels = Literal["item", "each", "settled"]
@@ -84,42 +85,6 @@ class AlignmentReport:
         }
 
 
-def alignment_report(
-    db: Database,
-    actor: Actor | None,
-    study_id: int,
-    *,
-    scorers: Sequence[str] = (),
-    labels: Labels = "item",
-    by: str | None = None,
-    asked: Resampling | None = None,
-    epsilon: float = 0.2,
-    named: bool = True,
-    progress: Progress | None = None,
-) -> AlignmentReport:
-    """Everything that is measured of a study's labels against scores and judges.
-
-    `labels`: "item" takes one value a unit (the mean of numbers, the majority of two labels), "each" every label as a
-    row of its own, "settled" the settled labels. Groups are systems, categories and, when given, `by` (a field of the
-    items' metadata). Criteria about scores get mean agreement, others every metric that has values of the same targets.
-    Intervals go by question where several rows belong to one. `scorers` limits the metrics; NotFound for one without
-    scores. ε is that of the alternative annotator test.
-    """
-    *_, whole = alignment_in_parts(
-        db,
-        actor,
-        study_id,
-        scorers=scorers,
-        labels=labels,
-        by=by,
-        asked=asked,
-        epsilon=epsilon,
-        named=named,
-        progress=progress,
-    )
-    return whole
-
-
 def alignment_in_parts(
     db: Database,
     actor: Actor | None,
@@ -133,9 +98,15 @@ def alignment_in_parts(
     named: bool = True,
     progress: Progress | None = None,
 ) -> Iterator[AlignmentReport]:
-    """The report of `alignment_report` as it grows: first nothing is measured, then what the first tables show.
+    """Everything that is measured of a study's labels against scores and judges, as it grows.
 
-    Statistics stand in the order of the whole report at any time.
+    First nothing is measured, then what the first tables show; statistics are in the order of the whole report always.
+
+    `labels`: "item" takes one value a unit (the mean of numbers, the majority of two labels), "each" every label as a
+    row of its own, "settled" the settled labels. Groups are systems, categories and, when given, `by` (a field of the
+    items' metadata). Criteria about scores get mean agreement, others every metric that has values of the same targets.
+    Intervals go by question where several rows belong to one. `scorers` limits the metrics; NotFound for one without
+    scores. ε is that of the alternative annotator test.
     """
     asked = asked or Resampling()
     # What is settled takes long to find out, and only labels that are settled need it.
@@ -173,6 +144,10 @@ def alignment_in_parts(
         for reason, n in metric.unscored.items():
             notes.append(f"{metric.name}: {n:,} unscored and left out ({reason})")
     yield replace(report, notes=notes, warnings=[words for of_study in plans for words in of_study.warnings()])
+
+
+alignment_report = whole(alignment_in_parts)
+"""The report when all is measured."""
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,16 @@ def scored(number: int, **fields: Any) -> dict[str, Any]:
     )
 
 
+def scored_scene(server: RunningServer, folder: Path, rows: list[dict[str, Any]], protocol: str) -> Scene:
+    """A study by this protocol of items whose phrases were counted as whole words."""
+    first = make_own_scene(server, folder, rows, name="Counted", protocol="ambiguity")
+    run_scorer(server.db, server.admin, first.project_id, scorer="phrase_recall", parameters={"mode": "word_boundary"})
+    design = StudyDesign("counted", ANNOTATORS, 3, order="given")
+    made = create_study(server.db, server.admin, first.project_id, protocol=PROTOCOLS.get(protocol), design=design)
+    read_guidelines(server.db, made.study_id)
+    return Scene(server, first.project_id, made.study_id)
+
+
 def score(name: str, given: float | None, **fields: Any) -> dict[str, Any]:
     return {"name": name, "value": given, **fields}
 
@@ -191,15 +201,7 @@ def test_found_phrases_are_marked_and_walked_to_by_key(new_page: NewPage, tmp_pa
     """In the rendered text across its lines, in the raw text, and on the rail; `.` and `,` go from one to the next."""
     with running_server(tmp_path / "home") as server:
         row = item(1, evidence=0, answer=LONG, references=[["wooden buoy", "harbour chain", "anchor"]])
-        first = make_own_scene(server, tmp_path / "in", [row], name="Marks", protocol="ambiguity")
-        run_scorer(
-            server.db, server.admin, first.project_id, scorer="phrase_recall", parameters={"mode": "word_boundary"}
-        )
-        design = StudyDesign("marks", ANNOTATORS, 3, order="given")
-        protocol = PROTOCOLS.get("metric_agreement")
-        made = create_study(server.db, server.admin, first.project_id, protocol=protocol, design=design)
-        read_guidelines(server.db, made.study_id)
-        page = open_as(new_page, Scene(server, first.project_id, made.study_id), "ada", **LAPTOP)
+        page = open_as(new_page, scored_scene(server, tmp_path / "in", [row], "metric_agreement"), "ada", **LAPTOP)
         marks, said = page.get_by_test_id("answer").locator("mark.found"), page.get_by_test_id("found-phrases")
         expect(marks).to_have_text(["harbour chain", "wooden-buoy", "wooden buoy"])
         expect(said).to_contain_text("3 found phrases marked")
@@ -228,17 +230,7 @@ def test_a_blind_study_tells_neither_values_nor_found_phrases_before_its_second_
     new_page: NewPage, tmp_path: Path
 ) -> None:
     with running_server(tmp_path / "home") as server:
-        for person in ANNOTATORS:
-            server.person(person, default_role="annotator")
-        first = make_own_scene(server, tmp_path / "in", [scored(1), scored(2)], name="Blind", protocol="ambiguity")
-        run_scorer(
-            server.db, server.admin, first.project_id, scorer="phrase_recall", parameters={"mode": "word_boundary"}
-        )
-        design = StudyDesign("blind", ANNOTATORS, 3, order="given")
-        protocol = PROTOCOLS.get("metric_agreement_blind")
-        made = create_study(server.db, server.admin, first.project_id, protocol=protocol, design=design)
-        read_guidelines(server.db, made.study_id)
-        scene = Scene(server, first.project_id, made.study_id)
+        scene = scored_scene(server, tmp_path / "in", [scored(1), scored(2)], "metric_agreement_blind")
         opened = new_page(**LAPTOP)
         sign_in(opened, server, "ada")
         page = opened.context.new_page()
