@@ -32,6 +32,11 @@ PLAIN := -m "not e2e and not slow and not nightly"
 BROWSER := -m "e2e and not slow and not nightly"
 endif
 
+# What tests write is thrown away, so it goes into memory where there is room: each write waits for a disk otherwise.
+# Nothing that is tested depends on it: a killed process loses nothing that it has written either way.
+SCRATCH := $(shell test -w /dev/shm && test "$$(df -Pk /dev/shm | awk 'END {print $$4}')" -gt 6000000 && echo /dev/shm \
+  || echo "$${TMPDIR:-/tmp}")
+
 .PHONY: help setup run test test-all test-nightly lint lint-js format tests bench screenshots clean
 
 help:
@@ -97,7 +102,9 @@ test-nightly: setup
 	$(BIN)/python -m pytest -m nightly $(PYTEST_OPTIONS)
 
 tests: setup
-	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 $(PYTEST_OPTIONS)
+	@scratch=$$(mktemp -d "$(SCRATCH)/assay-tests.XXXXXX") && chmod 711 "$$scratch" && export TMPDIR="$$scratch" && \
+	trap 'rm -rf "$$scratch"' EXIT && trap 'exit 130' INT TERM && \
+	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 $(PYTEST_OPTIONS) && \
 	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 2 --dist loadfile $(PYTEST_OPTIONS)
 
 lint: setup lint-js

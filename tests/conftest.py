@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import sys
@@ -26,8 +25,6 @@ IN_CI = os.environ.get("CI") == "true"
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("everyday", deadline=None)
 settings.load_profile("ci" if IN_CI else "everyday")
-
-_numbers = itertools.count()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -94,17 +91,20 @@ def sqlite_database(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]
     database.dispose()
 
 
+@pytest.fixture(scope="session")
+def postgresql_pool(postgresql_server: postgresql.Server) -> postgresql.Pool:
+    """Databases that tests use one after the other."""
+    return postgresql.Pool(postgresql_server, "template_assay")
+
+
 @pytest.fixture
-def postgresql_database(postgresql_server: postgresql.Server) -> Iterator[Database]:
+def postgresql_database(postgresql_pool: postgresql.Pool) -> Iterator[Database]:
     """A fresh PostgreSQL database."""
-    name = f"test_{os.getpid()}_{next(_numbers)}"
-    with psycopg.connect(postgresql_server.url("postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE template_assay")
-    database = Database(postgresql_server.url(name))
+    name = postgresql_pool.take()
+    database = Database(postgresql_pool.server.url(name))
     yield database
     database.dispose()
-    with psycopg.connect(postgresql_server.url("postgres"), autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    postgresql_pool.give_back(name)
 
 
 # On PostgreSQL in CI and by `make test-all`: most of what can go wrong shows on SQLite, in half of the time.

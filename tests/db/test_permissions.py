@@ -5,11 +5,16 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlmodel import select
 
 import db as db_package
 import exports as exports_package
@@ -17,7 +22,7 @@ from annotators.errors import AssayError, NotAllowed, NotFound, NotSignedIn
 from annotators.submissions import GivenLabel
 from db.committing import StepSubmission
 from db.engine import Database
-from db.models import Person, now
+from db.models import Person, StudyItem, now
 from db.permissions import OPERATIONS, Actor, On, Operation, Role, role_in
 from tests.makers import StudyInUse, make_member, make_person, make_project
 
@@ -164,22 +169,19 @@ class World:
     people: dict[str, Actor]
 
 
-@pytest.fixture
-def world(sqlite_database: Database) -> World:
-    study = StudyInUse(sqlite_database, items=2, annotators=1, overlap=1)
+def made_in(db: Database) -> World:
+    study = StudyInUse(db, items=2, annotators=1, overlap=1)
     item = study.work(0)["items"][0]
-    people: dict[str, Actor] = {"administrator": make_person(sqlite_database, admin=True)}
+    people: dict[str, Actor] = {"administrator": make_person(db, admin=True)}
     for role in Role:
-        people[role] = make_person(sqlite_database)
-        make_member(sqlite_database, study.project_id, people[role], role)
-    outsider = make_person(sqlite_database)
-    make_member(sqlite_database, make_project(sqlite_database), outsider, "researcher")
-    people["outsider"] = outsider
-    with sqlite_database.read() as session:
-        from sqlmodel import select
-
-        from db.models import StudyItem
-
+        people[role] = make_person(db)
+        make_member(db, study.project_id, people[role], role)
+    people["outsider"] = make_person(db)
+    make_member(db, make_project(db), people["outsider"], "researcher")
+    people["nobody here"] = make_person(db)
+    people["erased"] = make_person(db, admin=True)
+    with db.write() as session:
+        session.get_one(Person, people["erased"].person_id).erased_at = now()
         study_item = session.exec(select(StudyItem.id)).first()
     assert study_item is not None
     things = {
@@ -188,7 +190,42 @@ def world(sqlite_database: Database) -> World:
         On.STUDY_ITEM: study_item,
         On.ASSIGNMENT: item["assignment"],
     }
-    return World(sqlite_database, things, people)
+    return World(db, things, people)
+
+
+@pytest.fixture(scope="module")
+def made(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A world for those who are refused, which nothing may change."""
+    path = tmp_path_factory.mktemp("world") / "assay.db"
+    shutil.copy(sqlite_template, path)
+    made = made_in(Database(f"sqlite:///{path}"))
+    yield made
+    made.db.dispose()
+
+
+@pytest.fixture
+def still(made: World) -> Iterator[World]:
+    """That world; whatever is tried in it must leave every row as it was."""
+    before = everything(made.db)
+    yield made
+    assert everything(made.db) == before
+
+
+@pytest.fixture
+def world(made: World, tmp_path: Path) -> Iterator[World]:
+    """A copy of it, for those who are let in."""
+    path = tmp_path / "assay.db"
+    with closing(sqlite3.connect(str(made.db.url.database))) as source, closing(sqlite3.connect(path)) as copy:
+        source.backup(copy)
+    db = Database(f"sqlite:///{path}")
+    yield World(db, made.things, made.people)
+    db.dispose()
+
+
+def everything(db: Database) -> list[str]:
+    """All rows of all tables, as SQL."""
+    with closing(sqlite3.connect(str(db.url.database))) as connection:
+        return list(connection.iterdump())
 
 
 def attempt(world: World, operation: Operation, actor: Actor | None) -> BaseException | None:
@@ -207,16 +244,13 @@ def test_there_are_operations_to_walk() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nobody_is_refused(world: World, name: str) -> None:
-    assert isinstance(attempt(world, OPERATIONS[name], None), NotSignedIn)
+def test_nobody_is_refused(still: World, name: str) -> None:
+    assert isinstance(attempt(still, OPERATIONS[name], None), NotSignedIn)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_erased_person_is_refused(world: World, name: str) -> None:
-    actor = make_person(world.db, admin=True)
-    with world.db.write() as session:
-        session.get_one(Person, actor.person_id).erased_at = now()
-    assert isinstance(attempt(world, OPERATIONS[name], actor), NotSignedIn)
+def test_an_erased_person_is_refused(still: World, name: str) -> None:
+    assert isinstance(attempt(still, OPERATIONS[name], still.people["erased"]), NotSignedIn)
 
 
 @pytest.mark.parametrize("name", sorted(MAY))
@@ -228,8 +262,8 @@ def test_each_role_may_do_what_the_table_says_and_no_more(world: World, name: st
 
 
 @pytest.mark.parametrize("name", sorted(name for name in MAY if MAY[name] != SIGNED_IN))
-def test_who_has_no_role_here_is_let_into_nothing(world: World, name: str) -> None:
-    error = attempt(world, OPERATIONS[name], make_person(world.db))
+def test_who_has_no_role_here_is_let_into_nothing(still: World, name: str) -> None:
+    error = attempt(still, OPERATIONS[name], still.people["nobody here"])
     assert isinstance(error, NotFound | NotAllowed)
 
 
@@ -273,11 +307,11 @@ def test_an_assignment_of_somebody_else_is_refused(sqlite_database: Database, na
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_researcher_of_another_project_is_told_that_it_is_not_there(world: World, name: str) -> None:
+def test_a_researcher_of_another_project_is_told_that_it_is_not_there(still: World, name: str) -> None:
     operation = OPERATIONS[name]
     if operation.on is On.APP or operation.signed_in_only:
         pytest.skip("not about one project")
-    assert isinstance(attempt(world, operation, world.people["outsider"]), NotFound)
+    assert isinstance(attempt(still, operation, still.people["outsider"]), NotFound)
 
 
 @pytest.mark.parametrize("name", NAMES)
