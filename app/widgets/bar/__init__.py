@@ -48,6 +48,7 @@ def bar(groups: Sequence[Place], pages: Sequence[Place], aside: Sequence[Place])
         },
         key="assay-places",
         on_go_change=lambda: None,
+        on_theme_change=lambda: None,
     )
     name: str | None = pressed.go
     return name

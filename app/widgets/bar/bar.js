@@ -14,6 +14,8 @@ import { h } from '../annotate/dom.js';
 
 /** @typedef {{groups: Place[], pages: Place[], aside: Place[], words: Record<string, string>}} Options */
 
+const dusk = window.matchMedia('(prefers-color-scheme: dark)');
+
 /**
  * What the host page calls, again and again: draws the bar as the page that is open needs it.
  *
@@ -24,6 +26,8 @@ import { h } from '../annotate/dom.js';
  *   setTriggerValue: (name: string, value: string) => void}} component what the host page hands over
  */
 export function mount({ data, parentElement, setTriggerValue }) {
+  // The host page changes its own colours then; menus and plots are drawn by the server, which has to hear of it.
+  dusk.onchange = () => setTimeout(() => setTriggerValue('theme', dusk.matches ? 'dark' : 'light'), 50);
   const focused = document.activeElement?.getAttribute('data-place');
   const link = (/** @type {Place} */ place, /** @type {string} */ line) =>
     h(
