@@ -153,6 +153,21 @@ def test_an_expired_lease_frees_the_slot_at_the_end_of_the_queue(database: Datab
     consistent(study)
 
 
+def test_who_asks_again_after_the_lease_keeps_what_nobody_else_needed(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=1)
+    before = [one["assignment"] for one in study.work(0)["items"]]
+    end_leases(study, 0)
+    assert [one["assignment"] for one in study.work(0)["items"]] == before
+    with database.read() as session:
+        rows = session.exec(select(Assignment)).all()
+        mine = [row for row in rows if row.person_id == study.annotators[0].person_id]
+        assert [(row.state, row.lease_until is not None and row.lease_until > now()) for row in mine] == [
+            ("leased", True)
+        ] * len(before)
+        assert len(rows) == 2
+    consistent(study)
+
+
 def test_somebody_who_comes_back_after_the_lease_finds_the_item_again(database: Database) -> None:
     study = StudyInUse(database, items=3, annotators=2, overlap=2)
     mine = [item["assignment"] for item in study.work(0)["items"]]
