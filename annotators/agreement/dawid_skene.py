@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from annotators.agreement.fitted import RaterModel, percentiles, plain
+from annotators.agreement.fitted import Fit, RaterModel, percentiles, plain
 from annotators.agreement.rater_models import (
     MOST_ITERATIONS,
     TOLERANCE,
@@ -22,6 +22,7 @@ from annotators.agreement.rater_models import (
     dependence_note,
     fit_notes,
     identification_notes,
+    joined,
     resampled,
     run_em,
 )
@@ -102,7 +103,7 @@ def dawid_skene(
     Dirichlet (1 + smoothing) prior and the objective a posterior density; 0 is maximum likelihood. Classes are named so
     that as many ratings as possible are expected to be right: the likelihood itself does not name them. A label that
     nobody used is no class. `resamples` over units give percentile intervals at `level`, each fitted from where the fit
-    ended.
+    ended. Groups of raters that share no unit are fitted each by itself, and their shares of classes are put together.
 
     Raises InvalidInput for numbers out of range.
     """
@@ -129,37 +130,86 @@ def dawid_skene(
             reason=reason,
         )
     everything, data = data, data.beside_others()
-    patterns = UnitPatterns.of(data)
-    maximise = partial(_maximised, patterns.n_raters, smoothing)
-    name = "log-likelihood plus log prior" if smoothing else "log-likelihood"
-    run, fit = best_of(
-        patterns,
-        maximise,
-        _starts(patterns, smoothing, starts, seed),
-        objective_name=name,
-        seed=seed,
-        tolerance=tolerance,
-        most=most_iterations,
-    )
-    order = _named(patterns, run)
-    found = _described(data, patterns, run, order, smoothing)
-    notes = [*identification_notes(everything), *fit_notes(data, fit)]
-    dependence = dependence_note(data, patterns, run.parameters)
-    notes += [dependence] if dependence else []
-    if (order != np.arange(len(order))).any():
+    groups = [
+        _Group.fitted(theirs, own, smoothing, starts=starts, seed=seed, tolerance=tolerance, most=most_iterations)
+        for theirs, own in data.by_group()
+    ]
+    fit = joined([one.fit for one in groups])
+    notes = [*identification_notes(everything), *fit_notes([one.data for one in groups], fit)]
+    notes += [note for one in groups if (note := one.dependence_note(0.01 / len(groups)))]
+    if any((one.order != np.arange(len(one.order))).any() for one in groups):
         notes.append("the classes were renamed so that as many ratings as possible are expected to be right")
     given = np.bincount(everything.rater, minlength=n_raters)
-    thin = int(((given < patterns.n_labels * (patterns.n_labels - 1)) & ~everything.alone).sum())
+    used = len(np.unique(data.code))
+    thin = int(((given < used * (used - 1)) & ~everything.alone).sum())
     if thin:
         notes.append(
             f"{thin:,} of {n_raters:,} raters have fewer ratings than their confusion matrix has free cells: "
             "read their rows as hints"
         )
+    found = _together(data, groups, smoothing)
     posterior = np.where(np.isnan(found.posterior), everything.vote_shares(), found.posterior)
     found = replace(found, fit=fit, notes=tuple(notes), posterior=posterior)
     if not resamples:
         return found
-    return _with_intervals(found, patterns, run.posterior[:, order], resamples=resamples, seed=seed, level=level)
+    return _with_intervals(found, groups, resamples=resamples, seed=seed, level=level)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """The model of raters who are connected by units they share.
+
+    Groups share no rater and no unit. Fitted together, the shares of the classes would be all that ties them: a start
+    that has taken every rater of a group for one who errs more often than not is kept where it makes the shares alike,
+    and overturns labels for no other reason. Fitted apart, each group's classes are named by its own ratings.
+    """
+
+    raters: IntArray
+    data: Observations
+    patterns: UnitPatterns
+    run: Run[Parameters]
+    fit: Fit
+    order: IntArray
+    smoothing: float
+
+    @classmethod
+    def fitted(
+        cls,
+        raters: IntArray,
+        data: Observations,
+        smoothing: float,
+        *,
+        starts: int,
+        seed: int,
+        tolerance: float,
+        most: int,
+    ) -> _Group:
+        """The best of several starts; `raters` are the places of the group's raters among all."""
+        patterns = UnitPatterns.of(data)
+        run, fit = best_of(
+            patterns,
+            partial(_maximised, patterns.n_raters, smoothing),
+            _starts(patterns, smoothing, starts, seed),
+            objective_name="log-likelihood plus log prior" if smoothing else "log-likelihood",
+            seed=seed,
+            tolerance=tolerance,
+            most=most,
+        )
+        return cls(raters, data, patterns, run, fit, _named(patterns, run), smoothing)
+
+    @property
+    def posterior(self) -> FloatArray:
+        """The posterior of each pattern, the classes under their names."""
+        return self.run.posterior[:, self.order]
+
+    @property
+    def n_units(self) -> float:
+        """How many units the group has rated."""
+        return float(self.patterns.multiplicity.sum())
+
+    def dependence_note(self, level: float) -> str | None:
+        """That two of its raters share mistakes, or None."""
+        return dependence_note(self.data, self.patterns, self.run.parameters, level)
 
 
 def _maximised(
@@ -199,35 +249,34 @@ def _named(patterns: UnitPatterns, run: Run[Parameters]) -> IntArray:
     return np.asarray(order, dtype=np.int64)
 
 
-def _described(
-    data: Observations,
-    patterns: UnitPatterns,
-    run: Run[Parameters],
-    order: IntArray,
-    smoothing: float,
-) -> DawidSkene:
-    """The run's parameters by rater, class and label, over all labels of the data."""
-    posterior = run.posterior[:, order]
-    n_raters, n_labels, k = len(data.raters), len(data.labels), patterns.n_labels
-    expected = _expected(patterns, posterior)
+def _together(data: Observations, groups: Sequence[_Group], smoothing: float) -> DawidSkene:
+    """The groups' parameters by rater, class and label, over all labels of the data."""
+    n_raters, n_labels = len(data.raters), len(data.labels)
+    posterior = np.full((len(data.units), n_labels), np.nan)
     seen, confusion = np.zeros((n_raters, n_labels)), np.full((n_raters, n_labels, n_labels), np.nan)
-    seen[:, patterns.used] = expected.sum(axis=1)
-    table = np.exp(run.parameters.log_table).reshape(n_raters, k, k)[:, :, order]
-    rows = np.zeros((n_raters, k, n_labels))
-    rows[:, :, patterns.used] = np.moveaxis(table, 1, 2)
-    rows[expected.sum(axis=1) < NEVER_SEEN] = np.nan
-    confusion[:, patterns.used] = rows
-    prevalence = np.zeros(n_labels)
-    prevalence[patterns.used] = np.exp(run.parameters.log_prior)[order]
+    accuracy, prevalence = np.full(n_raters, np.nan), np.zeros(n_labels)
+    for group in groups:
+        patterns, order, theirs = group.patterns, group.order, group.raters
+        mine = patterns.spread(group.posterior, n_labels)
+        posterior = np.where(np.isnan(posterior), mine, posterior)
+        expected = _expected(patterns, group.posterior)
+        seen[np.ix_(theirs, patterns.used)] = expected.sum(axis=1)
+        table = np.exp(group.run.parameters.log_table).reshape(expected.shape)[:, :, order]
+        rows = np.zeros((*expected.shape[:2], n_labels))
+        rows[:, :, patterns.used] = np.moveaxis(table, 1, 2)
+        rows[expected.sum(axis=1) < NEVER_SEEN] = np.nan
+        confusion[np.ix_(theirs, patterns.used)] = rows
+        accuracy[theirs] = _accuracy(expected)
+        prevalence[patterns.used] += group.n_units * np.exp(group.run.parameters.log_prior)[order]
     return DawidSkene(
         units=data.units,
         raters=data.raters,
         labels=data.labels,
-        posterior=patterns.spread(posterior, n_labels),
+        posterior=posterior,
         confusion=confusion,
         seen=seen,
-        prevalence=prevalence,
-        accuracy=_accuracy(expected),
+        prevalence=prevalence / sum(group.n_units for group in groups),
+        accuracy=accuracy,
         smoothing=smoothing,
         fit=None,
     )
@@ -247,37 +296,41 @@ def _accuracy(expected: FloatArray) -> FloatArray:
 
 
 def _with_intervals(
-    found: DawidSkene,
-    patterns: UnitPatterns,
-    posterior: FloatArray,
-    *,
-    resamples: int,
-    seed: int,
-    level: float,
+    found: DawidSkene, groups: Sequence[_Group], *, resamples: int, seed: int, level: float
 ) -> DawidSkene:
-    """The model with percentile intervals; each resample starts from the fit mixed with a tenth of the votes.
-
-    The votes open cells that are zero in the fit, which EM by itself would never leave.
-    """
-    votes = patterns.votes / patterns.votes.sum(axis=1, keepdims=True)
-    maximise = partial(_maximised, patterns.n_raters, found.smoothing)
-    start = _from_posterior(patterns, found.smoothing, 0.9 * posterior + 0.1 * votes)
-    accuracies, prevalences, late = [], [], 0
-    for drawn in resampled(patterns, resamples, seed):
-        run = run_em(drawn, maximise, start, tolerance=1e-8)
-        accuracies.append(_accuracy(_expected(drawn, run.posterior)))
-        shares = np.zeros(len(found.labels))
-        shares[patterns.used] = np.exp(run.parameters.log_prior)
-        prevalences.append(shares)
-        late += not run.converged
-    notes = found.notes
+    """The model with percentile intervals; units are resampled within each group."""
+    accuracies = np.full((resamples, len(found.raters)), np.nan)
+    prevalences = np.zeros((resamples, len(found.labels)))
+    converged = np.ones(resamples, dtype=bool)
+    for place, group in enumerate(groups):
+        for draw, (accuracy, shares, ended) in enumerate(_redrawn(group, resamples, seed, place)):
+            accuracies[draw, group.raters] = accuracy
+            prevalences[draw, group.patterns.used] += group.n_units * shares
+            converged[draw] &= ended
+    prevalences /= sum(group.n_units for group in groups)
+    notes, late = found.notes, int((~converged).sum())
     if late:
         notes = (*notes, f"{late:,} of {resamples:,} resamples did not converge; they count in the intervals")
     return replace(
         found,
         notes=notes,
-        accuracy_interval=percentiles(np.array(accuracies), level),
-        prevalence_interval=percentiles(np.array(prevalences), level),
+        accuracy_interval=percentiles(accuracies, level),
+        prevalence_interval=percentiles(prevalences, level),
         resamples=resamples,
         level=level,
     )
+
+
+def _redrawn(group: _Group, resamples: int, seed: int, place: int) -> Iterator[tuple[FloatArray, FloatArray, bool]]:
+    """Of each resample of a group's units the accuracies, the shares of its classes, and whether it converged.
+
+    Each starts from the fit mixed with a tenth of the votes: they open cells that are zero in the fit, which EM by
+    itself would never leave.
+    """
+    patterns = group.patterns
+    votes = patterns.votes / patterns.votes.sum(axis=1, keepdims=True)
+    maximise = partial(_maximised, patterns.n_raters, group.smoothing)
+    start = _from_posterior(patterns, group.smoothing, 0.9 * group.posterior + 0.1 * votes)
+    for drawn in resampled(patterns, resamples, seed, place):
+        run = run_em(drawn, maximise, start, tolerance=1e-8)
+        yield _accuracy(_expected(drawn, run.posterior)), np.exp(run.parameters.log_prior), run.converged

@@ -21,6 +21,7 @@ from annotators.agreement.rater_models import (
     dependence_note,
     fit_notes,
     identification_notes,
+    joined,
     posterior_of,
     resampled,
     run_em,
@@ -108,7 +109,7 @@ def mace(
     of the evidence, which no iteration lowers. "em" adds 0.01 / K to the expected counts, a prior too. The first start
     trusts everybody alike, the other `starts` - 1 draw θ and ξ from uniform distributions. The log-likelihood reported
     is that of the observed ratings at the reported θ and ξ. `resamples` over units give percentile intervals at
-    `level`, each fitted from where the fit ended.
+    `level`, each fitted from where the fit ended. Groups of raters that share no unit are fitted each by itself.
 
     Raises InvalidInput for numbers out of range and an unknown method.
     """
@@ -135,47 +136,57 @@ def mace(
     if found.reason is not None:
         return found
     everything, data = data, data.beside_others()
-    patterns = UnitPatterns.of(data)
+    groups = data.by_group()
     maximise = partial(_maximised, _variational if method == "variational" else _by_em)
-    run, fit = best_of(
-        patterns,
-        maximise,
-        _starts(patterns, starts, seed),
-        objective_name="lower bound of the evidence" if method == "variational" else "log-likelihood plus log prior",
-        seed=seed,
-        tolerance=tolerance,
-        most=most_iterations,
-    )
-    parameters = run.parameters
-    rated = np.bincount(data.rater, minlength=n_raters) > 0
-    competence, strategy = found.competence.copy(), found.strategy.copy()
-    competence[rated] = parameters.competence[rated]
-    strategy[rated] = 0.0
-    strategy[np.ix_(rated, patterns.used)] = parameters.strategy[rated]
-    posterior = patterns.spread(run.posterior, n_labels)
-    notes = [*identification_notes(everything), *fit_notes(data, fit)]
-    dependence = dependence_note(data, patterns, _at(parameters.competence, parameters.strategy))
-    notes += [dependence] if dependence else []
+    patterns = [UnitPatterns.of(own, data.code) for _, own in groups]
+    ended = [
+        best_of(
+            one,
+            maximise,
+            _starts(one, starts, seed),
+            objective_name=(
+                "lower bound of the evidence" if method == "variational" else "log-likelihood plus log prior"
+            ),
+            seed=seed,
+            tolerance=tolerance,
+            most=most_iterations,
+        )
+        for one in patterns
+    ]
+    competence, strategy, posterior = found.competence.copy(), found.strategy.copy(), found.posterior
+    fits, dependences = [], []
+    for (theirs, group), own, (run, fit) in zip(groups, patterns, ended, strict=True):
+        parameters = run.parameters
+        competence[theirs] = parameters.competence
+        strategy[theirs] = 0.0
+        strategy[np.ix_(theirs, own.used)] = parameters.strategy
+        posterior = np.where(np.isnan(posterior), own.spread(run.posterior, n_labels), posterior)
+        fits.append(replace(fit, log_likelihood=_log_likelihood(own, parameters)))
+        at = _at(parameters.competence, parameters.strategy)
+        dependences.append(dependence_note(group, own, at, 0.01 / len(groups)))
+    fit = joined(fits)
+    notes = [*identification_notes(everything), *fit_notes([own for _, own in groups], fit), *filter(None, dependences)]
     found = replace(
         found,
         posterior=np.where(np.isnan(posterior), everything.vote_shares(), posterior),
         competence=competence,
         strategy=strategy,
-        fit=replace(fit, log_likelihood=_log_likelihood(patterns, parameters)),
+        fit=fit,
         notes=tuple(notes),
     )
     if not resamples:
         return found
-    draws, late = [], 0
-    for drawn in resampled(patterns, resamples, seed):
-        again = run_em(drawn, maximise, parameters, tolerance=1e-8)
-        here = np.asarray(drawn.incidence.sum(axis=0)).reshape(n_raters, -1).sum(axis=1) > 0
-        draws.append(np.where(here, again.parameters.competence, np.nan))
-        late += not again.converged
-    said = found.notes
+    draws, converged = np.full((resamples, n_raters), np.nan), np.ones(resamples, dtype=bool)
+    for place, ((theirs, _), own, (run, _)) in enumerate(zip(groups, patterns, ended, strict=True)):
+        for draw, drawn in enumerate(resampled(own, resamples, seed, place)):
+            again = run_em(drawn, maximise, run.parameters, tolerance=1e-8)
+            here = np.asarray(drawn.incidence.sum(axis=0)).reshape(own.n_raters, -1).sum(axis=1) > 0
+            draws[draw, theirs] = np.where(here, again.parameters.competence, np.nan)
+            converged[draw] &= again.converged
+    said, late = found.notes, int((~converged).sum())
     if late:
         said = (*said, f"{late:,} of {resamples:,} resamples did not converge; they count in the intervals")
-    interval = percentiles(np.array(draws), level)
+    interval = percentiles(draws, level)
     return replace(found, notes=said, competence_interval=interval, resamples=resamples, level=level)
 
 

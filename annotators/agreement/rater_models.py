@@ -104,6 +104,26 @@ class Observations:
         kept = ~self.alone[self.rater]
         return replace(self, unit=self.unit[kept], rater=self.rater[kept], code=self.code[kept])
 
+    def by_group(self) -> list[tuple[IntArray, Observations]]:
+        """Each group of raters (their places, ascending) with their ratings, in the order of the groups' first raters.
+
+        The ratings of a group know no other raters, but all units.
+        """
+        found = []
+        groups = self.groups_of_raters
+        for one in dict.fromkeys(groups[np.unique(self.rater)].tolist()):
+            theirs = np.flatnonzero(groups == one)
+            kept = groups[self.rater] == one
+            own = replace(
+                self,
+                raters=tuple(self.raters[place] for place in theirs.tolist()),
+                unit=self.unit[kept],
+                rater=np.searchsorted(theirs, self.rater[kept]),
+                code=self.code[kept],
+            )
+            found.append((theirs, own))
+        return found
+
     def vote_shares(self) -> FloatArray:
         """The share of each label among a unit's ratings (U × K), NaN without any."""
         votes = np.zeros((len(self.units), len(self.labels)))
@@ -147,9 +167,12 @@ class UnitPatterns:
     n_raters: int
 
     @classmethod
-    def of(cls, data: Observations) -> UnitPatterns:
-        """Group the units that have a rating. The order of the patterns does not depend on that of the units."""
-        there = np.bincount(data.code, minlength=len(data.labels)) > 0
+    def of(cls, data: Observations, labels: IntArray | None = None) -> UnitPatterns:
+        """Group the units that have a rating. The order of the patterns does not depend on that of the units.
+
+        `labels` are the codes that count as used, those of the ratings if not given.
+        """
+        there = np.bincount(data.code if labels is None else labels, minlength=len(data.labels)) > 0
         used, code = np.flatnonzero(there), (np.cumsum(there) - 1)[data.code]
         keys = data.rater * len(used) + code
         order = np.lexsort((keys, data.unit))
@@ -338,22 +361,24 @@ def identification_notes(data: Observations) -> list[str]:
     groups = len(np.unique(data.groups_of_raters[np.unique(data.rater)])) - len(alone)
     if groups > 1:
         notes.append(
-            f"the raters fall into {groups:,} groups that share no unit: only the shares of the classes tie the groups "
-            "together, so that raters of different groups do not compare"
+            f"the raters fall into {groups:,} groups that share no unit: each is fitted by itself, and nothing "
+            "compares raters of different groups"
         )
     return notes
 
 
-def dependence_note(data: Observations, patterns: UnitPatterns, parameters: Parameters) -> str | None:
+def dependence_note(
+    data: Observations, patterns: UnitPatterns, parameters: Parameters, level: float = 0.01
+) -> str | None:
     """That two raters agree more or less often than independent errors allow, or None.
 
     For every pair that shares ten units: agreements, against n Σ_c p_c Σ_l π_al|c π_bl|c, as a normal deviate, at the
-    1 % level by Bonferroni over the pairs. Bivariate residuals of a latent class model: Qu, Tan & Kutner (1996),
+    `level` by Bonferroni over the pairs. Bivariate residuals of a latent class model: Qu, Tan & Kutner (1996),
     Biometrics 52, 797-810, section 5; Vermunt & Magidson (2005). That the parameters were fitted to the same ratings
     makes it say too little rather than too much.
     """
     r, u, k = patterns.n_raters, len(data.units), patterns.n_labels
-    if r < 3 or r > MOST_COMPARED:
+    if not 3 <= len(np.unique(data.rater)) <= MOST_COMPARED:
         return None
     shared, agreed = np.zeros((r, r)), np.zeros((r, r))
     rated = sparse.csr_array((np.ones(len(data.code)), (data.rater, data.unit)), shape=(r, u))
@@ -373,7 +398,7 @@ def dependence_note(data: Observations, patterns: UnitPatterns, parameters: Para
         return None
     deviates = ((agreed - shared * expected) / spread)[first, second]
     worst = int(np.abs(deviates).argmax())
-    if 2 * float(ndtr(-abs(deviates[worst]))) * len(first) > 0.01:
+    if 2 * float(ndtr(-abs(deviates[worst]))) * len(first) > level:
         return None
     a, b = first[worst], second[worst]
     return (
@@ -383,12 +408,36 @@ def dependence_note(data: Observations, patterns: UnitPatterns, parameters: Para
     )
 
 
-def fit_notes(data: Observations, fit: Fit) -> list[str]:
+def joined(fits: Sequence[Fit]) -> Fit:
+    """The fits of groups that share nothing as one: the sum of what was made as large as possible, the worst end.
+
+    Each keeps the best of its own starts, so that `starts` has what as many common ones would have reached.
+    """
+    if len(fits) == 1:
+        return fits[0]
+    longest = max(len(one.trace) for one in fits)
+    traces = [one.trace + one.trace[-1:] * (longest - len(one.trace)) for one in fits]
+    return replace(
+        fits[0],
+        log_likelihood=sum(one.log_likelihood for one in fits),
+        objective=sum(one.objective for one in fits),
+        iterations=longest,
+        converged=all(one.converged for one in fits),
+        change=max(one.change for one in fits),
+        starts=tuple(map(sum, zip(*(one.starts for one in fits), strict=True))),
+        reached=min(one.reached for one in fits),
+        trace=tuple(map(sum, zip(*traces, strict=True))),
+    )
+
+
+def fit_notes(groups: Sequence[Observations], fit: Fit) -> list[str]:
     """What has to be known beside any rater model's figures, in words."""
     notes = []
-    if data.raters_of_units.max() < 3:
+    pairs = sum(int(one.raters_of_units.max()) < 3 for one in groups)
+    if pairs:
+        whose = "no unit was" if pairs == len(groups) else f"of {pairs:,} of {len(groups):,} groups no unit was"
         notes.append(
-            "no unit was rated by three raters: two ratings a unit do not identify the model, and where it ends "
+            f"{whose} rated by three raters: two ratings a unit do not identify the model, and where it ends "
             "depends on where it starts"
         )
     if not fit.converged:
@@ -401,12 +450,12 @@ def fit_notes(data: Observations, fit: Fit) -> list[str]:
     return notes
 
 
-def resampled(patterns: UnitPatterns, resamples: int, seed: int) -> Iterator[UnitPatterns]:
-    """The patterns of each resample of the rated units with replacement.
+def resampled(patterns: UnitPatterns, resamples: int, seed: int, group: int = 0) -> Iterator[UnitPatterns]:
+    """The patterns of each resample of the rated units with replacement; each `group` has draws of its own.
 
     The units themselves are not followed: `pattern_of_unit` of a resample is empty.
     """
-    rng = np.random.default_rng([seed, 3])
+    rng = np.random.default_rng([seed, 3, group])
     n = int(patterns.multiplicity.sum())
     shares = patterns.multiplicity / n
     nobody = np.empty(0, dtype=np.int64)

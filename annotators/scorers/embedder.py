@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,9 @@ from annotators.errors import InvalidInput
 from annotators.scorers.offered_models import BUNDLED
 
 Vectors = npt.NDArray[np.float32]
+
+KEPT = 8_192
+"""Texts whose vectors are kept: examples come with every block of answers, and answers with every set of examples."""
 
 TOKENS_AT_A_TIME = 1_024
 """Padded tokens in one pass through the model: enough to use the processor, little enough to stay in its cache."""
@@ -43,21 +47,30 @@ class Embedder:
         self._tokenizer: Any = self._model.tokenizer
         self.max_tokens = int(self._model.max_seq_length or 512)
         self.dimensions = int(self._model.get_embedding_dimension() or 0)
+        self._kept: OrderedDict[str, Vectors] = OrderedDict()
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
         """len(texts) × dimensions: one unit vector a text. Equal to the model's `encode` of each text alone.
 
-        Texts are sorted by length and go through the model in batches of a fixed number of tokens, the same text once.
+        Texts are sorted by length and go through the model in batches of a fixed number of tokens, the same text once;
+        the vectors of the last `KEPT` texts are kept.
         """
-        distinct = list(dict.fromkeys(texts))
-        vectors = np.zeros((len(distinct), self.dimensions), dtype=np.float32)
-        for chosen in self._batches(distinct):
-            batch = [distinct[index] for index in chosen]
-            vectors[chosen] = self._model.encode(
-                batch, batch_size=len(batch), normalize_embeddings=True, show_progress_bar=False
-            )
-        where = {text: index for index, text in enumerate(distinct)}
-        return vectors[[where[text] for text in texts]] if texts else vectors
+        vectors = {text: known for text in texts if (known := self._kept.get(text)) is not None}
+        new = [text for text in dict.fromkeys(texts) if text not in vectors]
+        for chosen in self._batches(new):
+            batch = [new[index] for index in chosen]
+            found = self._model.encode(batch, batch_size=len(batch), normalize_embeddings=True, show_progress_bar=False)
+            vectors |= {text: row.astype(np.float32) for text, row in zip(batch, found, strict=True)}
+        for text, vector in vectors.items():
+            self._kept.pop(text, None)  # what is asked for goes to the end
+            self._kept[text] = vector
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimensions), np.float32)
+
+    def forget(self) -> None:
+        """Keep nothing of what was embedded so far, as in a process that begins."""
+        self._kept.clear()
 
     def tokens(self, texts: Sequence[str]) -> list[Vectors]:
         """For each text tokens × dimensions: a unit vector for each word piece, without the model's marks of begin and

@@ -5,24 +5,38 @@ from __future__ import annotations
 import pytest
 
 from tests.annotators.agreement.test_documented import PAGE
-from tests.bench.coverage_of_figures import DESIGNS, _row, line
+from tests.bench.coverage_of_figures import DESIGNS, row_of
 
-SIMULATIONS = 300
-SHORT = {"6 questions of 10 units", "12 questions of 10 units", "3 raters of their kind, 100 units",
-         "5 raters of their kind, 100 units "}  # fmt: skip
-"""Designs of which the report warns, or the document says that they fall short."""
+FEW = 50
+SHORT = {
+    "6 questions of 10 units",
+    "3 raters of their kind, 100 units",
+    "5 raters of their kind, 100 units",
+}
+"""Designs of which the report warns: nothing makes up for so few."""
+
+
+def documented(design: str) -> list[float | None]:
+    """The figures of a design in docs/statistics.md: without the remedy and with it."""
+    begins = f"| {design} | {DESIGNS[design][0]} | "
+    [row] = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith(begins)]
+    return [None if cell == "–" else float(cell) for cell in row.removeprefix(begins).strip(" |").split(" | ")]
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("design", DESIGNS)
 def test_intervals_of_awkward_studies_cover_as_documented(design: str) -> None:
-    figure, one = DESIGNS[design]
-    row = _row(design, figure, SIMULATIONS, one)
+    row = row_of(design)
     assert row.covered >= (82 if design in SHORT else 91)
-    assert line(row) in PAGE.read_text(encoding="utf-8").splitlines()
+    # The simulations are the same each time; another processor may round a close one otherwise.
+    assert [row.plain, row.covered] == pytest.approx(documented(design), abs=0.8)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_the_document_has_every_design(design: str) -> None:
-    begins = f"| {design.strip()} | {DESIGNS[design][0]} | "
-    assert [row for row in PAGE.read_text(encoding="utf-8").splitlines() if row.startswith(begins)]
+def test_few_simulations_of_awkward_studies_do_not_speak_against_what_is_documented(design: str) -> None:
+    """The everyday form of the one above: it finds intervals that are broken, not those that are a little short."""
+    row = row_of(design, FEW)
+    _, covered = documented(design)
+    assert covered is not None
+    assert row.covered == pytest.approx(covered, abs=10)
+    assert row.none == 0

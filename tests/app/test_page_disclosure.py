@@ -1,4 +1,4 @@
-"""The routes of page images and thumbnails give an annotator only the pages that their step shows."""
+"""The routes of page images, thumbnails, and words of pages give an annotator only what their step shows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from annotators.errors import AssayError
 from annotators.protocols import Material
-from app import page_images
+from app import page_images, page_text
 from app.web import handle_error
 from db.documents import document_file
 from db.models import Document
@@ -47,7 +47,10 @@ def study(pages: Pages) -> StudyInUse:
 
 
 def client(pages: Pages, actor: Actor) -> TestClient:
-    app = Starlette(routes=page_images.routes(pages.state), exception_handlers={AssayError: handle_error})
+    app = Starlette(
+        routes=[*page_images.routes(pages.state), *page_text.routes(pages.state)],
+        exception_handlers={AssayError: handle_error},
+    )
 
     async def signed_in(scope, receive, send) -> None:  # type: ignore[no-untyped-def]
         scope["state"] = {**scope.get("state", {}), "actor": actor}
@@ -69,11 +72,25 @@ def thumbnails(data: bytes) -> list[int]:
 def given(pages: Pages, actor: Actor) -> tuple[list[int], list[int]]:
     """The pages whose image, and whose thumbnail, this person gets."""
     browser = client(pages, actor)
-    answers = {page: browser.get(f"/page-images/1/{page}").status_code for page in range(1, PAGES + 1)}
-    assert set(answers.values()) <= {200, 404}
+    answers = status_of_each(browser, "/page-images/1")
     answer = browser.get(f"/page-images/1/1-{PAGES}")
     small = thumbnails(answer.content) if answer.status_code == 200 else []
     return [page for page, status in answers.items() if status == 200], small
+
+
+def read(pages: Pages, actor: Actor) -> tuple[list[int], list[int]]:
+    """The pages whose words this person gets, and those that a search finds something on."""
+    browser = client(pages, actor)
+    answers = status_of_each(browser, "/page-words/1")
+    answer = browser.get("/page-search/1?q=Page")
+    hits = [hit["page"] for hit in answer.json()["hits"]] if answer.status_code == 200 else []
+    return [page for page, status in answers.items() if status == 200], hits
+
+
+def status_of_each(browser: TestClient, path: str) -> dict[int, int]:
+    answers = {page: browser.get(f"{path}/{page}").status_code for page in range(1, PAGES + 1)}
+    assert set(answers.values()) <= {200, 404}
+    return answers
 
 
 def test_pages_come_with_the_step_that_shows_them_and_no_others(pages: Pages, study: StudyInUse) -> None:
@@ -84,3 +101,13 @@ def test_pages_come_with_the_step_that_shows_them_and_no_others(pages: Pages, st
     assert given(pages, annotator) == (SHOWN, SHOWN)
     everything = list(range(1, PAGES + 1))
     assert given(pages, study.researcher) == (everything, everything)
+
+
+def test_words_of_pages_come_with_the_step_that_shows_them_and_no_others(pages: Pages, study: StudyInUse) -> None:
+    annotator = study.annotators[0]
+    item = study.work(0)["items"][0]
+    assert read(pages, annotator) == ([], [])
+    study.submit(0, item, {"clear": "yes"})
+    assert read(pages, annotator) == (SHOWN, SHOWN)
+    everything = list(range(1, PAGES + 1))
+    assert read(pages, study.researcher) == (everything, everything)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from sqlmodel import select
 
+from annotators.criteria import Choice, Condition, Label
 from annotators.errors import Conflict, InvalidInput, NotAllowed
+from annotators.protocols import Material, Step
 from db.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotations import reopen
 from db.assignments import return_to_annotator
 from db.engine import Database
-from db.models import Assignment, Membership, StudyItem
+from db.models import Assignment, Membership, StudyItem, now
 from db.permissions import Actor
 from db.ratings import may_see_names, ratings
 from db.settlements import stream_settled
-from tests.makers import StudyInUse, make_member, make_person
+from tests.makers import StudyInUse, make_member, make_person, tiny_protocol
 
 
 def adjudicator(study: StudyInUse) -> Actor:
@@ -89,6 +93,9 @@ def test_overruling_a_majority_needs_a_reason(database: Database) -> None:
     place = disputes(database, actor, study.study_id)[0].study_item_id
     with pytest.raises(InvalidInput, match="Give a reason"):
         adjudicate(database, actor, place, uid="a", decisions=[UnitDecision("right", "item", "no")])
+    with pytest.raises(InvalidInput, match="Give a reason"):
+        blank = [UnitDecision("right", "item", "no", " ")]
+        adjudicate(database, actor, place, uid="a", decisions=blank, reason=" \n")
     adjudicate(database, actor, place, uid="a", decisions=[UnitDecision("right", "item", "no", "page 3 says so")])
     with database.read() as session:
         unit = next(iter(stream_settled(session, study.study_id)))
@@ -237,6 +244,66 @@ def test_a_corrected_annotation_counts_once(database: Database) -> None:
     with database.read() as session:
         [unit] = stream_settled(session, study.study_id)
     assert (unit.value, unit.votes, unit.n) == ("yes", {"yes": 2, "no": 1}, 3)
+
+
+def assignment_of(study: StudyInUse, who: int) -> int:
+    with study.db.read() as session:
+        mine = Assignment.person_id == study.annotators[who].person_id
+        found = session.exec(select(Assignment.id).where(mine)).one()
+    assert found is not None
+    return found
+
+
+def test_who_has_to_judge_again_sees_no_labels_of_others_even_when_the_item_is_decided(database: Database) -> None:
+    study = voted(database, ("yes", "no"))
+    place, both = study_item(study), study.annotators[1]
+    set_role(study, both, "adjudicator")
+    adjudicate(database, study.researcher, place, uid="u", decisions=[UnitDecision("right", "item", "yes")])
+    assert disputed_item(database, both, place).units
+    return_to_annotator(database, study.researcher, assignment_of(study, 1), reason="look again")
+    with pytest.raises(NotAllowed, match="judge this item yourself"):
+        disputed_item(database, both, place)
+
+
+def test_nobody_returns_an_annotation_to_themselves(database: Database) -> None:
+    study = voted(database, ("yes", "no"))
+    both = study.annotators[1]
+    set_role(study, both, "adjudicator")
+    with pytest.raises(NotAllowed, match="your own annotation"):
+        return_to_annotator(database, both, assignment_of(study, 1), reason="I was wrong")
+    return_to_annotator(database, both, assignment_of(study, 0), reason="look again")
+
+
+def test_what_came_too_late_to_count_settles_nothing(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=1)
+    late = study.work(0)["items"][0]
+    with database.write() as session:
+        session.get_one(Assignment, late["assignment"]).lease_until = now() - timedelta(minutes=1)
+    study.label_all(1, "no")
+    assert study.submit(0, late, {"right": "yes"}).status == "surplus"
+    with database.read() as session:
+        [unit] = stream_settled(session, study.study_id)
+    assert (unit.state, unit.value, unit.votes) == ("unanimous", "no", {"no": 1})
+
+
+def test_what_half_of_the_annotators_were_asked_is_decided_by_what_it_depends_on(database: Database) -> None:
+    labels = [Label(value="yes"), Label(value="no")]
+    why = Choice(name="why", title="Why", labels=labels, when=Condition(criterion="right", values=["no"]))
+    protocol = tiny_protocol(
+        criteria=[Choice(name="right", title="Right", labels=labels), why],
+        steps=[Step(name="all", title="All", shows=[Material.ANSWER], criteria=["right", "why"])],
+    )
+    study = StudyInUse(database, items=1, annotators=2, overlap=2, protocol=protocol)
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    study.submit(1, study.work(1)["items"][0], {"right": "no", "why": "yes"})
+    [dispute] = disputes(database, study.researcher, study.study_id)
+    assert dispute.n_disputed == 1
+    needed = [
+        one.criterion
+        for one in disputed_item(database, study.researcher, study_item(study)).units
+        if one.needs_decision
+    ]
+    assert needed == ["right"]
 
 
 # Names ----------------------------------------------------------------------------------------------------------------

@@ -56,6 +56,24 @@ def test_the_same_submission_from_ten_threads_at_once_is_stored_once(database: D
     assert n(database, Annotation) == 1
 
 
+def test_the_time_of_an_annotation_is_that_of_all_its_steps(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1, n_evidence=1, protocol="qa_verification")
+    item = study.submit(0, study.work(0)["items"][0], STEP_1, seconds=5.0).item
+    assert item is not None
+    study.submit(0, item, STEP_2, seconds=7.0)
+    with database.read() as session:
+        assert session.exec(select(Annotation.seconds)).one() == 12.0
+
+
+def test_a_submission_id_that_was_used_for_another_item_is_a_conflict(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=1, overlap=1)
+    first, second = study.work(0)["items"]
+    study.submit(0, first, {"right": "yes"}, uid="once")
+    with pytest.raises(Conflict, match="used for something else"):
+        study.submit(0, second, {"right": "no"}, uid="once")
+    assert n(database, Submission) == 1
+
+
 def test_a_submission_id_of_somebody_else_is_refused(database: Database) -> None:
     study = StudyInUse(database, items=1, annotators=2, overlap=2)
     study.submit(0, study.work(0)["items"][0], {"right": "yes"}, uid="u")

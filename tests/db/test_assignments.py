@@ -13,10 +13,10 @@ from sqlmodel import col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db import tallies
-from db.annotations import my_work
+from db.annotations import my_work, save_draft
 from db.assignments import lease, member_of, return_to_annotator, skip
 from db.engine import Database
-from db.models import Annotation, Assignment, AssignmentState, Study, StudyMember, Submission, now
+from db.models import Annotation, Assignment, AssignmentState, Draft, Study, StudyMember, Submission, Tally, now
 from db.study_status import recount
 from db.tallies import Tallies
 from tests.makers import StudyInUse
@@ -150,6 +150,77 @@ def test_an_expired_lease_frees_the_slot_at_the_end_of_the_queue(database: Datab
     assert study.work(1)["finished"]
     end_leases(study, 0)
     assert len(study.work(1)["items"]) == 1
+    consistent(study)
+
+
+def lease_of(study: StudyInUse, assignment_id: int) -> timedelta:
+    """For how long from now it is leased."""
+    with study.db.read() as session:
+        until = session.get_one(Assignment, assignment_id).lease_until
+    assert until is not None
+    return until - now()
+
+
+def lease_for(study: StudyInUse, assignment_id: int, left: timedelta) -> None:
+    with study.db.write() as session:
+        session.get_one(Assignment, assignment_id).lease_until = now() + left
+
+
+def test_a_lease_is_renewed_by_asking_once_a_quarter_has_passed_and_by_every_draft(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    own = study.work(0)["items"][0]["assignment"]
+    with database.read() as session:
+        length = timedelta(minutes=session.get_one(Study, study.study_id).lease_minutes)
+    whole, a_moment = length, timedelta(seconds=30)
+    assert whole - a_moment < lease_of(study, own) <= whole
+    lease_for(study, own, 0.9 * length)
+    study.work(0)
+    assert lease_of(study, own) < 0.91 * length
+    lease_for(study, own, 0.5 * length)
+    study.work(0)
+    assert whole - a_moment < lease_of(study, own) <= whole
+    lease_for(study, own, 0.5 * length)
+    place = {"assignment_id": own, "sitting": 1, "step": 0}
+    save_draft(database, study.annotators[0], study.study_id, **place, content={"comment": "hm"})
+    assert whole - a_moment < lease_of(study, own) <= whole
+
+
+def test_what_was_entered_for_an_item_that_is_given_up_goes_with_it(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    own = study.work(0)["items"][0]["assignment"]
+    place = {"assignment_id": own, "sitting": 1, "step": 0}
+    save_draft(database, study.annotators[0], study.study_id, **place, content={"comment": "hm"})
+    skip(database, study.annotators[0], study.study_id, assignment_id=own, reason="not for me")
+    with database.read() as session:
+        assert session.exec(select(Draft)).all() == []
+
+
+def test_the_time_of_a_study_is_that_of_its_annotations_and_not_of_corrections(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    item = study.work(0)["items"][0]
+    study.submit(0, item, {"right": "yes"}, seconds=20.0)
+    return_to_annotator(database, study.researcher, item["assignment"], reason="look again")
+    study.submit(0, study.work(0)["items"][0], {"right": "no"}, seconds=300.0)
+    with database.read() as session:
+        rows = session.exec(select(Tally).where(Tally.study_id == study.study_id)).all()
+        assert {row.person_id: row.seconds for row in rows if row.state == "submitted"} == {
+            tallies.EVERYBODY: 20.0,
+            study.annotators[0].person_id: 20.0,
+        }
+
+
+def test_who_asks_again_after_the_lease_keeps_what_nobody_else_needed(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=1)
+    before = [one["assignment"] for one in study.work(0)["items"]]
+    end_leases(study, 0)
+    assert [one["assignment"] for one in study.work(0)["items"]] == before
+    with database.read() as session:
+        rows = session.exec(select(Assignment)).all()
+        mine = [row for row in rows if row.person_id == study.annotators[0].person_id]
+        assert [(row.state, row.lease_until is not None and row.lease_until > now()) for row in mine] == [
+            ("leased", True)
+        ] * len(before)
+        assert len(rows) == 2
     consistent(study)
 
 

@@ -12,6 +12,7 @@ from annotators.errors import NotAllowed, NotFound
 from annotators.protocols import Material, Protocol, Step
 from annotators.submissions import GivenLabel
 from db.annotations import submit, work
+from db.assignments import skip
 from db.committing import StepSubmission
 from db.disclosure import may_see_page, reading, visible_document
 from db.engine import Database
@@ -55,6 +56,31 @@ def test_nothing_is_read_before_the_step_that_shows_it(database: Database) -> No
     assert [one.evidence for one in after.passages] == ["E1", "E2"]
     assert [one.pages for one in after.documents] == [(1, 2)]
     assert after.references == ()  # no step shows them
+
+
+def test_references_are_read_at_the_step_that_shows_them(database: Database) -> None:
+    project_id = make_project(database)
+    researcher, annotator = (make_person(database) for _ in range(2))
+    make_member(database, project_id, researcher, "researcher")
+    make_member(database, project_id, annotator, "annotator")
+    make_item(database, project_id, references=[["On Corrie."]])
+    protocol = two_steps(second=(Material.ANSWER, Material.REFERENCES))
+    design = StudyDesign(name="references", annotators=(annotator.name,), overlap=1, order="given")
+    study_id = create_study(database, researcher, project_id, protocol=protocol, design=design).study_id
+    item = work(database, annotator, study_id)["items"][0]
+    assert reading(database, annotator, study_id, assignment_id=item["assignment"]).references == ()
+    step = StepSubmission("u", item["assignment"], 1, 0, (GivenLabel("clear", "item", "yes"),), seconds=1.0)
+    submit(database, annotator, study_id, step=step)
+    assert reading(database, annotator, study_id, assignment_id=item["assignment"]).references == (["On Corrie."],)
+
+
+def test_what_was_given_up_is_not_read_any_more(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    actor, item = study.annotators[0], study.work(0)["items"][0]
+    assert reading(database, actor, study.study_id, assignment_id=item["assignment"]).answer
+    skip(database, actor, study.study_id, assignment_id=item["assignment"], reason="not for me")
+    with pytest.raises(NotFound):
+        reading(database, actor, study.study_id, assignment_id=item["assignment"])
 
 
 def test_passages_have_the_names_that_the_browser_knows(database: Database) -> None:

@@ -18,9 +18,9 @@ from db.assignments import return_to_annotator
 from db.committing import StepSubmission
 from db.engine import Database
 from db.maintenance import delete_project, redact_text
-from db.models import Draft, Event, GivenLabel, StudyItem, Submission, Table
+from db.models import Document, Draft, Event, GivenLabel, StudyItem, Submission, Table
 from tests.db.test_guards import one_of_each
-from tests.makers import StudyInUse, make_person
+from tests.makers import StudyInUse, make_person, make_project
 
 
 def test_a_redacted_text_leaves_its_digest_and_the_rest_stands(database: Database) -> None:
@@ -96,6 +96,40 @@ def test_words_that_only_a_draft_has_are_deleted_with_it(database: Database) -> 
         assert session.execute(select(Draft.content)).scalars().all() == [{"comment": "a name"}]
 
 
+def test_what_is_said_in_another_study_stays(database: Database) -> None:
+    one, other = (StudyInUse(database, items=1, annotators=1, overlap=1) for _ in range(2))
+    for study in (one, other):
+        item = study.work(0)["items"][0]
+        label = GivenWith("right", "item", "no", comment="Jo Field again", rationale=None)
+        place = {"assignment_id": item["assignment"], "sitting": 1, "step": 0}
+        step = StepSubmission(f"u{study.study_id}", **place, labels=(label,), comment="Jo Field", flag="ask Jo Field")
+        submit(database, study.annotators[0], study.study_id, step=step)
+        return_to_annotator(database, study.researcher, item["assignment"], reason="as Jo Field says")
+    draft = other.work(0)["items"][0]
+    place = {"assignment_id": draft["assignment"], "sitting": draft["sitting"], "step": 0}
+    save_draft(database, other.annotators[0], other.study_id, **place, content={"comment": "Jo Field"})
+
+    def said(study: StudyInUse) -> list[str]:
+        where = {"id": study.study_id}
+        of_study = "assignment_id IN (SELECT id FROM assignment WHERE study_id = :id)"
+        queries = [
+            f"SELECT comment, flag FROM submission WHERE {of_study}",
+            f"SELECT comment FROM label WHERE {of_study}",
+            f"SELECT CAST(content AS TEXT) FROM draft WHERE {of_study}",
+            "SELECT reason FROM assignment WHERE study_id = :id",
+            "SELECT CAST(details AS TEXT) FROM event WHERE thing = 'assignment' AND thing_id IN "
+            "(SELECT id FROM assignment WHERE study_id = :id)",
+        ]
+        with database.read() as session:
+            return [str(session.execute(text(query), where).all()) for query in queries]
+
+    before = said(other)
+    assert all("Jo Field" in one for one in before)
+    redact_text(database, one.researcher, one.study_id, containing="Jo Field", reason="a name")
+    assert not any("Jo Field" in row for row in said(one))
+    assert said(other) == before
+
+
 def test_redacting_needs_words_that_are_there_and_a_reason(database: Database) -> None:
     study = StudyInUse(database, items=1, annotators=1, overlap=1)
     for containing, reason, error in (
@@ -141,3 +175,12 @@ def test_a_deleted_project_is_gone_and_others_stand(database: Database) -> None:
 def counts(session: object) -> dict[str, int]:
     names = Table.metadata.tables
     return {name: session.execute(text(f"SELECT COUNT(*) FROM {name}")).scalar_one() for name in names}  # type: ignore[attr-defined]
+
+
+def test_the_bytes_of_a_document_that_another_project_holds_are_not_unused(database: Database) -> None:
+    admin, gone, kept = make_person(database, admin=True), make_project(database, "gone"), make_project(database)
+    with database.write() as session:
+        for project_id, digest in ((gone, "a" * 64), (gone, "b" * 64), (kept, "b" * 64)):
+            session.add(Document(project_id=project_id, key=digest[0], sha256=digest))
+    deleted = delete_project(database, admin, gone, name="gone")
+    assert (deleted.rows["document"], deleted.unused_documents) == (2, ["a" * 64])

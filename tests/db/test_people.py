@@ -11,7 +11,7 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotS
 from db import people
 from db.engine import Database
 from db.events import list_events
-from db.models import Account, Event, Person, SignInFailure, WebSession
+from db.models import Account, Event, Membership, Person, Preference, SignInFailure, WebSession
 from db.permissions import Actor, Role
 from db.projects import create_project, find_project, my_projects, project_overview
 from db.sign_in import one_time_sign_in, session_actor, sign_in
@@ -150,6 +150,8 @@ def test_an_erased_person_leaves_a_number_and_nothing_else(database: Database, a
     actor = session_actor(database, token)
     assert actor is not None
     one_time_sign_in(database, admin, "ana.example@post")
+    with database.write() as session:
+        session.add(Preference(person_id=actor.person_id, name="language", value="of ana.example"))
 
     assert people.erase_person(database, admin, "ana.example@post") == actor.person_id
 
@@ -162,6 +164,8 @@ def test_an_erased_person_leaves_a_number_and_nothing_else(database: Database, a
     with database.read() as session:
         assert session.get_one(Person, actor.person_id).erased_at is not None
         assert session.exec(select(WebSession).where(WebSession.person_id == actor.person_id)).all() == []
+        assert session.exec(select(Membership).where(Membership.person_id == actor.person_id)).all() == []
+        assert session.exec(select(Preference).where(Preference.person_id == actor.person_id)).all() == []
         assert people.names_of(session, [actor.person_id]) == {actor.person_id: f"erased person {actor.person_id}"}
         everything = _dump(session)
     assert "ana.example" not in everything

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from annotators.criteria import Choice, Label
 from annotators.errors import InvalidInput
-from annotators.protocols import Material, Step
+from annotators.protocols import PROTOCOLS, Material, Step
 from annotators.submissions import GivenLabel
 from db.annotations import submit
 from db.committing import StepSubmission
@@ -53,3 +53,10 @@ def test_evidence_keeps_its_neutral_name_from_one_request_to_the_next(database: 
     assert [key for key, _ in names] == ["E1", "E2", "E3", "E4"]
     shown = study.work(0)["items"][0]["evidence"]
     assert [(one["key"], one["text"]) for one in shown] == names
+
+
+def test_the_page_is_not_told_which_labels_let_an_item_pass(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1, protocol="qa_verification")
+    assert any(one.accept for one in PROTOCOLS.get("qa_verification").criteria)
+    for criterion in study.work(0)["study"]["protocol"]["criteria"]:
+        assert not {"accept", "tolerance", "score"} & set(criterion)

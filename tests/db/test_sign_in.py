@@ -14,7 +14,7 @@ from annotators.errors import InvalidInput, NotAllowed, NotFound, NotSignedIn, T
 from db import sign_in as sessions
 from db.engine import Database
 from db.models import SignInFailure, WebSession, now
-from db.people import add_person, first_administrator, revoke_sessions
+from db.people import add_person, first_administrator, revoke_sessions, set_password
 from db.permissions import Actor
 
 PASSWORD = "four plain words here"
@@ -62,6 +62,18 @@ def test_a_session_lasts_until_it_is_signed_out_revoked_or_too_old(database: Dat
     assert sessions.session_actor(database, third) is not None
     assert revoke_sessions(database, admin, "ana") == 2  # the second was too old, but nobody had ended it
     assert sessions.session_actor(database, third) is None
+
+
+def test_who_is_signed_out_everywhere_cannot_come_in_by_an_address_made_before(
+    database: Database, admin: Actor
+) -> None:
+    first = sessions.one_time_sign_in(database, admin, "ana")
+    assert revoke_sessions(database, admin, "ana") == 1
+    second = sessions.one_time_sign_in(database, admin, "ana")
+    set_password(database, admin, "ana", password="four other words here")
+    for spoilt in (first, second):
+        with pytest.raises(NotFound, match="used or has expired"):
+            sessions.use_one_time(database, spoilt)
 
 
 def test_wrong_name_wrong_password_and_no_password_read_the_same(database: Database, admin: Actor) -> None:

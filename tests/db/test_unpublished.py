@@ -18,6 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from annotators.errors import Conflict, NotFound
+from annotators.protocols import PROTOCOLS
 from db import unpublished
 from db.batches import list_batches, withdraw_batch
 from db.disclosure import may_see_page
@@ -26,17 +27,19 @@ from db.engine import Database
 from db.imports import ImportReport, import_items, staged
 from db.items import current_versions, item_counts, item_details, list_items
 from db.maintenance import delete_project
+from db.models import Study
 from db.parsed import ParsedDocument
 from db.projects import project_overview
 from db.remarks import item_place
 from db.score_summaries import list_scorers_in, score_summary
 from db.scored_items import count_items
-from db.studies import candidates
+from db.studies import StudyDesign, candidates, create_study, plan_study
 from db.unpublished import broken_off, clear_all_broken_off, only_import
+from exports.alignment_scores import scores_of
 from exports.bundle import export_project
 from tests.conftest import ROOT
 from tests.db.test_imports import Rows, row
-from tests.makers import make_person, make_project
+from tests.makers import make_person, make_project, tiny_protocol
 
 TABLES = ("document", "question", "item", "item_version", "item_document", "evidence", "claim", "image", "run", "score")
 FULL = {
@@ -190,6 +193,42 @@ def test_what_a_broken_off_import_left_is_never_seen_and_the_next_one_removes_it
     assert place.rows_in()["item"] == rows["item"] + 30
     assert place.rows_in()["question"] == 3
     assert item_counts(place.db, place.actor, place.project).total == 32
+
+
+def test_scores_that_an_unfinished_import_gives_to_items_that_are_there_are_nowhere(place: Place) -> None:
+    db, actor, project = place.db, place.actor, place.project
+    place.take(row(1, scores=[{"name": "correctness", "value": 1}]), row(2), row(3))
+    design = StudyDesign(name="two items", annotators=(actor.name,), overlap=1)
+    study_id = create_study(db, actor, project, protocol=tiny_protocol(), design=design).study_id
+    about_scores = StudyDesign(
+        name="about scores", annotators=(actor.name,), overlap=1, show_scores=("imported:native",)
+    )
+
+    def scored() -> dict[str, Any]:
+        with db.read() as session:
+            metrics = scores_of(session, session.get_one(Study, study_id), [])
+        return {
+            "items": {one: len(item_details(db, actor, project, external_id=one).scores) for one in ("i1", "i2")},
+            "alignment": [dict(one.values) for one in metrics],
+            "study": plan_study(
+                db, actor, project, protocol=PROTOCOLS.get("metric_agreement"), design=about_scores
+            ).n_items,
+            "written": place.seen()["scores"],
+        }
+
+    before = scored()
+    assert before["items"] == {"i1": 1, "i2": 0}
+    assert (len(before["alignment"]), before["study"]) == (1, 1)
+    given = [{"name": name, "value": 0.5} for name in ("correctness", *(f"s{number}" for number in range(20)))]
+    rows = [row(2, scores=given), row(3, scores=given[:1])]
+    place.dies(*rows)  # of which the last turn is missing
+    with db.read() as session:
+        assert session.execute(text("SELECT count(*) FROM score")).scalar_one() == 1 + len(given)
+    assert scored() == before
+    place.take(*rows)
+    after = scored()
+    assert after["items"] == {"i1": 1, "i2": len(given)}
+    assert (len(after["alignment"]), after["study"]) == (len(given), 3)
 
 
 def test_an_import_that_fails_takes_back_what_it_wrote(place: Place) -> None:

@@ -20,7 +20,7 @@ from db.engine import Database, DatabaseBusy, OutcomeUnknown, as_one, connected
 from db.faults import DatabaseUnavailable
 from db.models import Submission
 from db.projects import create_project, my_projects
-from db.waiting import Places, waiting_at_most
+from db.waiting import Places, given_deadline, waiting_at_most
 from tests.faulty_wire import Wire, wired
 from tests.makers import StudyInUse, make_person, make_project
 
@@ -82,6 +82,15 @@ def test_all_waits_of_a_block_have_one_deadline(database: Database) -> None:
             with pytest.raises(DatabaseBusy):
                 make_project(database)
     assert time.monotonic() - begun < 2.5
+
+
+def test_a_block_in_a_block_has_the_deadline_of_the_one_around_it() -> None:
+    with waiting_at_most(1.0):
+        until = given_deadline()
+        with waiting_at_most(60.0):
+            assert given_deadline() == until
+        assert given_deadline() == until
+    assert given_deadline() is None
 
 
 def test_who_need_not_wait_is_not_refused_for_being_late(database: Database) -> None:

@@ -30,7 +30,7 @@ import { TEXT } from './text.js';
 
 /** The keys in a target: `claim:c1|evidence:E2` → {claim: 'c1', evidence: 'E2'}. @param {string} target @returns {TargetKeys} */
 export function targetKeys(target) {
-  const page = /^page:(.*):(\d+)(?:\|hop:(.*))?$/.exec(target);
+  const page = /^page:(.*):(\d+)(?:\|hop:(.*))?$/s.exec(target);
   if (page) return { document: page[1], page: Number(page[2]), hop: page[3] };
   return Object.fromEntries(target.split('|').filter((part) => part.includes(':')).map((part) => {
     const colon = part.indexOf(':');

@@ -105,15 +105,84 @@ def test_a_rater_who_shares_no_unit_has_no_accuracy_and_overturns_nothing(seed: 
         assert "3 shares no unit with another rater: nothing tells how good they are" in found.notes[0]
 
 
-def test_groups_of_raters_that_share_no_unit_are_said() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=80)
-    matrix = np.where(rng.random((6, 80)) < 0.9, truth, 1 - truth).astype(float)
-    matrix[:3, 40:] = np.nan
-    matrix[3:, :40] = np.nan
-    assert any(
-        "fall into 2 groups that share no unit" in note for note in dawid_skene(Ratings.from_matrix(matrix)).notes
+def two_groups(seed: int, raters: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """The truth of 80 units, and the labels of two groups of raters, one for each half; all are right in 85 %.
+
+    The first half has the label 1 in a tenth of its units, the second in nine tenths.
+    """
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(80) < np.repeat([0.1, 0.9], 40)).astype(int)
+    matrix = np.where(rng.random((2 * raters, 80)) < 0.85, truth, 1 - truth).astype(float)
+    matrix[:raters, 40:] = np.nan
+    matrix[raters:, :40] = np.nan
+    return truth, matrix
+
+
+@pytest.mark.parametrize("raters", [2, 3])
+@pytest.mark.parametrize("study", [0, 3, 4])
+def test_no_start_overturns_the_labels_of_a_group_that_nothing_ties_to_the_others(study: int, raters: int) -> None:
+    """Fitted together, taking one group for liars makes the shares of the classes alike, which is likelier."""
+    truth, matrix = two_groups(study, raters)
+    ratings = Ratings.from_matrix(matrix, labels=[0, 1])
+    for seed in range(2):
+        skene = dawid_skene(ratings, seed=seed)
+        for found in (skene, mace(ratings, seed=seed)):
+            right = np.array(found.unit_labels) == truth
+            assert min(right[:40].mean(), right[40:].mean()) > 0.5
+        assert min(skene.accuracy[:raters].mean(), skene.accuracy[raters:].mean()) > 0.5
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5])
+def test_what_an_unconnected_group_says_changes_nothing_of_the_others(smoothing: float) -> None:
+    _, matrix = two_groups(7)
+    both = Ratings.from_matrix(matrix, labels=[0, 1])
+    alone = Ratings.from_matrix(np.where(np.arange(80) < 40, matrix, np.nan), labels=[0, 1])
+    one, whole = dawid_skene(alone, smoothing=smoothing), dawid_skene(both, smoothing=smoothing)
+    np.testing.assert_array_equal(one.posterior[:40], whole.posterior[:40])
+    np.testing.assert_array_equal(one.accuracy[:3], whole.accuracy[:3])
+    np.testing.assert_array_equal(one.confusion[:3], whole.confusion[:3])
+    np.testing.assert_array_equal(one.seen[:3], whole.seen[:3])
+    first, second = mace(alone), mace(both)
+    np.testing.assert_array_equal(first.posterior[:40], second.posterior[:40])
+    np.testing.assert_array_equal(first.competence[:3], second.competence[:3])
+
+
+def test_the_fit_of_groups_is_the_sum_of_theirs_and_their_shares_are_weighed_by_units() -> None:
+    _, matrix = two_groups(8)
+    matrix[:, 60:] = np.nan
+    parts = [dawid_skene(Ratings.from_matrix(rows, labels=[0, 1])) for rows in (matrix[:3], matrix[3:])]
+    whole = dawid_skene(Ratings.from_matrix(matrix, labels=[0, 1]), resamples=50)
+    fits = [one.fit for one in parts]
+    assert whole.fit is not None
+    assert fits[0] is not None
+    assert fits[1] is not None
+    assert whole.fit.log_likelihood == pytest.approx(fits[0].log_likelihood + fits[1].log_likelihood)
+    assert whole.fit.objective == pytest.approx(max(fits[0].starts) + max(fits[1].starts), rel=1e-5)
+    assert whole.fit.starts == pytest.approx(np.add(fits[0].starts, fits[1].starts))
+    assert (whole.fit.iterations, whole.fit.reached) == (
+        max(one.iterations for one in fits if one),
+        min(one.reached for one in fits if one),
     )
+    np.testing.assert_allclose(whole.prevalence, (40 * parts[0].prevalence + 20 * parts[1].prevalence) / 60)
+    assert whole.prevalence_interval is not None
+    assert (whole.prevalence_interval[:, 0] <= whole.prevalence).all()
+    assert (whole.prevalence <= whole.prevalence_interval[:, 1]).all()
+    assert whole.accuracy_interval is not None
+    assert not np.isnan(whole.accuracy_interval).any()
+
+
+def test_a_group_of_one_mind_keeps_its_labels() -> None:
+    rows = [["a", "b", "a", "b", None, None]] * 3 + [[None] * 4 + ["b", "b"]] * 2
+    for found in (dawid_skene(Ratings.from_rows(rows, labels=["a", "b", "c"])), mace(Ratings.from_rows(rows))):
+        assert found.unit_labels == ("a", "b", "a", "b", "b", "b")
+
+
+def test_groups_of_raters_that_share_no_unit_are_said() -> None:
+    _, matrix = two_groups(0)
+    matrix[5] = np.nan
+    notes = dawid_skene(Ratings.from_matrix(matrix)).notes
+    assert any("fall into 2 groups that share no unit: each is fitted by itself" in note for note in notes)
+    assert any(note.startswith("of 1 of 2 groups no unit was rated by three raters") for note in notes)
     assert not any("groups" in note for note in dawid_skene(Ratings.from_matrix(matrix[:3, :40])).notes)
 
 

@@ -534,3 +534,21 @@ def test_no_probability_is_above_one_and_all_are_taken_where_there_are_no_more()
     assert [one.probability for one in draw_to_label(there, 20)] == [1.0] * 9
     with pytest.raises(InvalidInput, match="0 units"):
         draw_to_label(there, 0)
+
+
+@pytest.mark.parametrize("n_strata", [1, 2, 3])
+def test_each_stratum_takes_a_degree_of_freedom_of_the_interval_of_a_mean(n_strata: int) -> None:
+    """How much wider 95 % is than 50 % tells the degrees of freedom of t, whatever the standard error."""
+    rng = np.random.default_rng(0)
+    human = np.where(np.arange(60) < 9, rng.normal(size=60), np.nan)
+    halves = []
+    for level in (0.95, 0.5):
+        found = prediction_powered_mean(
+            human, rng.normal(size=60), Resampling(level=level), strata=(np.arange(60) % n_strata).tolist()
+        )[0]
+        assert found.low is not None
+        assert found.high is not None
+        halves.append(found.high - found.low)
+    freedom = 9 - n_strata
+    expected = stats.t.ppf(0.975, freedom) / stats.t.ppf(0.75, freedom)
+    assert halves[0] / halves[1] == pytest.approx(expected)

@@ -223,8 +223,12 @@ class TestScores:
     @pytest.mark.slow
     def test_a_batch_gives_what_single_items_give(self) -> None:
         records = [{"question": "q", "answer": "word " * n + "1964"} for n in (0, 3, 40, 7, 0)]
+        embedder().forget()
         together = scores("abstention", *records)
-        alone = [scores("abstention", record)[0] for record in records]
+        alone = []
+        for record in records:
+            embedder().forget()
+            alone.append(scores("abstention", record)[0])
         assert [one.value for one in together] == [one.value for one in alone]
         for one, other in zip(together, alone, strict=True):
             assert one.details is not None
@@ -378,4 +382,25 @@ def test_embeddings_are_those_of_the_library() -> None:
 
     direct = SentenceTransformer(str(get_model_path()), device="cpu")
     expected = np.array([direct.encode(text) for text in texts])
+    embedder().forget()
     assert np.allclose(embedder().sentences(texts), expected, atol=1e-5)
+
+
+def test_a_text_is_embedded_once_and_comes_in_its_place_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, asked = embedder(), []
+    encode = model._model.encode
+
+    def counting(texts: list[str], **how: object) -> object:
+        asked.extend(texts)
+        return encode(texts, **how)
+
+    monkeypatch.setattr(model._model, "encode", counting)
+    monkeypatch.setattr("annotators.scorers.embedder.KEPT", 3)
+    model.forget()
+    first = model.sentences(["one", "two", "one", "three"])
+    again = model.sentences(["three", "four", "one"])
+    assert sorted(asked) == ["four", "one", "three", "two"]
+    assert (again[[0, 2]] == first[[3, 0]]).all()
+    model.sentences(["two"])  # was asked for longest ago
+    assert asked[-1] == "two"
+    assert model.sentences([]).shape == (0, model.dimensions)

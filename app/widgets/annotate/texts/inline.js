@@ -43,7 +43,8 @@ const SPECIAL = /[\\`*_~[\]!<&$]/g;
 const BREAK = /<br[ \t]*\/?>/iy;
 const PLACE = /<PIC>/y;
 const SCRIPT = /<(\/?)(sub|sup)>/iy;
-const ADDRESS = /\([ \t]*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:[ \t\n]+(?:"[^"\n]*"|'[^'\n]*'))?[ \t]*\)/y;
+// Blanks that could belong to one repetition or the next are few: a long run of them would be divided in every way.
+const ADDRESS = /\([ \t]{0,20}(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:[ \t\n]{1,20}(?:"[^"\n]*"|'[^'\n]*'))?[ \t]{0,20}\)/y;
 const LONGEST_ADDRESS = 2000;
 const ENVIRONMENT = /\\begin\{(equation|align|aligned|gather|gathered|multline|cases|array|[bpvBV]?matrix)(\*?)\}/y;
 const ESCAPED = /[!-/:-@[-`{-~]/;

@@ -24,7 +24,7 @@ const WIDEST = 100; // columns of a table
 const FORMULA_LINES = 40;
 
 const HEADING = /^[ \t]{0,3}(#{1,6})(?:[ \t]+|$)/;
-const FENCE = /^[ \t]*(`{3,}|~{3,})[ \t]*([^`\n]*)$/;
+const FENCE = /^[ \t]*(`{3,}(?!`)|~{3,}(?!~))([^`\n]*)$/;
 const QUOTE = /^[ \t]{0,3}>[ \t]?/;
 const BULLET = /^([ \t]*)([-*+]|(\d{1,9})[.)])(?:[ \t]+(?=\S)|[ \t]*$)/;
 const ALIGNS = /^:?-+:?$/;
@@ -288,7 +288,7 @@ class Parser {
   #isTable(lines, at) {
     if (at + 1 >= lines.length || !this.#text(lines[at]).includes('|')) return false;
     const below = this.#text(lines[at + 1]);
-    if (!/^[ \t]*\|?[ \t]*:?-/.test(below) || !below.includes('|')) return false;
+    if (!/^[ \t]*(?:\|[ \t]*)?:?-/.test(below) || !below.includes('|')) return false;
     const cells = cellsOf(lines[at + 1], below);
     return cells.length <= WIDEST && cells.every(([from, to]) => ALIGNS.test(this.raw.slice(from, to)));
   }
