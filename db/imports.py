@@ -224,12 +224,14 @@ class Staged:
                 number, following = 0, next(self._parts, None)
                 while following is not None:
                     with turns.turn() as session:
+                        turn = _Part()
                         for _ in range(turns.parts):
                             if self._last is None or following is None:
                                 break
-                            self._batch.write(session, self._last)
+                            turn.join(self._last)
                             self._last, following = following, next(self._parts, None)
                             number += 1
+                        self._batch.write(session, turn)
                     if written is not None:
                         written(number / self._n_parts)
         # After their rows: bytes that a row stands for are not taken away by another import that is taken back.
@@ -397,6 +399,12 @@ class _Part:
     new: list[NewVersion] = field(default_factory=list)
     scores: list[tuple[int, list[Normal]]] = field(default_factory=list)
     rows: int = 0
+
+    def join(self, other: _Part) -> None:
+        """Take in what stands in another one: few long statements are quicker than many short ones."""
+        self.new += other.new
+        self.scores += other.scores
+        self.rows += other.rows
 
 
 class _Kept:

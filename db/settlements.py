@@ -232,8 +232,7 @@ def _settled_block(
     assert study.id is not None
     ids = [row[0] for row in rows]
     labels, adjudicated = current_labels(session, study.id, ids), adjudicated_labels(session, ids)
-    for about in rows:
-        study_item_id = about[0]
+    for study_item_id, external_id, number, question_key, system in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
@@ -247,7 +246,11 @@ def _settled_block(
             else:
                 state, value = "open", None
             yield SettledUnit(
-                *about,
+                study_item_id,
+                external_id,
+                number,
+                question_key,
+                system,
                 criterion,
                 target,
                 state,
