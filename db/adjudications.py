@@ -252,7 +252,7 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         place = session.get_one(StudyItem, study_item_id)
         study = session.get_one(Study, place.study_id)
         protocol = protocol_of(study)
-        annotations = _annotations(session, study_item_id)
+        annotations = _annotations(session, study, study_item_id)
         _check_has_judged(session, study, study_item_id, actor)
         raters = _raters(session, study, annotations)
         last = Assignment(id=0, study_id=place.study_id, study_item_id=study_item_id, queue=0)
@@ -277,11 +277,12 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         )
 
 
-def _annotations(session: Session, study_item_id: int) -> list[Annotation]:
+def _annotations(session: Session, study: Study, study_item_id: int) -> list[Annotation]:
     newer = aliased(Annotation)
     query = (
         select(Annotation)
         .where(
+            Annotation.study_id == study.id,
             Annotation.study_item_id == study_item_id,
             col(Annotation.kind).in_(COUNTING),
             ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
@@ -435,7 +436,7 @@ def adjudicate(
         if settlement.state == SettlementState.ADJUDICATED and not again:
             raise Conflict("Somebody else has adjudicated this item meanwhile. Go on with the next one.")
         _check_has_judged(session, study, study_item_id, actor)
-        refusal = _refusal(study, _annotations(session, study_item_id), actor)
+        refusal = _refusal(study, _annotations(session, study, study_item_id), actor)
         if refusal:
             raise NotAllowed(refusal)
         if from_browser:
@@ -489,7 +490,8 @@ def _checked(
     decisions: Sequence[UnitDecision],
     reason: str | None,
 ) -> list[AdjudicatedLabel]:
-    labels = current_labels(session, [study_item_id])[study_item_id]
+    assert study.id is not None
+    labels = current_labels(session, study.id, [study_item_id])[study_item_id]
     settled = {(name, target): one for name, target, one in settle_item(protocol, labels, study.rule)}
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
     for decision in decisions:

@@ -107,7 +107,11 @@ def withdraw_batch(
 def _refuse_second_labels(session: Session, batch: Batch) -> None:
     """Labels by the same people for the same items that came meanwhile stand; both would count."""
     other = aliased(Annotation)
-    same = (col(other.study_item_id) == Annotation.study_item_id) & (col(other.person_id) == Annotation.person_id)
+    same = (
+        (col(other.study_id) == Annotation.study_id)
+        & (col(other.study_item_id) == Annotation.study_item_id)
+        & (col(other.person_id) == Annotation.person_id)
+    )
     elsewhere = col(other.assignment_id) != Annotation.assignment_id
     standing = col(other.batch_id).is_(None) | col(other.batch_id).not_in(withdrawn_batches())
     query = pick(Annotation.id).join(other, same & elsewhere & standing).where(col(Annotation.batch_id) == batch.id)

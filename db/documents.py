@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -86,31 +88,78 @@ def document_file(data_folder: Path, sha256: str) -> Path:
 
 
 def store(data_folder: Path, found: Bytes) -> Path | None:
-    """Copy the bytes into the data folder, whole or not at all; the new file, or None when there was one.
+    """Copy the bytes into the data folder, whole or not at all; the new file, or None when there was one."""
+    return next(iter(list(store_all(data_folder, [found]))), None)
 
-    A file that was there and is not what its name says, because a disk failed, is replaced.
+
+def store_all(data_folder: Path, found: Iterable[Bytes]) -> Iterator[Path]:
+    """Copy the bytes of documents into the data folder, each whole or not at all; the files that are new.
+
+    A group of them is written before the disk is waited for, for all of the group at once: a hundred small files take
+    little longer than one. When the iteration has ended the disk has everything, names included. A file that was there
+    and is not what its name says, because a disk failed, is replaced.
     """
+    folders = {data_folder}
+    waiting = iter(found)
+    with ThreadPoolExecutor(_SYNCED_AT_ONCE, thread_name_prefix="sync") as pool:
+        while group := list(islice(waiting, _A_GROUP)):
+            copies: list[_Copy] = []
+            try:
+                for one in group:
+                    _copy(data_folder, one, copies)
+                for _ in pool.map(_sync, [copy.written for copy in copies]):
+                    pass
+                for copy in copies:
+                    copy.written.replace(copy.target)
+            except BaseException:
+                for copy in copies:
+                    copy.written.unlink(missing_ok=True)
+                raise
+            folders |= {copy.target.parent for copy in copies}
+            yield from (copy.target for copy in copies if copy.is_new)
+        if len(folders) > 1:
+            for _ in pool.map(_sync, sorted(folders)):
+                pass
+
+
+_A_GROUP = 128
+_SYNCED_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """Bytes that are written under a name of their own, and where they belong."""
+
+    written: Path
+    target: Path
+    is_new: bool
+
+
+def _copy(data_folder: Path, found: Bytes, copies: list[_Copy]) -> None:
+    """Write a copy of the bytes, unless they are there, and note it in `copies` before anything can fail."""
     target = document_file(data_folder, found.sha256)
     was_there = target.exists()
     if was_there and _is_whole(target, found):
-        return None
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+    copies.append(_Copy(Path(name), target, not was_there))
+    digest = hashlib.sha256()
+    with os.fdopen(handle, "wb") as out, found.path.open("rb", buffering=0) as source:
+        while block := source.read(1 << 20):
+            digest.update(block)
+            out.write(block)
+    if digest.hexdigest() != found.sha256:
+        raise InvalidInput(f"{found.path.name} changed while it was read. Supply it again.")
+
+
+def _sync(path: Path) -> None:
+    """Wait until the disk has a file, or the names in a folder."""
+    handle = os.open(path, os.O_RDONLY)
     try:
-        digest = hashlib.sha256()
-        with os.fdopen(handle, "wb") as out, found.path.open("rb") as source:
-            while block := source.read(1 << 20):
-                digest.update(block)
-                out.write(block)
-            out.flush()
-            os.fsync(out.fileno())
-        if digest.hexdigest() != found.sha256:
-            raise InvalidInput(f"{found.path.name} changed while it was read. Supply it again.")
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return None if was_there else target
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _is_whole(file: Path, found: Bytes) -> bool:

@@ -71,7 +71,9 @@ class NewVersion(NamedTuple):
     @property
     def rows(self) -> int:
         """About how many rows it takes."""
-        return 2 + sum(len(self.item.get(name, ())) for name in ("documents", "evidence", "claims", "images", "scores"))
+        get = self.item.get
+        parts = get("documents", ()), get("evidence", ()), get("claims", ()), get("images", ()), get("scores", ())
+        return 2 + sum(map(len, parts))
 
 
 @dataclass(slots=True)
@@ -347,8 +349,9 @@ def documents_of(items: Iterable[Normal]) -> set[str]:
     keys: set[str] = set()
     for item in items:
         keys.update(item.get("documents", ()))
-        keys.update(part["document"] for part in item.get("evidence", ()) if "document" in part)
-        keys.update(part["document"] for part in item.get("images", ()) if "document" in part)
+        for part in (*item.get("evidence", ()), *item.get("images", ())):
+            if "document" in part:
+                keys.add(part["document"])
     return keys
 
 

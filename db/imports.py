@@ -10,7 +10,6 @@ import pickle
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -23,7 +22,7 @@ from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError
-from db.documents import ATTACHED, Bytes, store
+from db.documents import ATTACHED, Bytes, store_all
 from db.engine import Database, dumps, insert_many
 from db.import_documents import Supplied, complete, look_at_all
 from db.import_rows import NewVersion, Origin, RowWriter, documents_of, documents_there, missing_scores, sort_block
@@ -48,7 +47,6 @@ _DOCUMENT = (
     "project_id", "key", "title", "sha256", "media_type", "n_pages", "page_sizes", "extra", "batch_id", "created_at",
 )  # fmt: skip
 _IN_MEMORY = 8 << 20
-_STORED_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,19 +224,18 @@ class Staged:
                 number, following = 0, next(self._parts, None)
                 while following is not None:
                     with turns.turn() as session:
+                        turn = _Part()
                         for _ in range(turns.parts):
                             if self._last is None or following is None:
                                 break
-                            self._batch.write(session, self._last)
+                            turn.join(self._last)
                             self._last, following = following, next(self._parts, None)
                             number += 1
+                        self._batch.write(session, turn)
                     if written is not None:
                         written(number / self._n_parts)
         # After their rows: bytes that a row stands for are not taken away by another import that is taken back.
-        if found := self._documents.bytes:
-            with ThreadPoolExecutor(_STORED_AT_ONCE) as pool:  # which wait for the disk together
-                for _ in pool.map(self._store, found):
-                    pass
+        self._store(self._documents.bytes)
 
     def publish(self, session: Session) -> None:
         """Write what is left, log the import, and let everybody see it; in the caller's writing transaction."""
@@ -250,8 +247,7 @@ class Staged:
             self._batch.write(session, self._last)
         for block in _blocks(self._documents.gaining, BLOCK):
             self._batch.complete(session, block)
-        for found in [one.found for one in self._documents.gaining if one.found]:
-            self._store(found)
+        self._store([one.found for one in self._documents.gaining if one.found])
         self.report.batch = self._batch.publish(session, self.report)
 
     def take_back(self, db: Database, actor: Actor, project_id: int) -> None:
@@ -261,10 +257,11 @@ class Staged:
             with db.write() as session:
                 forget_bytes(session, self._data_folder, self._stored)
 
-    def _store(self, found: Bytes) -> None:
-        assert self._data_folder is not None
-        if store(self._data_folder, found) is not None:
-            self._stored.append(found.sha256)
+    def _store(self, found: Sequence[Bytes]) -> None:
+        if found:
+            assert self._data_folder is not None
+            for path in store_all(self._data_folder, found):
+                self._stored.append(path.name)
 
 
 # Checking -------------------------------------------------------------------------------------------------------------
@@ -402,6 +399,12 @@ class _Part:
     new: list[NewVersion] = field(default_factory=list)
     scores: list[tuple[int, list[Normal]]] = field(default_factory=list)
     rows: int = 0
+
+    def join(self, other: _Part) -> None:
+        """Take in what stands in another one: few long statements are quicker than many short ones."""
+        self.new += other.new
+        self.scores += other.scores
+        self.rows += other.rows
 
 
 class _Kept:

@@ -12,7 +12,7 @@ from sqlmodel import Session, col
 
 from db.models import Claim, Document, Evidence, Image, Item, ItemDocument, ItemVersion, Question
 from db.normal import Normal, canonical
-from db.query import in_clause, is_sqlite, pick
+from db.query import in_clause, is_sqlite, pick, plain_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +228,9 @@ _SCORES = (
 )
 
 
-def _query(session: Session, sql: str, column: str, version_ids: Sequence[int]) -> Any:
+def _query(session: Session, sql: str, column: str, version_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     condition, values = in_clause(session, column, version_ids)
-    return session.connection().exec_driver_sql(sql.format(condition), values).fetchall()
+    return plain_rows(session, sql.format(condition), values)
 
 
 def _passed(text: Any) -> Any:

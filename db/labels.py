@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from sqlmodel import Session, col, select
 
@@ -31,16 +32,16 @@ from db.models import (
 )
 from db.parsed import Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.query import fresh_ids
+from db.query import fresh_ids, is_sqlite
 from db.settlements import update_settlements
 from db.studies import protocol_of
 from db.tallies import Tallies
 
 _SHOWN = 20
+_REMEMBERED = 10_000
 
 
-@dataclass(frozen=True)
-class ForeignLabel:
+class ForeignLabel(NamedTuple):
     """One row of a table of labels: who gave which value to which target of which item, and the row's line."""
 
     line: int
@@ -199,7 +200,8 @@ def add_labels(session: Session, actor: Actor, study: Study, *, checked: Checked
     return LabelImport(batch.id, checked.n, len(grouped), sorted(people))
 
 
-_Cell = tuple[str, str, Any, str | None, datetime | None]
+_Cell = tuple[str, str, str, str | None, datetime | None]
+"""Criterion, target, value as JSON, comment and time."""
 _Grouped = dict[tuple[int, str], list[_Cell]]
 
 
@@ -225,30 +227,33 @@ def _grouped(
     problems: list[Rejected] = []
     criteria = {criterion.name: criterion for criterion in protocol.criteria}
 
-    def cell_of(row: ForeignLabel) -> tuple[str, Any]:
-        if row.item not in items:
-            raise InvalidInput(f"item {row.item!r} is not in the study. Import it, or leave the row out.")
-        if row.criterion not in criteria:
-            raise InvalidInput(f"{row.criterion!r} is no criterion of the protocol. Known: {', '.join(criteria)}.")
-        criterion, target = criteria[row.criterion], row.target or "item"
-        kind, value = target_kind(target), criterion.parse(row.value)
+    @lru_cache(_REMEMBERED)  # few rows differ in more than their item and annotator
+    def fitting(name: str, target: str, value: str) -> str:
+        """The value as JSON, when there is such a criterion, it has such a value and is about such a target."""
+        if name not in criteria:
+            raise InvalidInput(f"{name!r} is no criterion of the protocol. Known: {', '.join(criteria)}.")
+        criterion = criteria[name]
+        kind, parsed = target_kind(target), criterion.parse(value)
         if kind != criterion.target:
-            raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {row.criterion!r} is about.")
-        first = seen.setdefault((row.item, row.annotator, row.criterion, target), row.line)
-        if first != row.line:
-            raise InvalidInput(
-                f"{row.annotator!r} labels {row.criterion!r} of {row.item!r} ({target}) again; the first time is line "
-                f"{first}. Keep one of the two."
-            )
-        return target, value
+            raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {name!r} is about.")
+        return dumps(parsed)
 
-    for row in rows:
+    for line, item, annotator, criterion, given, value, time, comment in rows:
+        target = given or "item"
         try:
-            target, value = cell_of(row)
+            if item not in items:
+                raise InvalidInput(f"item {item!r} is not in the study. Import it, or leave the row out.")
+            fits = fitting(criterion, target, value)
+            first = seen.setdefault((item, annotator, criterion, target), line)
+            if first != line:
+                raise InvalidInput(
+                    f"{annotator!r} labels {criterion!r} of {item!r} ({target}) again; the first time is line {first}. "
+                    "Keep one of the two."
+                )
         except AssayError as error:
-            problems.append(Rejected(source, row.line, str(error)))
+            problems.append(Rejected(source, line, str(error)))
             continue
-        grouped[items[row.item], row.annotator].append((row.criterion, target, value, row.comment, row.time))
+        grouped[items[item], annotator].append((criterion, target, fits, comment, time))
     return grouped, problems
 
 
@@ -299,47 +304,29 @@ def _repeats(session: Session, study_id: int, pairs: set[tuple[int, int]]) -> li
 
 
 def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, people: dict[str, int]) -> None:
-    connection, counts = session.connection(), Tallies(study.id or 0)
-    n, moment = len(grouped), now()
-    sqlite = connection.dialect.name == "sqlite"
+    assert study.id is not None
+    connection, study_id, steps = session.connection(), study.id, len(study.protocol["steps"])
+    n, sqlite, moment = len(grouped), is_sqlite(session), now()
     assignment_ids, submission_ids = fresh_ids(session, "assignment", n), fresh_ids(session, "submission", n)
     assignments, submissions, annotations, labels = [], [], [], []
-
-    def at(time: datetime | None) -> Any:
-        chosen = time or moment
-        return chosen.replace(tzinfo=None).isoformat(sep=" ") if sqlite else chosen
-
-    for number, ((study_item_id, annotator), cells) in enumerate(sorted(grouped.items())):
-        assignment_id, submission_id, person_id = (
-            assignment_ids[number],
-            submission_ids[number],
-            people[annotator],
-        )
-        when = at(max((time for *_, time in cells if time), default=None))
-        steps = len(study.protocol["steps"])
+    submitted, imported = AssignmentState.SUBMITTED.value, AnnotationKind.IMPORTED.value
+    for number, ((study_item_id, annotator), assignment_id, submission_id) in enumerate(
+        zip(sorted(grouped), assignment_ids, submission_ids, strict=True)
+    ):
+        cells, person_id = grouped[study_item_id, annotator], people[annotator]
+        at = max((cell[4] for cell in cells if cell[4]), default=moment)
+        when = at.replace(tzinfo=None).isoformat(sep=" ") if sqlite else at
         assignments.append(
-            (
-                assignment_id,
-                study.id,
-                study_item_id,
-                person_id,
-                "imported",
-                AssignmentState.SUBMITTED,
-                0,
-                1,
-                steps,
-                when,
-            )
+            (assignment_id, study_id, study_item_id, person_id, "imported", submitted, 0, 1, steps, when)
         )
         submissions.append(
             (submission_id, f"import-{batch_id}-{number}", assignment_id, 1, steps - 1, person_id, "[]", when)
         )
-        annotations.append(
-            (study.id, study_item_id, assignment_id, 1, person_id, AnnotationKind.IMPORTED, batch_id, when)
-        )
-        for criterion, target, value, comment, _ in cells:
-            labels.append((submission_id, assignment_id, 1, criterion, target, dumps(value), False, comment))
-        counts.move(None, AssignmentState.SUBMITTED, person_id)
+        annotations.append((study_id, study_item_id, assignment_id, 1, person_id, imported, batch_id, when))
+        labels += [
+            (submission_id, assignment_id, 1, criterion, target, value, False, comment)
+            for criterion, target, value, comment, _ in cells
+        ]
     insert_many(
         connection,
         "assignment",
@@ -352,9 +339,12 @@ def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, pe
     insert_many(connection, "annotation", columns, annotations)
     columns = ["submission_id", "assignment_id", "sitting", "criterion", "target", "value", "cannot_judge", "comment"]
     insert_many(connection, "label", columns, labels)
+    counts = Tallies(study_id)
+    for annotator, n_items in Counter(annotator for _, annotator in grouped).items():
+        counts.move(None, AssignmentState.SUBMITTED, people[annotator], n=n_items)
     for person_id in people.values():
         if session.get(StudyMember, (study.id, person_id)) is None and study.settings.get("foreign"):
-            session.add(StudyMember(study_id=study.id or 0, person_id=person_id))
+            session.add(StudyMember(study_id=study_id, person_id=person_id))
     counts.write(session)
     session.flush()
 
@@ -362,7 +352,11 @@ def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, pe
 def targets_in(rows: Iterable[ForeignLabel], source: str) -> dict[str, TargetKind]:
     """Criterion → the kind of its targets in a table; one criterion with two kinds is an error naming the line."""
     found: dict[str, TargetKind] = {}
+    seen: set[tuple[str, str]] = set()
     for row in rows:
+        if (row.criterion, row.target) in seen:
+            continue
+        seen.add((row.criterion, row.target))
         try:
             kind = target_kind(row.target or "item")
         except AssayError as error:

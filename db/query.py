@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 from sqlalchemy import Select, Table, select
+from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
 
@@ -30,6 +31,20 @@ def is_sqlite(session: Session) -> bool:
 def mark(session: Session) -> str:
     """How the driver marks a parameter."""
     return "?" if is_sqlite(session) else "%s"
+
+
+def plain_rows(session: Session, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """All rows of a query as the driver gives them: SQLAlchemy's rows cost as much again as reading them does."""
+    connection = session.connection()
+    result = connection.exec_driver_sql(sql, parameters)
+    assert result.cursor is not None
+    kind = connection.dialect.loaded_dbapi.Error
+    try:
+        return list(result.cursor.fetchall())
+    except kind as error:  # as SQLAlchemy would raise it, so that it is explained in words (db/engine.py)
+        raise DBAPIError.instance(sql, None, error, kind, hide_parameters=True, dialect=connection.dialect) from error
+    finally:
+        result.close()
 
 
 def in_clause(session: Session, column: str, values: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, Select, bindparam, text
+import orjson
+from sqlalchemy import BindParameter, Select, bindparam
 from sqlalchemy import select as sql_select
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col
 
 from annotators.protocols import Protocol
 from annotators.settling import Outcome, Settled, is_settled_by_votes, settle, vote
@@ -19,48 +21,38 @@ from db.models import (
     Adjudication,
     Annotation,
     AnnotationKind,
-    Assignment,
-    AssignmentState,
-    GivenLabel,
-    Item,
-    ItemVersion,
-    Settlement,
     SettlementState,
     Study,
-    StudyItem,
 )
-from db.query import table_of
+from db.query import in_clause, is_sqlite, mark, pick, plain_rows, table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
 
 _AT_ONCE = 500
 _REMEMBERED = 10_000
-_MOST_PARAMETERS = 10_000  # of one statement; SQLite allows 32,766
 
-_ENSURE = text(
+_ENSURE = (
     "INSERT INTO settlement (study_item_id, study_id, state, n_annotations, n_disputed, dispute) "
-    "VALUES (:item, :study, 'pending', 0, 0, 0) ON CONFLICT DO NOTHING"
+    "VALUES ({mark}, {mark}, 'pending', 0, 0, 0) ON CONFLICT DO NOTHING"
 )
-_LOCKED = (
-    select(Settlement)
-    .where(col(Settlement.study_item_id).in_(bindparam("ids", expanding=True)))
-    .order_by(col(Settlement.study_item_id))
-    .with_for_update()
-)
-_RETURNED = select(Assignment.study_item_id).where(
-    col(Assignment.study_item_id).in_(bindparam("ids", expanding=True)), Assignment.state == AssignmentState.RETURNED
-)
+_STANDING = "SELECT study_item_id, state, n_disputed, dispute FROM settlement WHERE {} ORDER BY study_item_id"
+_RETURNED = "SELECT study_item_id FROM assignment WHERE {} AND state = 'returned'"
 """Items that an annotator has been asked to judge again: what they said stands, and is about to change."""
+_STANDS = (
+    "UPDATE settlement SET state = {mark}, n_annotations = {mark}, n_disputed = {mark}, dispute = {mark} "
+    "WHERE study_item_id = {mark}"
+)
 
 
-@dataclass(frozen=True)
-class SettledUnit:
+class SettledUnit(NamedTuple):
     """One criterion and target of an item with its final label, or open."""
 
     study_item_id: int
     external_id: str
     item_version: int
+    question_key: str
+    system: str
     criterion: str
     target: str
     state: str
@@ -80,44 +72,65 @@ class ItemLabels:
     cannot: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
 
 
-def _current() -> tuple[Select[Any], Select[Any]]:
-    """Two plain queries, on tables rather than classes: every submission runs them, and exports read a million rows."""
-    given, label, newer = table_of(Annotation).c, table_of(GivenLabel).c, table_of(Annotation).alias()
+def _current() -> Select[Any]:
+    """A plain query, on tables rather than classes: every submission runs it."""
+    given, newer = table_of(Annotation).c, table_of(Annotation).alias()
     ids: BindParameter[Any] = bindparam("ids", expanding=True)
-    annotations = sql_select(given.study_item_id, given.assignment_id, given.sitting).where(
+    return sql_select(given.study_item_id, given.assignment_id, given.sitting).where(
+        given.study_id == bindparam("study"),  # by which annotations are indexed
         given.study_item_id.in_(ids),
         given.kind.in_(COUNTING),
         given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
         ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
     )
-    columns = (label.assignment_id, label.sitting, label.criterion, label.target, label.value, label.cannot_judge)
-    return annotations, sql_select(*columns).where(label.assignment_id.in_(ids)).order_by(label.id)
 
 
-_CURRENT, _LABELS = _current()
+_CURRENT = _current()
+_SAMPLED = """
+SELECT x.id, i.external_id, v.number, q.key, i.system
+FROM study_item x
+JOIN item_version v ON v.id = x.item_version_id
+JOIN item i ON i.id = v.item_id
+JOIN question q ON q.id = i.question_id
+WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
+ORDER BY x.position
+"""
+_LABELS = "SELECT assignment_id, sitting, criterion, target, value, cannot_judge FROM label WHERE {} ORDER BY id"
 
 
-def current_labels(session: Session, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
-    """The labels of annotations that count and that none supersedes, for some study items."""
-    connection = session.connection()
-    annotations = connection.execute(_CURRENT, {"ids": list(study_item_ids)}).all()
+def current_labels(session: Session, study_id: int, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
+    """The labels of annotations that count and that none supersedes, for some items of a study."""
+    annotations = session.connection().execute(_CURRENT, {"study": study_id, "ids": list(study_item_ids)})
     found: dict[int, ItemLabels] = defaultdict(ItemLabels)
     of: dict[tuple[int, int], ItemLabels] = {}
     for study_item_id, assignment_id, sitting in annotations:
         of[assignment_id, sitting] = labels = found[study_item_id]
         labels.n_annotations += 1
-    assignments = sorted({assignment_id for assignment_id, _ in of})
-    blocks = (assignments[start : start + _MOST_PARAMETERS] for start in range(0, len(assignments), _MOST_PARAMETERS))
-    rows = (row for block in blocks for row in connection.execute(_LABELS, {"ids": block}))
-    for assignment_id, sitting, criterion, target, value, cannot in rows:
+    if not of:
+        return found
+    condition, values = in_clause(session, "assignment_id", sorted({assignment_id for assignment_id, _ in of}))
+    as_text = is_sqlite(session)
+    for assignment_id, sitting, criterion, target, value, cannot in plain_rows(
+        session, _LABELS.format(condition), values
+    ):
         counted = of.get((assignment_id, sitting))
         if counted is None:
             continue
         if cannot:
             counted.cannot[criterion, target] += 1
         else:
-            counted.values[criterion, target].append(value)
+            counted.values[criterion, target].append(_parsed(value) if as_text and isinstance(value, str) else value)
     return found
+
+
+def _parsed(text: str) -> Any:
+    """A value of its JSON text. Words are remembered, lists are not: somebody might change one."""
+    return _word(text) if text.startswith('"') else orjson.loads(text)
+
+
+@lru_cache(_REMEMBERED)
+def _word(text: str) -> Any:
+    return orjson.loads(text)
 
 
 Known = dict[tuple[object, ...], Settled]
@@ -129,11 +142,13 @@ def settle_item(
 ) -> Iterator[tuple[str, str, Settled]]:
     """(criterion, target, what the votes say) of every unit, in the protocol's order."""
     known = {} if known is None else known
+    targets: dict[str, set[str]] = defaultdict(set)
+    for name, target in (*labels.values, *labels.cannot):
+        targets[name].add(target)
     for criterion in protocol.criteria:
-        if not is_settled_by_votes(criterion):
+        if criterion.name not in targets or not is_settled_by_votes(criterion):
             continue
-        targets = {target for name, target in [*labels.values, *labels.cannot] if name == criterion.name}
-        for target in sorted(targets):
+        for target in sorted(targets[criterion.name]):
             values = labels.values[criterion.name, target]
             votes = (criterion.name, labels.n_annotations, *map(vote, values))
             settled = known.get(votes)
@@ -159,35 +174,41 @@ def is_disputed(protocol: Protocol, criterion: str, settled: Settled, n_annotati
 def update_settlements(session: Session, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
     """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
     assert study.id is not None
+    session.flush()  # states of assignments that the caller changed are read below
+    connection, sign = session.connection(), mark(session)
+    lock = "" if is_sqlite(session) else " FOR UPDATE"
+    known: Known = {}
     for start in range(0, len(study_item_ids), _AT_ONCE):
-        ids = list(study_item_ids[start : start + _AT_ONCE])
+        ids = sorted(study_item_ids[start : start + _AT_ONCE])
         # Two annotations of one item that are completed at once take turns here: the second sees the first.
-        session.execute(_ENSURE, [{"item": one, "study": study.id} for one in sorted(ids)])
-        rows = {row.study_item_id: row for row in session.scalars(_LOCKED, {"ids": ids})}
-        found = current_labels(session, ids)
-        returned = set(session.scalars(_RETURNED, {"ids": ids}))
-        for study_item_id in ids:
-            row, complete = rows[study_item_id], study_item_id not in returned
-            _settle_row(row, study, protocol, found[study_item_id], complete=complete)
-            session.add(rows[study_item_id])
-        session.flush()
+        connection.exec_driver_sql(_ENSURE.format(mark=sign), [(one, study.id) for one in ids])
+        condition, values = in_clause(session, "study_item_id", ids)
+        standing = plain_rows(session, _STANDING.format(condition) + lock, values)
+        labels = current_labels(session, study.id, ids)
+        returned = {one for (one,) in plain_rows(session, _RETURNED.format(condition), values)}
+        stands = [
+            _stands(row, study, protocol, labels[row[0]], known, complete=row[0] not in returned) for row in standing
+        ]
+        connection.exec_driver_sql(_STANDS.format(mark=sign), stands)
 
 
-def _settle_row(row: Settlement, study: Study, protocol: Protocol, labels: ItemLabels, *, complete: bool) -> None:
-    row.n_annotations = labels.n_annotations
-    if row.state == SettlementState.ADJUDICATED:
-        return
+def _stands(
+    row: tuple[Any, ...], study: Study, protocol: Protocol, labels: ItemLabels, known: Known, *, complete: bool
+) -> tuple[str, int, int, float, int]:
+    """The row of an item as it should be, in the order of `_STANDS`."""
+    study_item_id, state, n_disputed, dispute = row
+    if state == SettlementState.ADJUDICATED:
+        return state, labels.n_annotations, n_disputed, dispute, study_item_id
     disputed = [
         settled
-        for criterion, _, settled in settle_item(protocol, labels, study.rule)
+        for criterion, _, settled in settle_item(protocol, labels, study.rule, known)
         if is_disputed(protocol, criterion, settled, labels.n_annotations)
     ]
-    row.n_disputed = len(disputed)
-    row.dispute = sum(one.dispute for one in disputed)
     if labels.n_annotations < study.overlap or not complete:
-        row.state = SettlementState.PENDING
+        state = SettlementState.PENDING
     else:
-        row.state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
+        state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
+    return state, labels.n_annotations, len(disputed), sum(one.dispute for one in disputed), study_item_id
 
 
 def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
@@ -198,30 +219,20 @@ def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
     """
     study = session.get_one(Study, study_id)
     protocol = Protocol.model_validate(study.protocol)
-    position = -1
     known: Known = {}
-    while True:
-        rows = session.execute(
-            select(StudyItem.id, StudyItem.position, Item.external_id, ItemVersion.number)
-            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-            .join(Item, col(Item.id) == ItemVersion.item_id)
-            .where(StudyItem.study_id == study_id, StudyItem.position > position)
-            .order_by(col(StudyItem.position))
-            .limit(_AT_ONCE)
-        ).all()
-        if not rows:
-            return
-        position = rows[-1][1]
-        block = [(i, external, number) for i, _, external, number in rows]
+    query = _SAMPLED.format(mark=mark(session))
+    for start in range(0, study.n_items, _AT_ONCE):
+        block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))
         yield from _settled_block(session, study, protocol, block, known)
 
 
 def _settled_block(
-    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[int, str, int]], known: Known
+    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[Any, ...]], known: Known
 ) -> Iterator[SettledUnit]:
-    ids = [study_item_id for study_item_id, _, _ in rows]
-    labels, adjudicated = current_labels(session, ids), adjudicated_labels(session, ids)
-    for study_item_id, external_id, number in rows:
+    assert study.id is not None
+    ids = [row[0] for row in rows]
+    labels, adjudicated = current_labels(session, study.id, ids), adjudicated_labels(session, ids)
+    for study_item_id, external_id, number, question_key, system in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
@@ -238,6 +249,8 @@ def _settled_block(
                 study_item_id,
                 external_id,
                 number,
+                question_key,
+                system,
                 criterion,
                 target,
                 state,
@@ -261,15 +274,17 @@ class Decision:
 
 def adjudicated_labels(session: Session, study_item_ids: Iterable[int]) -> dict[int, dict[tuple[str, str], Decision]]:
     """Study item → unit → the decision of its last round."""
+    given, label = Adjudication, AdjudicatedLabel
     rows = session.execute(
-        select(Adjudication, AdjudicatedLabel)
-        .join(AdjudicatedLabel, col(AdjudicatedLabel.adjudication_id) == Adjudication.id)
-        .where(col(Adjudication.study_item_id).in_(list(study_item_ids)))
-        .order_by(col(Adjudication.round))
-    )
+        pick(
+            given.study_item_id, label.criterion, label.target, label.value, label.reason, given.reason,
+            given.person_id, label.overrules,
+        )
+        .join(label, col(label.adjudication_id) == given.id)
+        .where(col(given.study_item_id).in_(list(study_item_ids)))
+        .order_by(col(given.round))
+    )  # fmt: skip
     found: dict[int, dict[tuple[str, str], Decision]] = defaultdict(dict)
-    for adjudication, label in rows:
-        reason = label.reason or adjudication.reason
-        decision = Decision(label.value, reason, adjudication.person_id, label.overrules)
-        found[adjudication.study_item_id][label.criterion, label.target] = decision
+    for study_item_id, criterion, target, value, reason, of_all, person_id, overrules in rows:
+        found[study_item_id][criterion, target] = Decision(value, reason or of_all, person_id, overrules)
     return dict(found)

@@ -27,13 +27,15 @@ class Tallies:
         self._n: dict[tuple[int, str], int] = defaultdict(int)
         self._seconds: dict[tuple[int, str], float] = defaultdict(float)
 
-    def move(self, before: str | None, after: str | None, person_id: int | None = None, seconds: float = 0) -> None:
-        """One assignment went from one state to another: in the totals and, if given, in the person's counts."""
+    def move(
+        self, before: str | None, after: str | None, person_id: int | None = None, seconds: float = 0, *, n: int = 1
+    ) -> None:
+        """n assignments went from one state to another: in the totals and, if given, in the person's counts."""
         for who in {EVERYBODY, person_id or EVERYBODY}:
             if before:
-                self._n[who, before] -= 1
+                self._n[who, before] -= n
             if after:
-                self._n[who, after] += 1
+                self._n[who, after] += n
                 self._seconds[who, after] += seconds
 
     def write(self, session: Session) -> None:

@@ -7,10 +7,9 @@ from functools import lru_cache
 from itertools import islice
 
 import orjson
-from sqlmodel import Session, col
+from sqlmodel import Session
 
-from db.models import Item, ItemVersion, Question, Study, StudyItem
-from db.query import pick
+from db.models import Study
 from db.settlements import SettledUnit, stream_settled
 from exports.cells import safe, value_cell
 from exports.csv_file import CsvFile, csv_cells
@@ -29,25 +28,23 @@ def write_adjudicated(session: Session, study: Study, out: Out) -> int:
     n = 0
     units = stream_settled(session, study.id)
     while block := list(islice(units, AT_ONCE)):
-        table.add_lines(list(_lines(session, block)), len(block))
+        table.add_lines(list(_lines(block)), len(block))
         n += len(block)
     return n
 
 
-def _lines(session: Session, block: list[SettledUnit]) -> Iterator[str]:
-    rows = session.execute(
-        pick(StudyItem.id, Item.external_id, ItemVersion.number, Question.key, Item.system)
-        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-        .join(Item, col(Item.id) == ItemVersion.item_id)
-        .join(Question, col(Question.id) == Item.question_id)
-        .where(col(StudyItem.id).in_({unit.study_item_id for unit in block}))
-    ).all()
-    about = {i: csv_cells(safe(item), str(number), safe(key), safe(system)) for i, item, number, key, system in rows}
+def _lines(block: list[SettledUnit]) -> Iterator[str]:
+    last, about = None, ""
     for unit in block:
+        if unit.study_item_id != last:
+            last = unit.study_item_id
+            about = csv_cells(
+                safe(unit.external_id), str(unit.item_version), safe(unit.question_key), safe(unit.system)
+            )
         label = value_cell(unit.value) if unit.state != "open" else ""
         outcome = _outcome(unit.criterion, unit.target, label, unit.state, orjson.dumps(unit.votes))
         reason = f"{unit.n},{csv_cells(safe(unit.reason), '')[:-1]}" if unit.reason else f"{unit.n},"
-        yield f"{about[unit.study_item_id]},{outcome},{reason}"
+        yield f"{about},{outcome},{reason}"
 
 
 @lru_cache(10_000)

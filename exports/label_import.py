@@ -12,7 +12,6 @@ from typing import Literal, cast
 from annotators.errors import InvalidInput, NotFound
 from annotators.inferred_protocols import LabelColumn, criterion_name, infer_protocol
 from annotators.protocols import Protocol
-from annotators.targets import TargetKind
 from db.engine import Database
 from db.foreign_studies import import_study_of_labels, plan_study_of_labels
 from db.labels import ForeignLabel, LabelImport, LabelPlan, import_labels, plan_labels, targets_in
@@ -21,6 +20,7 @@ from db.parsed import ParsedDocument, ParsedItem, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies import find_study, study_facts
 from exports.formats.labels import LabelTable, read_labels
+from exports.garbage import seldom_collected
 
 SCALES = ("nominal", "ordinal", "interval")
 
@@ -118,6 +118,7 @@ def shortened(names: Sequence[str], most: int = 5) -> str:
 
 
 @operation(On.PROJECT, RESEARCHERS)
+@seldom_collected()
 def plan_label_table(
     db: Database,
     actor: Actor,
@@ -135,36 +136,71 @@ def plan_label_table(
     inferred. What is wrong with rows and items stands in the plan.
     """
     table = read_labels(path)
-    study_id = _study_there(db, actor, project_id, study, infer=infer)
     if not table.rows:
         table.checked()
-    if study_id is None:
-        columns = _columns(table, targets_in(table.rows, table.source), scales)
-        protocol = _inferred(study, table, columns)
-        renamed = [_renamed(row) for row in table.rows]
-        plan = plan_study_of_labels(db, actor, project_id, protocol=protocol, items=_BareItems(table), rows=renamed)
+    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales)
+    protocol = ready.protocol
+    if ready.study_id is None:
+        items = _BareItems(table)
+        plan = plan_study_of_labels(db, actor, project_id, protocol=protocol, items=items, rows=ready.rows)
     else:
-        protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
-        plan = plan_labels(db, actor, study_id, rows=_known(table.rows, protocol), source=table.source)
+        plan = plan_labels(db, actor, ready.study_id, rows=ready.rows, source=table.source)
     return LabelTablePlan(
         replace(plan, problems=sorted([*table.rejected, *plan.problems], key=lambda one: one.line)),
         table.columns,
         table.ignored,
-        _criteria(table, protocol),
-        protocol if study_id is None else None,
-        len(plan.unmatched) if study_id is None and bare_items else 0,
+        _criteria(ready),
+        protocol if ready.study_id is None else None,
+        len(plan.unmatched) if ready.study_id is None and bare_items else 0,
         dict(table.left_out),
     )
 
 
-def _criteria(table: LabelTable, protocol: Protocol) -> list[CriterionPlan]:
+@dataclass(frozen=True)
+class _Ready:
+    """A table that was read, and what it is to be stored as: both the preview and the import begin with it.
+
+    `study_id` is None where the study is to be made. `values` are those of each criterion of the table, in the order in
+    which they first appear, and how often; `rows` have the names that the protocol has for the criteria.
+    """
+
+    values: dict[str, Counter[str]]
+    study_id: int | None
+    protocol: Protocol
+    rows: list[ForeignLabel]
+
+
+def _ready(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    study: str,
+    table: LabelTable,
+    infer: bool,
+    scales: Sequence[str],
+) -> _Ready:
+    study_id = _study_there(db, actor, project_id, study, infer=infer)
+    counted = Counter((row.criterion, row.value) for row in table.rows)
+    values: dict[str, Counter[str]] = {}
+    for (criterion, value), n in counted.items():
+        values.setdefault(criterion, Counter())[value] = n
+    if study_id is None:
+        protocol = _inferred(study, table, _columns(table, values, scales))
+    else:
+        protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
+    names = {one.name for one in protocol.criteria}
+    rows = [
+        row if row.criterion in names else row._replace(criterion=criterion_name(row.criterion)) for row in table.rows
+    ]
+    return _Ready(values, study_id, protocol, rows)
+
+
+def _criteria(ready: _Ready) -> list[CriterionPlan]:
     """The criteria of the table in the order in which they first appear, their values most frequent first."""
-    by_name = {one.name: one for one in protocol.criteria}
-    counted: dict[str, Counter[str]] = {}
-    for row in table.rows:
-        counted.setdefault(row.criterion, Counter())[row.value] += 1
+    by_name = {one.name: one for one in ready.protocol.criteria}
     found = []
-    for column, values in counted.items():
+    for column, values in ready.values.items():
         name = column if column in by_name else criterion_name(column)
         known = by_name.get(name)
         target, scale = (str(known.target), known.scale) if known else ("", "not in the protocol")
@@ -173,6 +209,7 @@ def _criteria(table: LabelTable, protocol: Protocol) -> list[CriterionPlan]:
 
 
 @operation(On.PROJECT, RESEARCHERS)
+@seldom_collected()
 def import_label_table(
     db: Database,
     actor: Actor,
@@ -192,16 +229,23 @@ def import_label_table(
     Without `infer` an unknown study is NotFound, and an item that the study lacks is InvalidInput.
     """
     table = read_labels(path)
-    rows = table.checked()
-    study_id = _study_there(db, actor, project_id, study, infer=infer)
-    if study_id is None:
-        columns = _columns(table, targets_in(rows, table.source), scales)
-        return _into_a_new_study(
-            db, actor, project_id, study=study, table=table, columns=columns, bare_items=bare_items
-        )
-    protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
-    labels = import_labels(db, actor, study_id, rows=_known(rows, protocol), source=table.source)
-    return LabelTableImport(labels, study_id, None, 0, dict(table.left_out))
+    table.checked()
+    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales)
+    if ready.study_id is not None:
+        labels = import_labels(db, actor, ready.study_id, rows=ready.rows, source=table.source)
+        return LabelTableImport(labels, ready.study_id, None, 0, dict(table.left_out))
+    made = import_study_of_labels(
+        db,
+        actor,
+        project_id,
+        name=study,
+        protocol=ready.protocol,
+        overlap=ready.protocol.overlap,
+        items=_BareItems(table),
+        rows=ready.rows,
+        add_missing=bare_items,
+    )
+    return LabelTableImport(made.labels, made.study_id, ready.protocol, made.items_added, dict(table.left_out))
 
 
 def _study_there(db: Database, actor: Actor, project_id: int, study: str, *, infer: bool) -> int | None:
@@ -213,27 +257,12 @@ def _study_there(db: Database, actor: Actor, project_id: int, study: str, *, inf
         raise NotFound(f"{error} With --infer it is made from the table.") from None
 
 
-def _known(rows: Sequence[ForeignLabel], protocol: Protocol) -> list[ForeignLabel]:
-    """The rows under the names that the protocol has for their criteria."""
-    names = {one.name for one in protocol.criteria}
-    return [row if row.criterion in names else _renamed(row) for row in rows]
-
-
-def _renamed(row: ForeignLabel) -> ForeignLabel:
-    name = criterion_name(row.criterion)
-    return row if name == row.criterion else replace(row, criterion=name)
-
-
-def _columns(table: LabelTable, targets: Mapping[str, TargetKind], scales: Sequence[str]) -> list[LabelColumn]:
+def _columns(table: LabelTable, values: Mapping[str, Counter[str]], scales: Sequence[str]) -> list[LabelColumn]:
     """The criteria of the table in the order in which they first appear."""
-    values: dict[str, list[str]] = {criterion: [] for criterion in targets}
-    per_hop: set[str] = set()
-    for row in table.rows:
-        values[row.criterion].append(row.value)
-        if "|hop:" in row.target:
-            per_hop.add(row.criterion)
+    targets = targets_in(table.rows, table.source)
+    per_hop = {row.criterion for row in table.rows if "|hop:" in row.target}
     chosen = _scales(scales, list(values))
-    return [LabelColumn(one, values[one], chosen[one], targets[one], one in per_hop) for one in values]
+    return [LabelColumn(one, list(values[one]), chosen[one], targets[one], one in per_hop) for one in values]
 
 
 _Scale = Literal["nominal", "ordinal", "interval"]
@@ -261,31 +290,6 @@ def _inferred(study: str, table: LabelTable, columns: list[LabelColumn]) -> Prot
     for row in table.rows:
         by_item.setdefault(row.item, set()).add(row.annotator)
     return infer_protocol(study, columns, overlap=min(map(len, by_item.values()), default=1))
-
-
-def _into_a_new_study(
-    db: Database,
-    actor: Actor,
-    project_id: int,
-    *,
-    study: str,
-    table: LabelTable,
-    columns: list[LabelColumn],
-    bare_items: bool,
-) -> LabelTableImport:
-    protocol = _inferred(study, table, columns)
-    made = import_study_of_labels(
-        db,
-        actor,
-        project_id,
-        name=study,
-        protocol=protocol,
-        overlap=protocol.overlap,
-        items=_BareItems(table),
-        rows=[_renamed(row) for row in table.rows],
-        add_missing=bare_items,
-    )
-    return LabelTableImport(made.labels, made.study_id, protocol, made.items_added, dict(table.left_out))
 
 
 class _BareItems:

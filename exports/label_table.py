@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ from sqlmodel import Session
 
 from db.models import Study
 from db.pseudonyms import pseudonyms, real_names
-from db.query import in_clause, is_sqlite, mark
+from db.query import in_clause, is_sqlite, mark, plain_rows
 from exports.cells import safe, value_cell
 from exports.csv_file import CsvFile, csv_cells
 from exports.sinks import Out
@@ -60,40 +60,56 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
     called = {person_id: safe(name) for person_id, name in called.items()}
     value = _value_on_sqlite if is_sqlite(session) else value_cell
     submissions = _SUBMISSIONS.format(no="0" if is_sqlite(session) else "false", mark=mark(session))
+    begins, ends = _beginnings(called), _endings(study)
     n = 0
     for start in range(0, study.n_items, AT_ONCE):
-        given = _query(session, submissions, (study.id, start, start + AT_ONCE))
+        given = plain_rows(session, submissions, (study.id, start, start + AT_ONCE))
         if not given:
             continue
-        around = {row[0]: _around(row, study, called) for row in given}
+        around = {row[0]: (begins(row[1:6]), ends(row[6:])) for row in given}
         condition, ids = in_clause(session, "l.submission_id", list(around))
         rank = {submission_id: place for place, submission_id in enumerate(around)}
-        labels = sorted(_query(session, _LABELS.format(condition), ids), key=lambda label: rank[label[0]])
+        labels = sorted(plain_rows(session, _LABELS.format(condition), ids), key=lambda label: rank[label[0]])
         table.add_lines(list(_lines(around, labels, value)), len(labels))
         n += len(labels)
     return n
 
 
-def _query(session: Session, sql: str, parameters: tuple[Any, ...]) -> Sequence[Any]:
-    return session.connection().exec_driver_sql(sql, parameters).fetchall()
-
-
 _Around = tuple[str, str]
+"""What all lines of a submission share: the text before, and the text after a label's own cells."""
 
 
-def _around(row: Any, study: Study, called: dict[int, str]) -> _Around:
-    """What all lines of a submission share: the text before, and the text after a label's own cells."""
-    (
-        _, external_id, number, key, system, person_id, at, seconds, kind, current, shown, step, uid, remark, flag,
-    ) = row  # fmt: skip
-    before = csv_cells(safe(external_id), str(number), safe(key), safe(system), called[person_id])
-    after = csv_cells(
-        _time(at), "" if seconds is None else repr(seconds), study.protocol_name, str(study.protocol_version),
-        kind or "", "true" if current else "false", "false" if kind is None else "true",
-        _words(shown) if isinstance(shown, str) else " ".join(shown), str(step + 1), safe(uid), safe(remark or ""),
-        safe(flag or ""),
-    )  # fmt: skip
-    return f"{before},", f",{after}"
+def _beginnings(called: dict[int, str]) -> Callable[[tuple[Any, ...]], str]:
+    """Item, version, question, system and annotator as a line begins. An item's annotations come after each other."""
+    last: tuple[tuple[Any, ...], str] = ((), "")
+    names = {person_id: csv_cells(name, "") for person_id, name in called.items()}
+
+    def begins(row: tuple[Any, ...]) -> str:
+        nonlocal last
+        if last[0] != row[:4]:
+            external_id, number, key, system = row[:4]
+            last = (row[:4], csv_cells(safe(external_id), str(number), safe(key), safe(system)))
+        return f"{last[1]},{names[row[4]]}"
+
+    return begins
+
+
+def _endings(study: Study) -> Callable[[tuple[Any, ...]], str]:
+    """Everything from the time on as a line ends; little of it differs but time, seconds and uid."""
+    protocol = csv_cells(study.protocol_name, str(study.protocol_version))
+
+    @lru_cache(_REMEMBERED)
+    def stands(kind: str | None, current: bool, shown: str, step: int) -> str:
+        counts = csv_cells(kind or "", "true" if current else "false", "false" if kind is None else "true")
+        return f"{protocol},{counts},{csv_cells(shown, str(step + 1))}"
+
+    def ends(row: tuple[Any, ...]) -> str:
+        at, seconds, kind, current, shown, step, uid, remark, flag = row
+        standing = stands(kind, bool(current), _words(shown) if isinstance(shown, str) else " ".join(shown), step)
+        said = csv_cells(safe(uid), safe(remark or ""), safe(flag or ""))
+        return f",{_time(at)},{'' if seconds is None else repr(seconds)},{standing},{said}"
+
+    return ends
 
 
 def _lines(around: dict[int, _Around], labels: Sequence[Any], value_of: Any) -> Iterator[str]:
@@ -136,7 +152,6 @@ def _words(text: str) -> str:
     return " ".join(orjson.loads(text))
 
 
-@lru_cache(_REMEMBERED)
 def _time(at: Any) -> str:
     """A time as the driver gives it, as ISO 8601 in UTC."""
     if isinstance(at, datetime):

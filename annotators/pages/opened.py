@@ -216,6 +216,7 @@ class PictureDocument:
         self._path, self._formats, self._media_type = path, formats[media_type], media_type
         with self._frame(1) as picture:
             frames = int(getattr(picture, "n_frames", 1)) if media_type == kinds.TIFF else 1
+            self._first = self._size_in_points(picture)
         self.n_pages = _check_page_count(frames)
 
     @contextlib.contextmanager
@@ -232,15 +233,19 @@ class PictureDocument:
 
     def facts(self) -> DocumentFacts:
         """See `Opened`."""
-        sizes = []
-        for page_number in range(1, self.n_pages + 1):
+        sizes = [self._first]
+        for page_number in range(2, self.n_pages + 1):
             with self._frame(page_number) as picture:
-                width, height = picture.size
-                across, down = _resolution(picture)
-                if self._orientation(picture) in _SIDEWAYS:
-                    width, height, across, down = height, width, down, across
-            sizes.append((width * 72 / across, height * 72 / down))
+                sizes.append(self._size_in_points(picture))
         return DocumentFacts(self.n_pages, sizes, has_text=False)
+
+    def _size_in_points(self, picture: Image.Image) -> tuple[float, float]:
+        """The size as displayed; read off the head of the file, without its pixels."""
+        width, height = picture.size
+        across, down = _resolution(picture)
+        if self._orientation(picture) in _SIDEWAYS:
+            width, height, across, down = height, width, down, across
+        return width * 72 / across, height * 72 / down
 
     def _orientation(self, picture: Image.Image) -> int:
         if self._media_type == kinds.TIFF:  # Pillow turns it by itself, its size included

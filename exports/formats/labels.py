@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -22,6 +23,7 @@ _FLAGS = ("current", "complete", "cannot_judge", "kind")
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 20
 _SHOWN = 20
+_REMEMBERED = 10_000
 
 
 @dataclass
@@ -84,8 +86,14 @@ def read_labels(path: Path) -> LabelTable:
     return table
 
 
+@lru_cache(_REMEMBERED)
+def _cell(written: str) -> str:
+    """A cell's text. Few cells of a table differ."""
+    return original(written.strip())
+
+
 def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[str, str] | str]]:
-    """(line, cells by column) of every row, or (line, why it cannot be read); the table learns its columns."""
+    """(line, cells by column that is read) of every row, or (line, why it cannot be read); `table` gets its columns."""
     name = table.source
     heading = text.readline(_LONGEST_CELL)
     if not heading.strip():
@@ -101,6 +109,7 @@ def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[st
     known = (*NEEDED, *OPTIONAL, *_FLAGS)
     table.columns = [column for column in columns if column in known]
     table.ignored = [column for column in columns if column not in known]
+    places = [(column, place) for place, column in enumerate(columns) if column in known]
     limit = csv.field_size_limit(_LONGEST_CELL)
     try:
         reader = csv.reader(text, delimiter=delimiter, strict=True)
@@ -118,7 +127,11 @@ def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[st
             if len(cells) != len(columns):
                 yield line, f"the row has {len(cells)} cells, not {len(columns)}. Write one for every column."
                 continue
-            yield line, {column: original(cell.strip()) for column, cell in zip(columns, cells, strict=True)}
+            whole = "".join(cells)
+            if "�" in whole or "\x00" in whole:
+                yield line, "the row is not in UTF-8. Save the table as UTF-8 and import it again."
+                continue
+            yield line, {column: _cell(cells[place]) for column, place in places}
     finally:
         csv.field_size_limit(limit)
 
@@ -127,9 +140,6 @@ def _label(line: int, row: dict[str, str] | str, left_out: Counter[str]) -> Fore
     """The label of a row, or None when it does not count (which is noted)."""
     if isinstance(row, str):
         raise InvalidInput(row)
-    for cell in row.values():
-        if "�" in cell or "\x00" in cell:
-            raise InvalidInput("the row is not in UTF-8. Save the table as UTF-8 and import it again.")
     reason = not_counting(row)
     if reason:
         left_out[reason] += 1
@@ -147,18 +157,22 @@ def _label(line: int, row: dict[str, str] | str, left_out: Counter[str]) -> Fore
 
 def not_counting(row: dict[str, str]) -> str | None:
     """Why a row of a table that Assay exported does not count; None when it does."""
-    flags = {name: row.get(name, "").lower() for name in _FLAGS}
-    if flags["cannot_judge"] == "true":
+    get = row.get
+    return _not_counting(get("current", ""), get("complete", ""), get("cannot_judge", ""), get("kind", ""))
+
+
+@lru_cache(_REMEMBERED)
+def _not_counting(current: str, complete: str, cannot_judge: str, kind: str) -> str | None:
+    if cannot_judge.lower() == "true":
         return "cannot judge"
-    if flags["complete"] == "false":
+    if complete.lower() == "false":
         return "incomplete"
-    if flags["current"] == "false":
+    if current.lower() == "false":
         return "superseded or withdrawn"
-    if flags["kind"] in ("surplus", "repeat", "gold"):
-        return flags["kind"]
-    return None
+    return kind.lower() if kind.lower() in ("surplus", "repeat", "gold") else None
 
 
+@lru_cache(_REMEMBERED)
 def _time(text: str) -> datetime | None:
     if not text:
         return None

@@ -6,7 +6,7 @@ import json
 import threading
 
 import pytest
-from sqlalchemy import func
+from sqlalchemy import event, func
 from sqlmodel import col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -250,3 +250,31 @@ def test_a_person_who_is_not_in_the_study_gets_no_work(database: Database) -> No
 
     with pytest.raises(NotAllowed, match="not an annotator of this study"):
         work(database, stranger, study.study_id)
+
+
+def test_a_submit_reads_no_growing_table_from_end_to_end(database: Database) -> None:
+    """Every query of a submit is answered by an index, however many labels there are."""
+    if not database.is_sqlite:
+        pytest.skip("PostgreSQL plans by how many rows there are: with few it reads them all")
+    study = StudyInUse(database, items=3, annotators=2, overlap=2)
+    asked: list[tuple[str, tuple[object, ...]]] = []
+
+    def note(_connection: object, _cursor: object, sql: str, parameters: tuple[object, ...], *_: object) -> None:
+        if sql.lstrip().startswith("SELECT"):
+            asked.append((sql, parameters))
+
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    item = study.work(1)["items"][0]
+    event.listen(database.engine, "before_cursor_execute", note)
+    study.submit(1, item, {"right": "no"})
+    event.remove(database.engine, "before_cursor_execute", note)
+    with database.read() as session:
+        connection = session.connection()
+        plans = {
+            str(step[3])
+            for sql, parameters in asked
+            for step in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", parameters)
+        }
+    growing = ("annotation", "submission", "label", "assignment", "settlement", "item_version", "study_item")
+    assert any(step.startswith("SEARCH annotation") for step in plans)
+    assert [step for step in plans if step.startswith("SCAN") and step.split()[1] in growing] == []
