@@ -29,7 +29,7 @@ from db.models import (
     StudyMember,
     now,
 )
-from db.parsed import Rejected
+from db.parsed import ForeignLabel, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import fresh_ids
 from db.settlements import update_settlements
@@ -37,20 +37,6 @@ from db.studies import protocol_of
 from db.tallies import Tallies
 
 _SHOWN = 20
-
-
-@dataclass(frozen=True)
-class ForeignLabel:
-    """One row of a table of labels: who gave which value to which target of which item, and the row's line."""
-
-    line: int
-    item: str
-    annotator: str
-    criterion: str
-    target: str
-    value: str
-    time: datetime | None = None
-    comment: str | None = None
 
 
 @dataclass(frozen=True)

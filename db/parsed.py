@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -63,3 +64,17 @@ class Reading(Protocol):
 
     def notes(self) -> Sequence[str]:
         """What is worth reading about the source as a whole; asked when its items have been read."""
+
+
+@dataclass(frozen=True)
+class ForeignLabel:
+    """One row of a table of labels: who gave which value to which target of which item, and the row's line."""
+
+    line: int
+    item: str
+    annotator: str
+    criterion: str
+    target: str
+    value: str
+    time: datetime | None = None
+    comment: str | None = None

@@ -7,15 +7,19 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from annotators.errors import InvalidInput
+from annotators.later import Later
 from annotators.scorers.offered_models import BUNDLED
 
-Vectors = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
+
+Vectors: TypeAlias = "npt.NDArray[np.float32]"
 
 TOKENS_AT_A_TIME = 1_024
 """Padded tokens in one pass through the model: enough to use the processor, little enough to stay in its cache."""

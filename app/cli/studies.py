@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base import AsJson, ProjectName, StudyName, command, group, opened, project_id_of, study_id_of
+from app.cli.base import (
+    AsJson,
+    ProjectName,
+    StudyName,
+    check_names,
+    command,
+    group,
+    opened,
+    project_id_of,
+    study_id_of,
+)
 from app.cli.output import count, emit, table
 
 if TYPE_CHECKING:
@@ -163,6 +173,7 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show how far a study and each annotator is."""
+    check_names(context, project, study)
     from db.study_status import study_status
 
     with opened(context) as here:
