@@ -196,16 +196,18 @@ def test_the_same_seed_gives_the_same_bytes(begun: CommandLine, tmp_path: Path) 
 
 _LOADED = (
     "import sys\nfrom app.cli import main\ntry:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n"
-    "    print('CODE', end.code)\nprint('LOADED', *sorted({name.split('.')[0] for name in sys.modules}))"
+    "    print('CODE', end.code)\nprint('LOADED', *sorted(sys.modules))"
 )
 
 
-def loaded_by(*arguments: str | Path, code: int = 0, folder: Path = ROOT) -> set[str]:
+def loaded_by(*arguments: str | Path, code: int = 0, folder: Path = ROOT, whole: bool = False) -> set[str]:
+    """The packages that a command has loaded when it ends; `whole` gives modules with their whole names."""
     done = subprocess.run(
         [sys.executable, "-c", _LOADED, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=True
     )
     assert f"CODE {code}" in done.stdout, done.stdout + done.stderr
-    return set(done.stdout.rpartition("LOADED ")[2].split())
+    names = done.stdout.rpartition("LOADED ")[2].split()
+    return set(names) if whole else {name.split(".")[0] for name in names}
 
 
 def test_help_and_lists_load_nothing_that_is_slow() -> None:
@@ -330,6 +332,16 @@ def test_status_loads_neither_streamlit_nor_the_numbers(begun: CommandLine, tmp_
     loaded = loaded_by("--home", begun.home, "status", "finance", "v")
     assert "sqlalchemy" in loaded
     assert not loaded & {"streamlit", "pandas", "numpy", "scipy", "pymupdf", "altair"}
+
+
+@pytest.mark.slow
+def test_agreement_loads_neither_plots_nor_statistics_that_it_does_not_need(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    rows = [f"i{n},{who},tone,{(n + at) % 3}" for n in range(9) for at, who in enumerate("xy")]
+    table.write_text("item,annotator,criterion,value\n" + "\n".join(rows) + "\n")
+    loaded = loaded_by("agreement", "--table", table, "--resamples", "20", whole=True)
+    assert "scipy.sparse" in loaded
+    assert not loaded & {"altair", "pandas", "vl_convert", "streamlit", "scipy.stats", "scipy.optimize", "pymupdf"}
 
 
 # PostgreSQL -----------------------------------------------------------------------------------------------------------
