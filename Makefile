@@ -18,6 +18,7 @@ BIN := $(VENV)/bin
 # Keyed by what it depends on and not by times, which a checkout changes.
 KEY := $(shell cksum < pyproject.toml | tr ' ' '-')
 RUNNING := $(VENV)/running-$(KEY)
+COMPILED := $(VENV)/compiled-$(KEY)
 STAMP := $(VENV)/setup-$(KEY)
 JS_KEY := $(shell cksum < package.json | tr ' ' '-')
 JS_STAMP := node_modules/setup-$(JS_KEY)
@@ -42,7 +43,7 @@ SCRATCH := $(shell test -w /dev/shm && test "$$(df -Pk /dev/shm | awk 'END {prin
 help:
 	@sed -n 's/^# //p' Makefile | head -5
 
-setup: $(STAMP)
+setup: $(STAMP) $(COMPILED)
 
 # uv puts the same packages in place in a tenth of pip's time. One on the path is used, else pip brings it into the
 # environment; where neither works, or with UV=none, pip does all. uv reads none of pip's settings, so they are handed on.
@@ -83,13 +84,23 @@ $(RUNNING): | $(VENV)/torch
 	@rm -f $(VENV)/running-*
 	@touch $@
 
+# uv leaves packages uncompiled, and where PYTHONDONTWRITEBYTECODE is set, as in many containers, they stay so: every start
+# would compile 1,200 files, which takes longer than all the rest. Importing what the server and the commands load
+# compiles just that; all of the environment would take minutes.
+$(COMPILED): $(RUNNING)
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import alembic.command, app.cli, app.server; \
+	  from app.navigation import load_pages; load_pages()'
+	@$(BIN)/python -m compileall -q app annotators db exports
+	@rm -f $(VENV)/compiled-*
+	@touch $@
+
 $(STAMP): $(RUNNING)
 	@echo "Installing what the tests need ..."
 	$(call install,--editable '.[dev]')
 	@rm -f $(VENV)/setup-*
 	@touch $@
 
-run: $(RUNNING)
+run: $(RUNNING) $(COMPILED)
 	@$(BIN)/assay --home $(HOME_FOLDER) demo --serve $(DEMO)
 
 test: lint tests

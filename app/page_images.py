@@ -11,14 +11,14 @@ import struct
 import time
 from urllib.parse import quote
 
-import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from annotators.pages import WHOLE, WIDTHS, Crop, PageNotDrawn, Why, check_crop, draw_failure, snap_width
+from annotators.pages import WHOLE, WIDTHS, Crop, PageNotDrawn, Why, check_crop, draw_failure, snap_width, too_many
 from app.state import AppState
+from app.threads import Threads
 from app.web import actor_of, path_id
 from db.disclosure import PageSource, VisibleDocument, may_see_page, visible_document
 from db.documents import document_file
@@ -44,7 +44,7 @@ def routes(state: AppState) -> list[Route]:
     /page-images/{document_id}/{first}-{last}?v=VERSION
     """
     # Drawing waits for worker processes: at most these many threads of ours wait with it.
-    limiter = anyio.CapacityLimiter(AT_ONCE)
+    threads = Threads(AT_ONCE, too_many)
 
     async def page_image(request: Request) -> Response:
         actor = actor_of(request)
@@ -57,7 +57,7 @@ def routes(state: AppState) -> list[Route]:
             source = may_see_page(state.db, actor, document_id=document_id, page=page)
             return _picture(state, source, page=page, width=width, crop=crop, known=known)
 
-        response = await anyio.to_thread.run_sync(answer, limiter=limiter)
+        response = await threads.run(answer)
         if response.status_code in (200, 304) and "cache-control" not in response.headers:
             response.headers["Cache-Control"] = KEEP if "v" in request.query_params else ASK_AGAIN
         response.headers["Vary"] = "Cookie"
@@ -72,7 +72,7 @@ def routes(state: AppState) -> list[Route]:
             visible = visible_document(state.db, actor, document_id=document_id)
             return _thumbnails(state, visible, first=first, last=last)
 
-        data, complete = await anyio.to_thread.run_sync(answer, limiter=limiter)
+        data, complete = await threads.run(answer)
         keep = KEEP if complete and "v" in request.query_params else "no-store"
         # Named so that nobody spends time on compressing pictures again.
         headers = {"Cache-Control": keep, "Vary": "Cookie", "Content-Encoding": "identity"}
@@ -137,6 +137,8 @@ def _picture(state: AppState, source: PageSource, *, page: int, width: int, crop
     try:
         drawn = state.pages.get(source.sha256, path, source.media_type, page, width, crop=crop)
     except PageNotDrawn as failure:
+        if failure.why is Why.BUSY:  # no picture of it, which would stand for the page: the viewer offers to try again
+            raise
         return _failure(failure, width)
     headers = {"ETag": etag}
     if drawn.note:

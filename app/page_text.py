@@ -11,14 +11,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import anyio
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from annotators.pages import Renderer
+from annotators.pages import PageNotDrawn, Renderer, Why, too_many
 from annotators.pages.index import Source, WordIndex
 from annotators.pages.matching import Searchable
 from annotators.pages.passages import Place, locate
@@ -28,6 +27,7 @@ from annotators.pages.words import PageWords
 from app.page_images import ASK_AGAIN, KEEP, NOT_SUPPLIED
 from app.settings import Settings
 from app.state import AppState
+from app.threads import Threads
 from app.web import actor_of, path_id
 from db.disclosure import PageSource, Passage, Reading, VisibleDocument, may_see_page, reading, visible_document
 from db.documents import document_file
@@ -54,11 +54,11 @@ def open_index(settings: Settings, renderer: Renderer) -> WordIndex:
 def routes(state: AppState) -> list[Route]:
     """/page-words, /page-search, and phrases and passages under /api/studies/{id}."""
     texts = PageTexts(state)
-    limiter = anyio.CapacityLimiter(AT_ONCE)
+    threads = Threads(AT_ONCE, too_many)
 
     def route(path: str, answer: Answer) -> Route:
         async def endpoint(request: Request) -> Response:
-            response = await anyio.to_thread.run_sync(answer, request, limiter=limiter)
+            response = await threads.run(answer, request)
             response.headers["Vary"] = "Cookie"
             return response
 
@@ -88,10 +88,14 @@ class PageTexts:
         source = self._source(seen)
         if source is None:
             return _json({"page": page, "ocr": False, "words": [], "reason": NOT_SUPPLIED}, ASK_AGAIN)
-        found = self.index.get(source, [page]).get(page)
-        if not isinstance(found, PageWords):
-            reason = found.reason if found is not None else "the page could not be read in time; try again"
-            return _json({"page": page, "ocr": False, "words": [], "reason": _sentence(reason)}, "no-store")
+        seconds = max(0.0, self._state.renderer.until() - time.monotonic())
+        found = self.index.get(source, [page], seconds=seconds).get(page)
+        if found is None:
+            raise too_many()
+        if isinstance(found, PageNotDrawn):
+            if found.why is Why.BUSY:
+                raise found.again()
+            return _json({"page": page, "ocr": False, "words": [], "reason": _sentence(found.reason)}, "no-store")
         etag = f'"{zlib.crc32(found.data):08x}-{found.size:x}"'
         own = found.n > 0 and not found.ocr
         keep = KEEP if own and "v" in request.query_params else ASK_AGAIN

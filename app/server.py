@@ -36,6 +36,9 @@ SCRIPT = ROOT / "app" / "main.py"
 # An annotator thinks for half a minute between two submits: the connection should still be there.
 KEEP_ALIVE_SECONDS = 75
 
+# So long the first who ask are left alone with the processors: a browser, or whoever watches the health.
+WARM_AFTER_SECONDS = 0.3
+
 _M_ARENA_MAX = -8  # malloc.h
 
 
@@ -162,7 +165,8 @@ class _WarmUp:
         from app.navigation import load_pages  # noqa: PLC0415
 
         try:
-            self._state.renderer.warm()
+            if not self._stopped.wait(WARM_AFTER_SECONDS):
+                self._state.renderer.warm()
             load_pages(lambda: not self._stopped.is_set())
             if not self._stopped.is_set():
                 self._state.reports.warm()

@@ -106,8 +106,8 @@ class Settings:
     wait_seconds: Annotated[
         int,
         About(
-            "Seconds that a request waits for the database, its place in the queue included; then the browser is told "
-            "to come again. Browsers themselves wait 20."
+            "Seconds that a request waits for the database or for a page to be drawn, its place in the queue included; "
+            "then the browser is told to come again. Browsers themselves wait 20."
         ),
     ] = 10
     stop_seconds: Annotated[int, About("Seconds that open requests get to finish when the server is stopped.")] = 10

@@ -12,6 +12,7 @@ from app.upload_store import UploadStore
 from db import schema
 from db.engine import Database
 from db.faults import check_for_loss
+from db.waiting import deadline
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,12 @@ def open_state(settings: Settings) -> AppState:
     db = Database(settings.database, wait_seconds=settings.wait_seconds)
     check_for_loss(db.url, documents=settings.documents_folder, backups=settings.backups_folder)
     schema.migrate(db, backups=settings.backups_folder)
-    limits = Limits(seconds=settings.render_seconds, memory_bytes=settings.render_memory_mb << 20)
-    renderer = Renderer(limits, workers=settings.render_workers)
+    limits = Limits(
+        seconds=settings.render_seconds,
+        memory_bytes=settings.render_memory_mb << 20,
+        wait_seconds=settings.wait_seconds,
+    )
+    renderer = Renderer(limits, workers=settings.render_workers, deadline=deadline)
     pages = PageCache(settings.pages_folder, renderer, max_bytes=settings.page_cache_mb << 20)
     uploads = UploadStore(
         settings.uploads_folder, most=settings.upload_mb << 20, most_of_a_person=settings.uploads_mb << 20

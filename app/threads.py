@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 import anyio
 
+from annotators.errors import AssayError
 from db.engine import WAIT_SECONDS, busy
 from db.waiting import deadline, seconds_left
 
@@ -17,14 +18,18 @@ T = TypeVar("T")
 
 
 class Threads:
-    """At most `at_once` threads. Waiting for one counts towards the request's deadline (db/waiting.py)."""
+    """At most `at_once` threads. Waiting for one counts towards the request's deadline (db/waiting.py).
 
-    def __init__(self, at_once: int) -> None:
+    `late` makes the error for who found none in time; without it the database is said to be busy.
+    """
+
+    def __init__(self, at_once: int, late: Callable[[], AssayError] | None = None) -> None:
+        self._late = late or (lambda: busy("too many requests wait for it"))
         self._limiter = anyio.CapacityLimiter(at_once)
         self._unlimited = anyio.CapacityLimiter(math.inf)
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call it in a thread; DatabaseBusy when none came free in time. What has begun is waited for to its end."""
+        """Call it in a thread, to its end once it has begun; raises the error of `late` when none came free in time."""
         borrower = object()
         await self._take(borrower)
         try:
@@ -39,4 +44,4 @@ class Threads:
             with anyio.move_on_after(seconds_left(deadline(WAIT_SECONDS))) as wait:
                 await self._limiter.acquire_on_behalf_of(borrower)
             if wait.cancelled_caught:
-                raise busy("too many requests wait for it") from None
+                raise self._late() from None

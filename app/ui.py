@@ -193,17 +193,24 @@ def when(at: Any) -> str:
 
 
 def table(
-    caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, name: str | None = None
+    caption: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    name: str | None = None,
+    seen: tuple[str, Sequence[str], Sequence[Sequence[object]]] | None = None,
 ) -> TextTable:
     """Draw a table in a box of its own, which scrolls where the page is narrower; `name` offers it as files.
 
-    A cell that has `html` (`app.widgets.blocks.Html`) is drawn with that, any other as text.
+    A cell that has `html` (`app.widgets.blocks.Html`) is drawn with that, any other as text. `seen` (caption, columns,
+    rows) is drawn in place of what goes into the files: the same in words for people.
     """
     made = TextTable.of(caption, columns, rows)
-    drawn = [[getattr(cell, "html", None) for cell in row] for row in rows]
+    shown_caption, shown_columns, shown_rows = seen or (caption, columns, rows)
+    drawn = [[getattr(cell, "html", None) for cell in row] for row in shown_rows]
     st.html(
-        f'<div class="assay-scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
-        f"{as_html(made, drawn)}</div>"
+        f'<div class="assay-scroll" role="region" tabindex="0" aria-label="{escape(shown_caption)}">'
+        f"{as_html(TextTable.of(shown_caption, shown_columns, shown_rows), drawn)}</div>"
     )
     if name and made.rows:
         downloads.menu(name, downloads.of_table(made, name), caption)

@@ -22,11 +22,10 @@ from sqlmodel import select
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db import schema
 from db.engine import Database
-from db.faults import BESIDE, DAMAGED, DISK, DatabaseDamaged, DatabaseRefuses, damaged, refused, sqlite_code
+from db.faults import BESIDE, DAMAGED, DISK, DatabaseDamaged, DatabaseRefuses, damage_in, damaged, refused, sqlite_code
 from db.models import Account, Event
 from db.people import actor_named, local_administrator
 from db.permissions import Actor, On, operation, record
-from db.soundness import damage_in
 
 _DISK_ERRORS = frozenset({errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EFBIG, errno.EIO})
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +22,7 @@ DISK = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_I
 _DISK_OR_OPEN = frozenset({*DISK, sqlite3.SQLITE_CANTOPEN})
 _REOPENED = DAMAGED | _DISK_OR_OPEN
 _ROOM = 1 << 15
+_MOST_SAID = 3
 _DAMAGED_STATES = frozenset({"XX001", "XX002"})
 BESIDE = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database and that belong to it."""
@@ -121,3 +123,25 @@ def check_for_loss(url: URL, *, documents: Path, backups: Path) -> None:
         raise DatabaseDamaged(
             f"The database {path} {state} while there are still {' and '.join(left)}. Put a backup of it back."
         )
+
+
+def damage_in(path: Path, *, deep: bool = False, seconds: float | None = None) -> str | None:
+    """What SQLite says is damaged in this file; None when it finds nothing, or not within `seconds`.
+
+    `deep` also compares every index with its table, which takes several times as long.
+    """
+    until = None if seconds is None else time.monotonic() + seconds
+    try:
+        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=rw", uri=True, timeout=30)
+    except sqlite3.Error as error:
+        return str(error)
+    try:
+        if until is not None:
+            connection.set_progress_handler(lambda: time.monotonic() > until, 10_000)
+        check = "integrity_check" if deep else "quick_check"
+        said = [str(row[0]) for row in connection.execute(f"PRAGMA {check}({_MOST_SAID})")]
+    except sqlite3.DatabaseError as error:
+        return None if sqlite_code(error) == sqlite3.SQLITE_INTERRUPT else str(error)
+    finally:
+        connection.close()
+    return None if said == ["ok"] else " ".join(" ".join(said).split())[:300]

@@ -13,7 +13,6 @@ from annotators.protocols import Protocol
 from db.engine import Database
 from db.imports import staged
 from db.labels import (
-    ForeignLabel,
     LabelImport,
     LabelPlan,
     add_labels,
@@ -23,7 +22,7 @@ from db.labels import (
     rejections,
 )
 from db.models import Study
-from db.parsed import Reading, Rejected
+from db.parsed import ForeignLabel, Reading, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.studies import StudyDesign, _insert_study, candidates
 

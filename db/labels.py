@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlmodel import Session, col, select
 
@@ -30,7 +30,7 @@ from db.models import (
     StudyMember,
     now,
 )
-from db.parsed import Rejected
+from db.parsed import ForeignLabel, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import fresh_ids, is_sqlite
 from db.settlements import update_settlements
@@ -39,19 +39,6 @@ from db.tallies import Tallies
 
 _SHOWN = 20
 _REMEMBERED = 10_000
-
-
-class ForeignLabel(NamedTuple):
-    """One row of a table of labels: who gave which value to which target of which item, and the row's line."""
-
-    line: int
-    item: str
-    annotator: str
-    criterion: str
-    target: str
-    value: str
-    time: datetime | None = None
-    comment: str | None = None
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from db.normal import Normal
 
@@ -63,3 +64,16 @@ class Reading(Protocol):
 
     def notes(self) -> Sequence[str]:
         """What is worth reading about the source as a whole; asked when its items have been read."""
+
+
+class ForeignLabel(NamedTuple):
+    """One row of a table of labels: who gave which value to which target of which item, and the row's line."""
+
+    line: int
+    item: str
+    annotator: str
+    criterion: str
+    target: str
+    value: str
+    time: datetime | None = None
+    comment: str | None = None

@@ -10,10 +10,11 @@ from sqlalchemy import ColumnElement, func, true
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, SQLModel, col, select
 
-from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.errors import Conflict, InvalidInput, NotAllowed
 from db.current import is_published, item_is_published, unpublished_now
 from db.engine import Database
 from db.models import Batch, Document, Item, Membership, Project, Question, Run, Study
+from db.names import no_project
 from db.permissions import READERS, Actor, On, Role, operation, record
 from db.query import pick
 
@@ -98,8 +99,7 @@ def find_project(db: Database, actor: Actor, name: str) -> ProjectRow:
     for row in rows:
         if row.name == name.strip():
             return row
-    known = ", ".join(row.name for row in rows) or "none yet; create one with `assay project add NAME`"
-    raise NotFound(f"There is no project named {name!r} that {actor.name!r} can see. Known: {known}.")
+    raise no_project(name, actor.name, [row.name for row in rows])
 
 
 @operation(On.PROJECT, READERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,10 +20,13 @@ from annotators.protocols import Protocol
 from db.current import withdrawn_batches
 from db.engine import Database
 from db.models import (
+    Account,
     AdjudicatedLabel,
     Adjudication,
     Annotation,
     AnnotationKind,
+    Batch,
+    Event,
     GivenLabel,
     Item,
     ItemVersion,
@@ -30,6 +34,8 @@ from db.models import (
     Score,
     Study,
     StudyItem,
+    StudyMember,
+    UnpublishedBatch,
     Withdrawal,
 )
 from db.permissions import READERS, Actor, On, operation
@@ -160,28 +166,55 @@ def may_see_names(db: Database, actor: Actor, study_id: int) -> bool:
 
 
 @operation(On.STUDY, READERS)
-def ratings_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, int, int]:
-    """Three numbers that change whenever what `ratings` gives does: the newest annotation, withdrawal, adjudication."""
+def ratings_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
+    """Numbers that change whenever what `ratings` gives does: newest annotation, withdrawal, adjudication; names."""
     with db.read() as session:
         newest = pick(func.max(col(Annotation.id))).where(col(Annotation.study_id) == study_id).scalar_subquery()
         decided = pick(func.max(col(Adjudication.id))).where(col(Adjudication.study_id) == study_id).scalar_subquery()
         withdrawn = pick(func.max(col(Withdrawal.id))).scalar_subquery()
         found = session.execute(pick(newest, withdrawn, decided)).one()
-    return (found[0] or 0, found[1] or 0, found[2] or 0)
+        members = pick(Account.person_id, Account.name).join(
+            StudyMember, col(StudyMember.person_id) == Account.person_id
+        )
+        named = members.where(col(StudyMember.study_id) == study_id).order_by(col(Account.person_id))
+        names = zlib.crc32(repr([tuple(row) for row in session.execute(named)]).encode())
+    return (*(number or 0 for number in found), names)
 
 
 @operation(On.STUDY, READERS)
 def alignment_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
-    """Numbers that change whenever labels or scores do: those of `ratings_stamp`, and the newest score and item."""
+    """Numbers that change whenever labels, scores or items do: those of `ratings_stamp`, and of runs and imports."""
     with db.read() as session:
-        project = pick(Study.project_id).where(col(Study.id) == study_id).scalar_subquery()
-        mine = pick(func.max(col(Run.id))).where(col(Run.project_id) == project).scalar_subquery()
-        runs = pick(Run.id).where(col(Run.project_id) == project)
-        scored = pick(func.max(col(Score.id))).where(col(Score.run_id).in_(runs)).scalar_subquery()
-        found = session.execute(pick(mine, scored)).one()
-        versions = pick(func.max(col(ItemVersion.id))).join(Item, col(Item.id) == ItemVersion.item_id)
-        newest = session.execute(versions.where(col(Item.project_id) == project)).scalar_one()
-    return (*ratings_stamp(db, actor, study_id), *(number or 0 for number in (*found, newest)))
+        project_id = session.get_one(Study, study_id).project_id
+        found = session.execute(scores_stamp(project_id)).one()
+    return (*ratings_stamp(db, actor, study_id), *(int(number or 0) for number in found))
+
+
+def scores_stamp(project_id: int) -> Select[Any]:
+    """Numbers that change with a project's scores and items, each found by one step down an index.
+
+    A run scores items in the order of their versions, so its highest version grows with every block; one that is gone
+    on with may fill in lower ones, and says so when it has finished. Items come by imports, which are not seen until
+    they are published.
+    """
+    scored = pick(func.max(col(Score.item_version_id))).where(col(Score.run_id) == Run.id).scalar_subquery()
+    is_end = (col(Event.thing) == "run") & (col(Event.thing_id) == Run.id) & (col(Event.kind) == "scoring finished")
+    ended = pick(func.max(col(Event.id))).where(is_end).scalar_subquery()
+    runs = (
+        pick(col(Run.id).label("id"), scored.label("scored"), ended.label("ended"))
+        .where(col(Run.project_id) == project_id)
+        .subquery()
+    )
+    of_project = col(Batch.project_id) == project_id
+    imported = pick(func.max(col(Batch.id))).where(of_project).scalar_subquery()
+    unpublished = (
+        pick(func.count())
+        .select_from(UnpublishedBatch)
+        .join(Batch, col(Batch.id) == col(UnpublishedBatch.batch_id))
+        .where(of_project)
+        .scalar_subquery()
+    )
+    return pick(func.max(runs.c.id), func.sum(runs.c.scored), func.max(runs.c.ended), imported, unpublished)
 
 
 @operation(On.STUDY, READERS)

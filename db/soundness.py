@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,7 +20,7 @@ from sqlmodel import Session, col, select
 from annotators.scoring import parameters_hash
 from db.documents import document_file
 from db.engine import Database, connected
-from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, sqlite_code
+from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, damage_in
 from db.item_parts import normal_items
 from db.models import Document, Item, ItemVersion, Project, Run, Study, StudyItem, Table, TrainingSet
 from db.normal import content_hash
@@ -30,7 +28,6 @@ from db.sampling import sample_digest
 from db.training_sets import stored_hash
 
 _BLOCK = 500
-_MOST_SAID = 3
 
 
 # The file -------------------------------------------------------------------------------------------------------------
@@ -47,28 +44,6 @@ def damage_of(database: Database, *, deep: bool = False) -> str | None:
         return _unreadable_rows(database) if deep else None
     except DatabaseDamaged as error:
         return str(error)
-
-
-def damage_in(path: Path, *, deep: bool = False, seconds: float | None = None) -> str | None:
-    """What SQLite says is damaged in this file; None when it finds nothing, or not within `seconds`.
-
-    `deep` also compares every index with its table, which takes several times as long.
-    """
-    until = None if seconds is None else time.monotonic() + seconds
-    try:
-        connection = sqlite3.connect(path.absolute().as_uri() + "?mode=rw", uri=True, timeout=30)
-    except sqlite3.Error as error:
-        return str(error)
-    try:
-        if until is not None:
-            connection.set_progress_handler(lambda: time.monotonic() > until, 10_000)
-        check = "integrity_check" if deep else "quick_check"
-        said = [str(row[0]) for row in connection.execute(f"PRAGMA {check}({_MOST_SAID})")]
-    except sqlite3.DatabaseError as error:
-        return None if sqlite_code(error) == sqlite3.SQLITE_INTERRUPT else str(error)
-    finally:
-        connection.close()
-    return None if said == ["ok"] else " ".join(" ".join(said).split())[:300]
 
 
 def _unreadable_rows(database: Database) -> str | None:

@@ -35,6 +35,7 @@ from db.models import (
     StudyMember,
     Tally,
 )
+from db.names import no_study
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.sampling import Candidate, arrange, draw, sample_digest
 
@@ -444,7 +445,7 @@ def find_study(db: Database, _actor: Actor, project_id: int, *, name: str) -> in
         names = {study.name: study.id for study in session.exec(select(Study).where(Study.project_id == project_id))}
     found = names.get(name)
     if found is None:
-        raise NotFound(f"There is no study named {name!r}. Known: {', '.join(sorted(names)) or 'none yet'}.")
+        raise no_study(name, list(names))
     return found
 
 

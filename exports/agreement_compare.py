@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annotators.agreement import TITLES, Difference, Ratings, Simultaneous, by_raters, difference, jointly
-from annotators.agreement.catalogue import CATALOGUE, all_statistics, headline
+from annotators.agreement.catalogue import all_statistics, headline
 from annotators.agreement.groups import some_units
 from annotators.agreement.reasons import misfit
+from annotators.coefficient_names import CATALOGUE
 from annotators.errors import InvalidInput
 from annotators.later import Later
 from exports.agreement import CriterionReport, Grouping

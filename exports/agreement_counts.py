@@ -76,6 +76,26 @@ def confusions(ratings: Ratings) -> Iterator[tuple[tuple[str, str], Counts]]:
             yield (str(ratings.raters[first]), str(ratings.raters[second])), counts
 
 
+@dataclass(frozen=True)
+class LabelCounts:
+    """What annotators gave on one criterion: the share of each label by annotator, and the confusion of each pair."""
+
+    shares: dict[str, dict[str, float]]
+    confusions: dict[tuple[str, str], Counts]
+
+
+def label_counts(ratings: Ratings) -> LabelCounts:
+    """What annotators gave, of all and of each pair."""
+    return LabelCounts(shares_by_rater(ratings), dict(confusions(ratings)))
+
+
+def confusion_of(ratings: Ratings, between: tuple[str, str]) -> Counts:
+    """How often each pair of labels was given by two raters, by their names; of sets and texts there is none."""
+    if ratings.scale in ("set", "text"):
+        return {}
+    return confusion(ratings, *(ratings.raters.index(name) for name in between))
+
+
 # Units ----------------------------------------------------------------------------------------------------------------
 
 

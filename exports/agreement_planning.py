@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annotators.agreement import TITLES, Ratings
-from annotators.agreement.catalogue import CATALOGUE, headline
+from annotators.agreement.catalogue import headline
 from annotators.agreement.planned import plannable
 from annotators.agreement.planning import Plan, PlannedStudy, plan
 from annotators.agreement.reasons import misfit
+from annotators.coefficient_names import CATALOGUE
 from annotators.later import Later
 from exports import charts
 from exports.charts import COLOURS, QUIET

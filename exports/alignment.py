@@ -257,6 +257,13 @@ def pairs_of(
     return HumanRows.of(data, human, labels).pairs(metric, by)
 
 
+def metrics_of(data: StudyData, human: Human) -> list[Metric]:
+    """The metrics that a criterion can be set against: those of the score it is about, else all comparable ones."""
+    if human.about_score is not None:
+        return metrics_about(data.metrics, human.about_score)
+    return [] if human.reason is not None else comparable(human, data.metrics)
+
+
 def comparable(human: Human, metrics: Sequence[Metric]) -> list[Metric]:
     """The metrics that have values of this criterion's targets; a judge only of the criterion it filled in."""
     units = set(human.settled) | {unit for given in human.people.values() for unit in given}

@@ -7,16 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotators.alignment import Candidate, draw_to_label, next_to_label
+from annotators.errors import NotFound
 from db.engine import Database
-from exports.alignment import AlignmentReport, pairs_of
+from db.permissions import Actor
+from exports.alignment import AlignmentReport, alignment_in_parts, metrics_of, pairs_of
 from exports.alignment_data import Human
 from exports.alignment_scores import Metric, ProjectItem, project_items
 
 
 @dataclass(frozen=True)
 class Advice:
-    """The items without a label with what their label is worth, the most telling first, and those left out of it."""
+    """The items without a label with what their label is worth, the most telling first, and those left out of it.
 
+    `criterion` is what a label would be on, `metric` what it would tell about.
+    """
+
+    criterion: str
+    metric: str
     candidates: Sequence[Candidate]
     items: dict[str, ProjectItem]
     labelled: Sequence[str]
@@ -36,6 +43,21 @@ class Advice:
         return tuple(str(one.unit) for one in drawn), settings
 
 
+def advice_on(db: Database, actor: Actor, study_id: int, *, metric: str, criterion: str | None = None) -> Advice:
+    """The advice of a study about a metric, without measuring anything else.
+
+    `criterion` None takes the first that the metric can be set against. NotFound lists the metrics, or the criteria.
+    """
+    report = next(alignment_in_parts(db, actor, study_id, named=False))
+    humans = report.data.humans if criterion is None else [report.data.human(criterion)]
+    fitting = [(human, one) for human in humans for one in metrics_of(report.data, human)]
+    for human, one in fitting:
+        if one.name == metric:
+            return advice(db, report, human, one)
+    known = ", ".join(sorted({one.name for _, one in fitting})) or "none"
+    raise NotFound(f"There are no scores named {metric!r} to set against people here. Known: {known}.")
+
+
 def advice(db: Database, report: AlignmentReport, human: Human, metric: Metric) -> Advice:
     """All current items of the project with a score and without a label on this criterion, by what a label is worth."""
     metrics = [one for one in report.data.metrics if not one.judge]
@@ -53,4 +75,10 @@ def advice(db: Database, report: AlignmentReport, human: Human, metric: Metric) 
         clusters=[one.question for one in open_items],
         most=len(open_items),
     )
-    return Advice(found, {one.item: one for one in open_items}, [one.item for one in items if one.version_id in done])
+    return Advice(
+        human.criterion.name,
+        metric.name,
+        found,
+        {one.item: one for one in open_items},
+        [one.item for one in items if one.version_id in done],
+    )

@@ -9,10 +9,10 @@ from typing import Any
 from annotators.alignment import Candidate, Pairs, Resampling, differences, system_means
 from db.engine import Database
 from exports import alignment_plots as plots
-from exports.alignment import AlignmentReport, Labels, comparable, pairs_of
+from exports.alignment import AlignmentReport, Labels, metrics_of, pairs_of
 from exports.alignment_advice import advice
 from exports.alignment_data import Human, grade_titles, grades_by_group
-from exports.alignment_scores import Metric, metrics_about
+from exports.alignment_scores import Metric
 
 
 @dataclass(frozen=True)
@@ -60,22 +60,18 @@ class Outline:
                 about_score=human.about_score,
                 reason=human.reason,
                 scale=human.scale,
-                metrics=tuple(MetricOutline(one.name, one.scale, one.threshold) for one in _metrics(report, human)),
+                metrics=tuple(
+                    MetricOutline(one.name, one.scale, one.threshold) for one in metrics_of(report.data, human)
+                ),
             )
             for human in data.humans
         )
         return cls(data.study.id, report.labels, report.asked, len(data.metrics), criteria)
 
 
-def _metrics(report: AlignmentReport, human: Human) -> list[Metric]:
-    if human.about_score is not None:
-        return metrics_about(report.data.metrics, human.about_score)
-    return [] if human.reason is not None else comparable(human, report.data.metrics)
-
-
 def _found(report: AlignmentReport, criterion: str, metric: str) -> tuple[Human, Metric]:
     human = report.data.human(criterion)
-    return human, next(one for one in _metrics(report, human) if one.name == metric)
+    return human, next(one for one in metrics_of(report.data, human) if one.name == metric)
 
 
 # Plots ----------------------------------------------------------------------------------------------------------------
@@ -103,7 +99,7 @@ def metric_plots(report: AlignmentReport, criterion: str, metric: str) -> Metric
     pairs = pairs_of(report.data, human, chosen, report.labels)
     reason = pairs.why_not()
     names = [report.data.units[str(unit)].item for unit in pairs.units]
-    curves = [(one.name, pairs_of(report.data, human, one, report.labels)) for one in _metrics(report, human)]
+    curves = [(one.name, pairs_of(report.data, human, one, report.labels)) for one in metrics_of(report.data, human)]
     scale = human.scale
     return MetricPlots(
         pairs=replace(pairs, units=()),

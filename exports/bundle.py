@@ -17,7 +17,7 @@ from sqlalchemy import Select, or_, true
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
-from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.errors import NotFound
 from annotators.version import program_version
 from db.as_of import marks
 from db.current import item_is_current, version_is_latest
@@ -30,6 +30,7 @@ from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.schema import current_revision
 from exports.adjudicated_table import write_adjudicated
+from exports.checks import check_export_folder, check_export_formats
 from exports.formats.native import ITEMS, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.label_table import write_labels
@@ -72,9 +73,8 @@ def export_project(
     and the tables of each study in a folder `studies/NAME`. Everything is read in one transaction. Raises Conflict when
     `to` is there and not empty, NotFound for a study of another project, InvalidInput for an unknown format.
     """
-    selection = Selection(project_id, study_id, _known(formats), names, data_folder)
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise Conflict(f"{to} is there already and not empty. Choose another folder, or remove it.")
+    selection = Selection(project_id, study_id, check_export_formats(formats), names, data_folder)
+    check_export_folder(to)
     to.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
     try:
@@ -97,15 +97,6 @@ def export_project(
         details={"formats": list(selection.formats), "names": names, "event": manifest.event},
     )
     return manifest
-
-
-def _known(formats: Sequence[str]) -> tuple[str, ...]:
-    for name in formats:
-        if name not in FORMATS:
-            raise InvalidInput(f"{name!r} is not a format of exports. Known: {', '.join(FORMATS)}.")
-    if not formats:
-        raise InvalidInput(f"An export needs at least one format. Known: {', '.join(FORMATS)}.")
-    return tuple(dict.fromkeys(formats))
 
 
 def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> Manifest:
@@ -151,9 +142,6 @@ _TABLES: dict[str, Callable[[Session, Study, Out, Selection], int]] = {
     "adjudicated": lambda session, study, out, _: write_adjudicated(session, study, out),
 }
 """Tables that every study has one of."""
-
-FORMATS = ("native", *_TABLES, "scores")
-"""What an export may hold."""
 
 
 def _studies(session: Session, selection: Selection) -> list[Study]:

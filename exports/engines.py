@@ -13,8 +13,7 @@ from annotators.errors import InvalidInput
 from annotators.score_tasks import ScoringTask
 from annotators.scoring import ItemView, ScoreValue
 from db.scores import Engine, ScoredBlock, in_this_process
-
-ENGINES = ("local", "dask")
+from exports.checks import check_engine
 
 _AHEAD = 3
 """Blocks that are with each worker of a cluster at a time: one it computes, and two that wait for it."""
@@ -27,11 +26,8 @@ def scoring_engine(name: str = "local", address: str | None = None) -> Iterator[
     Without an address Dask gets a cluster of its own on this machine, one process a core, which ends with the block.
     Raises InvalidInput for an unknown engine, an address without Dask, or when Dask is not installed or not there.
     """
-    if name not in ENGINES:
-        raise InvalidInput(f"There is no engine {name!r}. Known: {', '.join(ENGINES)}.")
+    check_engine(name, address)
     if name == "local":
-        if address:
-            raise InvalidInput("An address is that of a Dask scheduler. Give --engine dask with it, or leave it out.")
         yield in_this_process
         return
     with _client(address) as client:

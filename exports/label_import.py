@@ -14,15 +14,14 @@ from annotators.inferred_protocols import LabelColumn, criterion_name, infer_pro
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.foreign_studies import import_study_of_labels, plan_study_of_labels
-from db.labels import ForeignLabel, LabelImport, LabelPlan, import_labels, plan_labels, targets_in
+from db.labels import LabelImport, LabelPlan, import_labels, plan_labels, targets_in
 from db.normal import normal_item
-from db.parsed import ParsedDocument, ParsedItem, Rejected
+from db.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies import find_study, study_facts
+from exports.checks import MAY_BE_INFERRED, check_inferable
 from exports.formats.labels import LabelTable, read_labels
 from exports.garbage import seldom_collected
-
-SCALES = ("nominal", "ordinal", "interval")
 
 
 @dataclass(frozen=True)
@@ -254,7 +253,7 @@ def _study_there(db: Database, actor: Actor, project_id: int, study: str, *, inf
     except NotFound as error:
         if infer:
             return None
-        raise NotFound(f"{error} With --infer it is made from the table.") from None
+        raise NotFound(f"{error} {MAY_BE_INFERRED}") from None
 
 
 def _columns(table: LabelTable, values: Mapping[str, Counter[str]], scales: Sequence[str]) -> list[LabelColumn]:
@@ -274,8 +273,7 @@ def _scales(given: Sequence[str], criteria: list[str]) -> dict[str, _Scale]:
     default = "nominal"
     for text in given:
         name, equals, scale = text.rpartition("=")
-        if scale not in SCALES:
-            raise InvalidInput(f"{scale!r} is not a scale that can be inferred. Known: {', '.join(SCALES)}.")
+        check_inferable(scale)
         if not equals:
             default = scale
         elif name in criteria:

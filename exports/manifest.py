@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from annotators.errors import InvalidInput
-from db.as_of import Marks
-from db.models import Study
+
+if TYPE_CHECKING:
+    from db.as_of import Marks
+    from db.models import Study
 
 NAME = "manifest.json"
 LARGEST = 64 << 20

@@ -8,20 +8,13 @@ from pathlib import Path
 from annotators.agreement import Label, OwnWeights, Ratings
 from annotators.errors import InvalidInput
 from exports.cells import original
+from exports.checks import about_and_file
 from exports.columns import Cell, read_columns
-
-EVERY = ""
-"""What stands for a criterion's name where the weights are for every criterion that they fit."""
 
 
 def named_weights(given: Iterable[str]) -> dict[str, OwnWeights]:
     """Criterion (or `EVERY`) → weights, from `FILE` and `CRITERION=FILE`."""
-    found = {}
-    for text in given:
-        name, equals, file = text.partition("=")
-        about, path = (name.strip(), Path(file)) if equals and not Path(text).is_file() else (EVERY, Path(text))
-        found[about] = read_weights(path)
-    return found
+    return {about: read_weights(path) for about, path in map(about_and_file, given)}
 
 
 def read_weights(path: Path) -> OwnWeights:

@@ -7,19 +7,18 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from annotators.agreement import CriterionTable, Label, Scale, tables_of, wide_columns
 from annotators.agreement.columns import UNIT_COLUMNS
 from annotators.errors import InvalidInput, NotFound
 from exports.cells import original
+from exports.checks import check_scale
 from exports.columns import Cell, Columns, read_columns
 from exports.formats.labels import not_counting
 
 FLAGS = ("current", "complete", "cannot_judge", "kind")
 """Columns of a table that Assay exported which say whether a row counts."""
-
-SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
-"""The scales that can be said; sets are seen by their JSON arrays."""
 
 ONLY = "value"
 """What the criterion of a table is called that names none."""
@@ -146,11 +145,8 @@ def scales_of(given: Sequence[str], criteria: Iterable[str]) -> dict[str, Scale]
     known = dict.fromkeys(criteria)
     found: dict[str, Scale] = dict.fromkeys(known, "nominal")
     for about, word in sorted((_about(one, known) for one in given), key=lambda one: one[0] is not None):
-        scale = next((one for one in SCALES if one == word), None)
-        if scale is None:
-            hint = f" Criteria: {', '.join(known)}." if "=" in word else ""
-            raise InvalidInput(f"scale {word!r} is none of {', '.join(SCALES)}.{hint}")
-        found |= dict.fromkeys(known if about is None else [about], scale)
+        check_scale(word, f" Criteria: {', '.join(known)}." if "=" in word else "")
+        found |= dict.fromkeys(known if about is None else [about], cast(Scale, word))
     return found
 
 

@@ -8,11 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
-from annotators.errors import InvalidInput
 from exports.charts import drawn
+from exports.checks import check_report
 from exports.tables import TextTable, as_html, as_latex, as_markdown
-
-ENDINGS = (".html", ".md", ".tex")
 
 
 @dataclass(frozen=True)
@@ -50,9 +48,7 @@ def write_report(report: Document, path: Path) -> list[Path]:
     .html holds everything in one file. .md and .tex have their plots (SVG, PDF) in a folder beside them that is named
     like the file, with "-plots". Raises InvalidInput for another ending.
     """
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise InvalidInput(f"{path.name} ends with {ending or 'nothing'!r}. A report ends with {', '.join(ENDINGS)}.")
+    ending = check_report(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     if ending == ".html":
         path.write_text(report_html(report), encoding="utf-8")

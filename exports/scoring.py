@@ -53,6 +53,8 @@ def score_files(
 ) -> FileScores:
     """Score the items of some files, folders or archives and write a row for each score to `output`.
 
+    A scorer that embeds takes any model on this machine, unlike in a project: nobody but the caller is concerned.
+
     `format_name` None takes the format that recognises the files. Rows stand in the order of the input; the file
     appears only when it is complete, and an attempt that is cut short, even killed, is gone on with by the next one
     with the same inputs and parameters. Memory does not grow with the input. Raises InvalidInput for wrong names,

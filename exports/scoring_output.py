@@ -12,7 +12,8 @@ from typing import Any
 
 import orjson
 
-from annotators.errors import Conflict, InvalidInput
+from annotators.errors import Conflict
+from exports.checks import check_scores_file
 
 COLUMNS = (
     "item", "id", "question_key", "system", "category", "language", "scorer", "version", "parameters", "name",
@@ -21,7 +22,6 @@ COLUMNS = (
 """What a row of the output holds, in this order. `item` is the item's place in the input, from 1; `parameters` and
 `details` are objects (in Parquet: JSON texts)."""
 
-ENDINGS = (".jsonl", ".parquet")
 
 _ROW_GROUP = 10_000
 
@@ -78,12 +78,7 @@ def growing_rows(output: Path, inputs: Sequence[Path | str], about: object) -> I
     JSON), so that an attempt goes on only with rows that it would write itself. Raises InvalidInput for a wrong ending
     or folder, Conflict when `output` is there or another process is writing it.
     """
-    if output.suffix not in ENDINGS:
-        raise InvalidInput(f"{output.name!r} does not say what to write. End it in {' or '.join(ENDINGS)}.")
-    if output.exists():
-        raise Conflict(f"{output} is there already. Name another file, or move it away.")
-    if not output.parent.is_dir():
-        raise InvalidInput(f"There is no folder {str(output.parent)!r}. Make it, or name another.")
+    check_scores_file(output)
     known_by = orjson.dumps([about, [_state(Path(one)) for one in inputs]], option=orjson.OPT_SORT_KEYS)
     part = output.with_name(f".{output.name}.{hashlib.sha256(known_by).hexdigest()[:12]}.part")
     rows = GrowingRows(part)

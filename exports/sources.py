@@ -9,8 +9,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from annotators.errors import InvalidInput, NotFound
+from annotators.errors import InvalidInput
 from exports.archives import MOST_MEMBERS, is_archive, unpack
+from exports.checks import check_there
 
 HEAD = 64 << 10
 """Bytes of a file that a format may look at to see whether it is its own."""
@@ -80,9 +81,8 @@ def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
         raise InvalidInput("There is nothing to import. Name a file, a folder or an archive.")
     files: list[SourceFile] = []
     with ExitStack() as stack:
+        check_there(paths)
         for path in map(Path, paths):
-            if not path.exists():
-                raise NotFound(f"There is no file or folder {str(path)!r}. Check the path.")
             own = path.resolve()
             if path.is_dir():
                 files += _walk(own, own.name, own.name)

@@ -22,7 +22,8 @@ from db.export_log import is_logged
 from db.models import Project, Study
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
-from exports.bundle import FORMATS, Selection, derive
+from exports.bundle import Selection, derive
+from exports.checks import EXPORTED
 from exports.garbage import seldom_collected
 from exports.manifest import NAME, Manifest, read_manifest
 from exports.sinks import ComparingSink
@@ -136,7 +137,7 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     """What the export was made of, from the manifest's filters."""
     filters = manifest.filters
     formats, study, study_id = filters.get("formats"), filters.get("study"), None
-    if not isinstance(formats, list) or not formats or not set(formats) <= set(FORMATS):
+    if not isinstance(formats, list) or not formats or not set(formats) <= set(EXPORTED):
         raise InvalidInput(f"The manifest names the formats {formats!r}. Take the one that was exported.")
     if study is not None:
         study_id = session.execute(

@@ -125,11 +125,28 @@ def test_the_server_answers_before_it_loads_what_only_pages_need(tmp_path: Path)
         f"from db.engine import Database\nfrom db.schema import migrate\nmigrate(Database('sqlite:///{tmp_path}/assay.db'))\n"
         "del sys.modules['alembic']\n"
         f"create_app(Settings.load({{}}, home=Path({str(tmp_path)!r})))\n"
-        "slow = ('pandas', 'scipy', 'altair', 'pyarrow', 'pymupdf', 'torch', 'alembic')\n"
+        "slow = ('numpy', 'pandas', 'scipy', 'altair', 'pyarrow', 'pymupdf', 'torch', 'alembic', 'db.soundness')\n"
         "print([name for name in slow if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not list((ROOT / ".venv").glob("compiled-*")), reason="this environment is not of `make setup`")
+def test_what_the_server_loads_at_its_start_is_compiled_when_it_is_set_up() -> None:
+    """Installers that leave packages uncompiled, and PYTHONDONTWRITEBYTECODE, cost 1.5 s at every start."""
+    code = (
+        "import sys\nimport app.server, app.cli.home, db.people, alembic.command\nimport streamlit.starlette\n"
+        "from pathlib import Path\n"
+        "files = {name: getattr(one, '__cached__', None) for name, one in sorted(sys.modules.items())}\n"
+        "print(len(files), *[name for name, file in files.items() if file and not Path(file).exists()])"
+    )
+    done = subprocess.run(
+        [ROOT / ".venv" / "bin" / "python", "-B", "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    n, *uncompiled = done.stdout.split()
+    assert int(n) > 500
+    assert not [name for name in uncompiled if name.split(".")[0] not in ORDER]  # ours change after `make setup`
 
 
 def _distributions(requirements: list[str]) -> set[str]:

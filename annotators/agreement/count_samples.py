@@ -10,13 +10,13 @@ import numpy as np
 
 from annotators.agreement import coefficients, linearised, reasons, sets
 from annotators.agreement.bootstrap import Evaluate
-from annotators.agreement.catalogue import CATALOGUE
 from annotators.agreement.coefficients import Spread
 from annotators.agreement.distances import Nominal, Quadratic
 from annotators.agreement.parts import Asked, Part, Sample, distance_of, entry_of, nothing, ranked_note
 from annotators.agreement.patterns import Counts
 from annotators.agreement.result import Interval, Statistic
 from annotators.agreement.table import FloatArray, Ratings
+from annotators.coefficient_names import CATALOGUE
 
 ALPHAS: dict[str, Callable[[Counts, FloatArray], FloatArray]] = {
     "krippendorff_alpha_nominal": coefficients.krippendorff_alpha_nominal,

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from annotators.agreement.fitted import Fit, RaterModel, percentiles, plain
 from annotators.agreement.rater_models import (
@@ -245,6 +244,8 @@ def _named(patterns: UnitPatterns, run: Run[Parameters]) -> IntArray:
     """Which class of the run is called by each label: the naming by which most ratings are expected to be right."""
     weighted = run.posterior * patterns.multiplicity[:, None]
     given = patterns.votes.T @ weighted  # label × class
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - only labels in disorder need it
+
     _, order = linear_sum_assignment(given, maximize=True)
     return np.asarray(order, dtype=np.int64)
 

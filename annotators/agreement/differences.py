@@ -10,12 +10,12 @@ import numpy as np
 from scipy import sparse
 
 from annotators.agreement.bootstrap import CELLS_AT_ONCE, ROUNDING, Resampled, Sampling
-from annotators.agreement.catalogue import CATALOGUE
 from annotators.agreement.parts import Asked, Part, Sample, with_value
 from annotators.agreement.report import statistic_names
 from annotators.agreement.result import IntervalKind, Statistic
 from annotators.agreement.samples import samples
 from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
+from annotators.coefficient_names import CATALOGUE
 from annotators.errors import InvalidInput
 
 Units = Mapping[Hashable, Hashable]

@@ -11,7 +11,6 @@ import numpy as np
 
 from annotators.agreement import coefficients, cross, linearised, reasons
 from annotators.agreement.bootstrap import Evaluate, Sampling
-from annotators.agreement.catalogue import CATALOGUE
 from annotators.agreement.count_samples import counts_sample
 from annotators.agreement.cross import CrossTable
 from annotators.agreement.distances import Nominal
@@ -20,6 +19,7 @@ from annotators.agreement.parts import Asked, Part, Sample, distance_of, entry_o
 from annotators.agreement.patterns import Cells, Rows, cells_of_pair
 from annotators.agreement.result import Interval, Statistic
 from annotators.agreement.table import FloatArray, Ratings
+from annotators.coefficient_names import CATALOGUE
 
 MANY_PAIRS = 20  # so many pairs that share all units are quicker resampled at once than one by one
 CORRELATIONS: dict[str, Callable[[CrossTable, FloatArray], FloatArray]] = {

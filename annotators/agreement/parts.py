@@ -10,7 +10,7 @@ import numpy as np
 
 from annotators.agreement import reasons, sets
 from annotators.agreement.bootstrap import Evaluate, Resampled, Sampling
-from annotators.agreement.catalogue import CATALOGUE, LEAST_SHARED
+from annotators.agreement.catalogue import LEAST_SHARED
 from annotators.agreement.distances import (
     Distance,
     Linear,
@@ -23,6 +23,7 @@ from annotators.agreement.distances import (
 from annotators.agreement.own_weights import OwnWeights
 from annotators.agreement.result import FIXED_RATERS, RANDOM_RATERS, Interval, IntervalKind, Statistic
 from annotators.agreement.table import FloatArray, IntArray, Ratings
+from annotators.coefficient_names import CATALOGUE
 
 Analytic = Callable[[int, float, float], Interval | None]
 FURTHER: tuple[IntervalKind, ...] = ("percentile", "jackknife")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotators.agreement.catalogue import Entry
 from annotators.agreement.patterns import Cells
 from annotators.agreement.table import FloatArray, Label, Ratings
+from annotators.coefficient_names import Entry
 
 NOTHING_LEFT = "observed and chance agreement leave nothing to measure (0/0)"
 NO_VARIANCE = "the numbers do not vary enough between units and raters to tell the variances apart"

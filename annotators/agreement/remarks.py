@@ -6,10 +6,10 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
-from annotators.agreement.catalogue import CATALOGUE, TITLES
 from annotators.agreement.result import Statistic
 from annotators.agreement.table import Ratings
 from annotators.agreement.words import percent, prevalence_warning
+from annotators.coefficient_names import CATALOGUE, TITLES
 
 FEW_UNITS = 30
 FEW_CLUSTERS = 20

@@ -9,15 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from annotators.agreement.bootstrap import Sampling
-from annotators.agreement.catalogue import (
-    CATALOGUE,
-    LEAST_SHARED,
-    MOST_LABELS,
-    MOST_RATERS,
-    STATISTICS,
-    all_statistics,
-    default_statistics,
-)
+from annotators.agreement.catalogue import LEAST_SHARED, MOST_LABELS, MOST_RATERS, all_statistics, default_statistics
 from annotators.agreement.icc import OF_RANDOM_RATERS
 from annotators.agreement.own_weights import OwnWeights
 from annotators.agreement.parts import Asked, asks_which_raters, entry_of, with_intervals
@@ -26,9 +18,10 @@ from annotators.agreement.samples import samples
 from annotators.agreement.sets import OVERLAP
 from annotators.agreement.table import IntArray, Ratings
 from annotators.agreement.two_way import two_way_intervals
+from annotators.coefficient_names import CATALOGUE, check_statistics
 from annotators.errors import InvalidInput
 
-__all__ = ["MOST_LABELS", "MOST_RATERS", "STATISTICS", "default_statistics", "measure", "statistic_names"]
+__all__ = ["MOST_LABELS", "MOST_RATERS", "default_statistics", "measure", "statistic_names"]
 
 
 def measure(
@@ -145,9 +138,7 @@ def statistic_names(
         names = all_statistics(ratings, own_weights=own_weights)
     else:
         names = [statistics] if isinstance(statistics, str) else statistics
-    unknown = [name for name in names if name not in CATALOGUE]
-    if unknown:
-        raise InvalidInput(f"statistic {unknown[0]!r} is unknown: use some of {', '.join(STATISTICS)}")
+    check_statistics(names)
     return list(dict.fromkeys(names))
 
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from annotators.agreement import coefficients, conger, icc, linearised, reasons, sets, texts
 from annotators.agreement.bootstrap import Sampling
-from annotators.agreement.catalogue import CATALOGUE
 from annotators.agreement.count_samples import counts_sample
 from annotators.agreement.pair_samples import Pairs
 from annotators.agreement.parts import Asked, Part, Sample, entry_of, nothing, ranked_note
 from annotators.agreement.patterns import cells_of_pair
 from annotators.agreement.result import Interval, Statistic
 from annotators.agreement.table import FloatArray, IntArray, Ratings
+from annotators.coefficient_names import CATALOGUE
 
 
 def samples(ratings: Ratings, names: Sequence[str], asked: Asked, sampling: Sampling) -> Iterator[Sample]:

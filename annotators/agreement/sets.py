@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
 from annotators.agreement.distances import Distance, Table
 from annotators.agreement.patterns import Rows
@@ -77,6 +76,8 @@ def shared_elements(a: frozenset[Hashable], b: frozenset[Hashable], overlap: flo
     if not boxes[0] or not boxes[1]:
         return plain
     same = np.array([[intersection_over_union(one, other) >= overlap for other in boxes[1]] for one in boxes[0]])
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - only sets need it
+
     rows, columns = linear_sum_assignment(same, maximize=True)
     return plain + int(same[rows, columns].sum())
 

@@ -11,12 +11,13 @@ import numpy as np
 from scipy.special import ndtr
 
 from annotators.agreement.bootstrap import ROUNDING, Sampling
-from annotators.agreement.catalogue import CATALOGUE, headline
+from annotators.agreement.catalogue import headline
 from annotators.agreement.columns import CriterionTable
 from annotators.agreement.parts import Asked
 from annotators.agreement.report import statistic_names
 from annotators.agreement.samples import samples
 from annotators.agreement.table import FloatArray, IntArray
+from annotators.coefficient_names import CATALOGUE
 from annotators.errors import InvalidInput
 
 

@@ -23,11 +23,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from annotators.agreement.bootstrap import Sampling
-from annotators.agreement.catalogue import CATALOGUE
 from annotators.agreement.parts import Asked
 from annotators.agreement.result import RANDOM_RATERS, TWO_WAY, Interval
 from annotators.agreement.samples import samples
 from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
+from annotators.coefficient_names import CATALOGUE
 
 Key = tuple[str, Label | None]
 GROUPS = 400

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotators.agreement.catalogue import TITLES, headline
+from annotators.agreement.catalogue import headline
 from annotators.agreement.result import BOOTSTRAPS, Statistic
 from annotators.agreement.table import Ratings, Scale
+from annotators.coefficient_names import TITLES
 from annotators.errors import InvalidInput
 
 NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]

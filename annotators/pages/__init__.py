@@ -17,6 +17,7 @@ from annotators.pages.results import (
     RenderedPage,
     Why,
     check_crop,
+    too_many,
 )
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "draw_failure",
     "snap_width",
     "sniff",
+    "too_many",
 ]

@@ -24,7 +24,7 @@ from annotators.errors import InvalidInput
 from annotators.pages.kinds import MEDIA_TYPES
 from annotators.pages.original import check_original
 from annotators.pages.renderer import Renderer
-from annotators.pages.results import PAGE_MEDIA_TYPES, WHOLE, Crop, PageNotDrawn, RenderedPage, Why
+from annotators.pages.results import PAGE_MEDIA_TYPES, WHOLE, Crop, PageNotDrawn, RenderedPage, Why, too_many
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ class PageCache:
     ) -> RenderedPage:
         """The picture of a page, or of a part of it, at least `width` pixels wide (see `snap_width`).
 
-        Several that ask for the same at a time wait for one drawing.
+        Several that ask for the same at a time wait for one drawing, as long as they would for a worker.
 
         sha256: of the document, 64 lower-case hexadecimal digits. path: its bytes, read only when it has to be drawn.
         page: from 1. crop: the part, from `check_crop`. Raises PageNotDrawn (remembered for some minutes where drawing
@@ -131,7 +131,9 @@ class PageCache:
                 flight = self._flights[key] = Future()
         if not owner:
             try:
-                return flight.result()
+                return flight.result(max(0.0, self._renderer.until() - time.monotonic()))
+            except TimeoutError:
+                raise too_many() from None
             except PageNotDrawn as failure:
                 raise failure.again() from failure
         try:

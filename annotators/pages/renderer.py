@@ -12,7 +12,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +27,7 @@ from annotators.pages.results import (
     PageNotDrawn,
     RenderedPage,
     Why,
+    too_many,
 )
 from annotators.pages.wire import Garbled, Message, pack, unpack
 
@@ -149,14 +150,24 @@ class Renderer:
     recycle_after: a worker is replaced after that many requests, so that nothing a library leaks adds up.
 
     A worker that is late is killed and replaced; one that dies takes only the page it was drawing with it.
+    `deadline` gives the moment until which a caller waits for one, from the limits' `wait_seconds`: a server has a
+    deadline for each request, which goes first.
     """
 
-    def __init__(self, limits: Limits | None = None, *, workers: int = 2, recycle_after: int = 500) -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        workers: int = 2,
+        recycle_after: int = 500,
+        deadline: Callable[[float], float] = lambda seconds: time.monotonic() + seconds,
+    ) -> None:
         if workers < 1 or recycle_after < 1:
             raise InvalidInput(
                 f"A renderer needs at least 1 worker and 1 request a worker, not {workers}, {recycle_after}."
             )
         self.limits = limits or Limits()
+        self._deadline = deadline
         self._recycle_after = recycle_after
         self._free_slots = workers
         self._idle: list[_Worker] = []
@@ -164,6 +175,10 @@ class Renderer:
         self._changed = threading.Condition()
         self._closed = False
         self._finalizer = weakref.finalize(self, _kill_all, self._all)
+
+    def until(self) -> float:
+        """The moment of time.monotonic() until which whoever asks now waits for a worker."""
+        return self._deadline(self.limits.wait_seconds)
 
     def inspect(self, path: Path, media_type: str, name: str = "") -> DocumentFacts:
         """What the document is.
@@ -295,7 +310,7 @@ class Renderer:
 
     def _take(self, path: str) -> _Worker:
         """An idle worker, rather one that has the document open; a new one while there are slots; else wait."""
-        deadline = time.monotonic() + self.limits.wait_seconds
+        deadline = self.until()
         with self._changed:
             while not self._closed:
                 while self._idle:
@@ -307,7 +322,7 @@ class Renderer:
                 if self._free_slots > 0:
                     return self._new()
                 if not self._changed.wait(deadline - time.monotonic()):
-                    raise PageNotDrawn(Why.BUSY, "too many pages are being drawn just now; try again in a minute")
+                    raise too_many()
         raise RuntimeError("the renderer is closed")
 
     def _give_back(self, worker: _Worker, *, usable: bool) -> None:

@@ -58,6 +58,11 @@ class DocumentFacts:
     note: str = ""
 
 
+def too_many() -> PageNotDrawn:
+    """The error for who has waited long enough for a page that others are before."""
+    return PageNotDrawn(Why.BUSY, "too many pages are being drawn just now; try again in a minute")
+
+
 @dataclass(frozen=True)
 class RenderedPage:
     """A page as an encoded picture.
@@ -90,7 +95,8 @@ class Why(StrEnum):
 class PageNotDrawn(AssayError):
     """A page that cannot be shown.
 
-    why: the kind of reason. reason: the reason in words, fit to be shown in the page's place (`draw_failure`).
+    why: the kind of reason. reason: the reason in words, fit to be shown in the page's place (`draw_failure`). Where
+    nothing but time was wanting (BUSY) the status asks to come again.
     """
 
     status = 422
@@ -99,6 +105,8 @@ class PageNotDrawn(AssayError):
         super().__init__(reason)
         self.why = why
         self.reason = reason
+        if why is Why.BUSY:
+            self.status = 503
 
     def again(self) -> PageNotDrawn:
         """An equal error to raise in another thread (a raised exception collects tracebacks)."""

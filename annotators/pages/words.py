@@ -8,11 +8,15 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from annotators.later import Later
 from annotators.pages.normal import Normal, begins_without_blank, normalise_words
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")  # the server is to answer before it is loaded
 
 VERSION = 2
 """Goes up when the same page would give other words or another normal form."""

@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from math import isfinite
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from pydantic import Field
 
+from annotators.later import Later
 from annotators.scorers.embedder import Vectors, embedder
 from annotators.scorers.offered_models import BUNDLED
 from annotators.scorers.training_sets import AnswerLabel, TrainingSet, find_training_set, starting_hash
 from annotators.scorers.words import words
 from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 EMPTY = "the answer is empty"
 

@@ -8,15 +8,19 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from annotators.errors import InvalidInput
+from annotators.later import Later
 from annotators.scorers.offered_models import BUNDLED
 
-Vectors = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
+
+Vectors: TypeAlias = "npt.NDArray[np.float32]"
 
 KEPT = 8_192
 """Texts whose vectors are kept: examples come with every block of answers, and answers with every set of examples."""

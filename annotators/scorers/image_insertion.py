@@ -7,20 +7,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import Field
-from scipy.optimize import linear_sum_assignment
 
+from annotators.later import Later
 from annotators.scorers.embedder import embedder
 from annotators.scorers.semantic_similarity import EmbeddingParameters
 from annotators.scorers.sentences import sentences
 from annotators.scorers.words import words
 from annotators.scoring import SCORERS, ImageView, ItemView, Part, Scorer, ScoreValue, ValueKind
 
-Weights = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
+
+Weights: TypeAlias = "npt.NDArray[np.float64]"
 
 _PLACE = re.compile(r"<PIC>|!\[[^\[\]]*\]\(([^()\s]{1,2000})\)")
 """Where an image stands in an answer: `<PIC>` for the next one, or Markdown with its key or document."""
@@ -170,6 +174,8 @@ def _best(weights: Weights) -> list[tuple[int, int]]:
 
 
 def _matching(weights: Weights) -> list[tuple[int, int]]:
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - scorers are listed without it
+
     gains = np.where(np.isfinite(weights), np.maximum(weights, 0), 0)
     rows, columns = linear_sum_assignment(gains, maximize=True)
     pairs = [(int(row), int(column)) for row, column in zip(rows, columns, strict=True) if weights[row, column] > 0]

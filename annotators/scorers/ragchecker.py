@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from annotators.later import Later
 from annotators.scorers.references import f_measure
 from annotators.scorers.verdicts import Verdicts, by_source, claims_of, settled_source
 from annotators.scoring import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
 
-Flags = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
+
+Flags: TypeAlias = "npt.NDArray[np.bool_]"
 
 _NO_ANSWER_CLAIMS = "the answer has no claims with verdicts"
 _NO_GOLD_CLAIMS = "the reference has no claims with verdicts"

@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
+from annotators.later import Later
 from annotators.scorers.references import best_reference, f_measure, scored
 from annotators.scorers.rouge_l import Tokens, tokenizer
 from annotators.scorers.sentences import sentences
 from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Sentences = list[list[str]]
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.stats import binomtest
-
 from annotators.scorers.abstention import (
     AbstentionParameters,
     Classifier,
@@ -63,6 +61,8 @@ def leave_one_out(training_set: TrainingSet, parameters: AbstentionParameters | 
         for example, found in zip(examples, nearest, strict=True)
         if example.label != found.label
     )
+    from scipy.stats import binomtest  # noqa: PLC0415 - scorers are listed without it
+
     right, n = len(examples) - len(mistakes), len(examples)
     interval = binomtest(right, n).proportion_ci(method="wilson")
     return LeaveOneOut(right / n, float(interval.low), float(interval.high), n, confusion, mistakes)

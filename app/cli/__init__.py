@@ -12,6 +12,7 @@ import typer
 from annotators.errors import AssayError
 from annotators.version import program_version
 from app.cli import (
+    advice,
     agreement,
     alignment,
     exporting,
@@ -60,6 +61,7 @@ for module in (
     studies,
     agreement,
     alignment,
+    advice,
     exporting,
     protocols,
     maintenance,

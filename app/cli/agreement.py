@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotators.coefficient_names import check_statistics
 from app.cli.base import (
     INTERVAL_KINDS,
     RATERS,
@@ -30,6 +31,7 @@ from app.cli.base import (
     table_or_study,
 )
 from app.cli.output import emit, working
+from exports.checks import SAID, check_report, check_scale, check_weights
 from exports.columns import check_columns
 
 if TYPE_CHECKING:
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from exports.agreement_planning import CriterionPlan
     from exports.agreement_report import Report
     from exports.rating_tables import RatingTables
-
-_SCALES = ("nominal", "ordinal", "interval", "ratio")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -63,7 +63,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         list[str] | None,
         typer.Option(
             metavar="S",
-            help=f"With --table: {', '.join(_SCALES[:-1])} or {_SCALES[-1]}; CRITERION=S for one criterion; "
+            help=f"With --table: {', '.join(SAID[:-1])} or {SAID[-1]}; CRITERION=S for one criterion; "
             "repeatable.  [default: nominal]",
             show_default=False,
         ),
@@ -149,10 +149,22 @@ def agreement(  # noqa: PLR0917 - the command's options
         "target": target, "question": question, "wide": wide,
     }  # fmt: skip
     what = table_or_study(table, project, study, of_tables)
+    named = [name.strip() for name in statistics.split(",") if name.strip()]
+    # Before anything large is imported: a wrong word is refused at once.
+    if statistics not in ("default", "all"):
+        check_statistics(named)
+    for word in scale or ():
+        if "=" not in word:
+            check_scale(word)
+    if report is not None:
+        check_report(report)
+    if plan is not None and plan <= 0:
+        raise typer.BadParameter(f"{plan:g} is no width. Give one such as 0.2.", param_hint="--plan")
+    check_weights(weights or ())
     if isinstance(what, Path):
-        # Before anything large is imported: a wrong name is refused at once.
         check_columns(what, _named_columns(of_tables))
-    check_names(context, what)
+    else:
+        check_names(context, *what)
     from annotators.agreement import agreement_report as report_of
     from exports.agreement import agreement_report
     from exports.agreement_report import Report
@@ -160,7 +172,6 @@ def agreement(  # noqa: PLR0917 - the command's options
     from exports.rating_tables import Named, read_ratings
     from exports.report_files import write_report
 
-    named = [name.strip() for name in statistics.split(",") if name.strip()]
     chosen: str | list[str] = statistics if statistics in ("default", "all") else named
     own = named_weights(weights or ())
     if isinstance(what, Path):
@@ -224,8 +235,6 @@ def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:
     """A plan for each criterion of the report; one that cannot be planned says why."""
     from exports.agreement_planning import criterion_plan
 
-    if width <= 0:
-        raise typer.BadParameter(f"{width:g} is no width. Give one such as 0.2.", param_hint="--plan")
     return [criterion_plan(one.title, one.ratings, width, seed=seed) for one in made.measured]
 
 

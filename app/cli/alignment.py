@@ -27,6 +27,7 @@ from app.cli.base import (
     table_or_study,
 )
 from app.cli.output import emit, progress, working
+from exports.checks import check_report
 from exports.columns import check_columns
 
 if TYPE_CHECKING:
@@ -130,7 +131,10 @@ def alignment(  # noqa: PLR0917 - the command's options
         names = {"human": human, "group": group, "cluster": cluster, "unit": unit, "rater": rater}
         columns = {name: f"--{option}" for option, name in names.items() if name}
         check_columns(what, columns | dict.fromkeys(metric or (), "--metric"))
-    check_names(context, what)
+    else:
+        check_names(context, *what)
+    if report is not None:
+        check_report(report)
     from annotators.alignment import Resampling
     from exports.alignment import AlignmentReport, alignment_report
     from exports.alignment_table import Named, TableAlignment, align_table

@@ -23,10 +23,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 N = TypeVar("N", bound=str)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else.")]
-ProjectName = Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.", show_default=False)]
+
+
+def _known(context: typer.Context, name: str | None) -> str | None:
+    """A project's name as it was given, once it is not known to be wrong."""
+    if name is not None and isinstance(context.find_root().obj, Given):  # else a line is only being understood
+        check_names(context, name)
+    return name
+
+
+ProjectName = Annotated[
+    str, typer.Argument(metavar="PROJECT", help="Name of the project.", show_default=False, callback=_known)
+]
 StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.", show_default=False)]
 SomeProject = Annotated[
-    str | None, typer.Argument(metavar="[PROJECT]", help="Name of the project.", show_default=False)
+    str | None, typer.Argument(metavar="[PROJECT]", help="Name of the project.", show_default=False, callback=_known)
 ]
 SomeStudy = Annotated[str | None, typer.Argument(metavar="[STUDY]", help="Name of the study.", show_default=False)]
 TableFile = Annotated[
@@ -189,11 +200,16 @@ def study_id_of(here: Here, project: str, study: str) -> int:
     return find_study(here.db, here.actor, project_id_of(here, project), name=study)
 
 
-def check_names(context: typer.Context, what: Path | tuple[str, str]) -> None:
-    """NotFound for names of a project and study that are not there, before anything large is imported."""
-    if not isinstance(what, Path):
-        with opened(context) as here:
-            study_id_of(here, *what)
+def check_names(context: typer.Context, project: str, study: str | None = None) -> None:
+    """NotFound for names of a project and study that are not there, before anything large is imported.
+
+    Where a look at the file does not tell (PostgreSQL, --as), the operation does.
+    """
+    from db.names import check_names_in
+
+    settings = settings_of(context)
+    if not settings.database_url and not context.find_root().obj.acting_as:
+        check_names_in(settings.home / "assay.db", project, study)
 
 
 def password_from_stdin() -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.base import AsJson, ProjectName, command, home_is_given, opened, project_id_of, study_id_of
+from app.cli.base import AsJson, ProjectName, check_names, command, home_is_given, opened, project_id_of, study_id_of
 from app.cli.output import count, emit, table, working
+from exports.checks import check_export_folder, check_export_formats
 
 if TYPE_CHECKING:
     from exports.verify import VerifyReport
@@ -48,6 +49,12 @@ def export(
     Without --study every study's tables come in a folder of their own. The manifest has the hash of every file and the
     state of the database, so that `assay verify` can tell later whether the export is what was exported.
     """
+    formats = [one.strip() for one in format_names.split(",") if one.strip()]
+    # Before anything large is imported: a wrong word is refused at once.
+    check_export_formats(formats)
+    check_export_folder(to)
+    if study:
+        check_names(context, project, study)
     from exports.bundle import export_project
 
     with opened(context) as here, working("Exporting"):
@@ -57,7 +64,7 @@ def export(
             project_id_of(here, project),
             to=to,
             study_id=study_id_of(here, project, study) if study else None,
-            formats=[one.strip() for one in format_names.split(",") if one.strip()],
+            formats=formats,
             names=names,
             data_folder=here.settings.documents_folder,
         )
@@ -82,6 +89,9 @@ def verify(
     Without a home folder (neither --home nor ASSAY_HOME) the files are compared with the hashes of the manifest; with
     one the export is also derived again from the database as it was then. The exit code is 1 if anything differs.
     """
+    from exports.manifest import read_manifest
+
+    read_manifest(folder)  # before anything large is imported
     from exports.verify import verify_against, verify_folder
 
     with working("Reading the files"):

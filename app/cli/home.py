@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
@@ -116,11 +117,15 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the app until it is stopped (Ctrl-C)."""
+    from concurrent.futures import ThreadPoolExecutor
+
     gc.disable()  # as app/server.py does until everything is loaded
     try:
-        with opened(context, host=host, port=port) as here:
+        with opened(context, host=host, port=port) as here, ThreadPoolExecutor(1) as beside:
             settings = here.settings
-            _check_a_moment(here.db)
+            checked = beside.submit(_check_a_moment, here.db)
+            import_module("app.server")  # while SQLite reads its file
+            checked.result()
     except BaseException:
         gc.enable()
         raise
@@ -129,8 +134,7 @@ def serve(
 
 def _check_a_moment(db: Database) -> None:
     """Raise DatabaseDamaged for what is found within half a second; the server checks the rest (app/server.py)."""
-    from db.faults import damaged
-    from db.soundness import damage_in
+    from db.faults import damage_in, damaged
 
     if db.is_sqlite:
         path = Path(str(db.url.database))

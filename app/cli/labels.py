@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annotators.errors import InvalidInput
-from app.cli.base import AsJson, ProjectName, StudyName, command, group, opened, project_id_of
+from annotators.errors import InvalidInput, NotFound
+from app.cli.base import AsJson, ProjectName, StudyName, check_names, command, group, opened, project_id_of
 from app.cli.output import count, emit, working
+from exports.checks import MAY_BE_INFERRED, check_inferable
 
 if TYPE_CHECKING:
     from exports.label_import import LabelTableImport, LabelTablePlan
@@ -72,12 +73,23 @@ def import_labels(
     The columns target, time and comment may be missing. A repeated cell, a label that the protocol does not have, or an
     item that is not there is refused with its line, and nothing is imported.
     """
-    from exports.label_import import import_label_table, plan_label_table
-
     if scale and not infer:
         raise typer.BadParameter("Only a protocol that is inferred takes scales: add --infer.", param_hint="--scale")
     if bare_items and not infer:
         raise typer.BadParameter("Only a study that is made takes bare items: add --infer.", param_hint="--bare-items")
+    # Before anything large is imported: a wrong word is refused at once.
+    for one in scale or ():
+        check_inferable(one.rpartition("=")[2])
+    from exports.formats.labels import check_heading
+
+    check_heading(file)
+    if not infer:
+        try:
+            check_names(context, project, study)
+        except NotFound as error:
+            raise NotFound(f"{error} {MAY_BE_INFERRED}") from None
+    from exports.label_import import import_label_table, plan_label_table
+
     with opened(context) as here, working("Reading the table"):
         project_id = project_id_of(here, project)
         scales = tuple(scale or ())

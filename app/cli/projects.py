@@ -37,7 +37,11 @@ def add_to(app: typer.Typer) -> None:
 
 
 @command(project, "create", "assay --home ./assay-home project create finance")
-def create(context: typer.Context, name: ProjectName, as_json: AsJson = False) -> None:
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="PROJECT", help="Name of the project.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
     """Create a project."""
     from db.projects import create_project
 
@@ -93,6 +97,9 @@ def import_items(
     left as they are.
     """
     from annotators.errors import InvalidInput
+    from exports.formats.base import check_files
+
+    check_files(paths, format_name)  # before anything large is imported
     from exports.importing import import_paths
 
     with opened(context) as here, progress("Reading" if dry_run else "Importing") as move:

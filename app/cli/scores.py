@@ -86,6 +86,7 @@ def score(  # noqa: PLR0917 - the command's options
         raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="PROJECT")
     if format_name or skip_bad:
         raise typer.BadParameter("--format and --skip-bad are about --input. Leave them out.", param_hint="--format")
+    _check_scorer(scorer, param, engine, address)
     from annotators.scorers.offered_models import offer
     from db.score_gaps import score_gaps
     from db.score_summaries import score_summary
@@ -105,6 +106,15 @@ def score(  # noqa: PLR0917 - the command's options
         gaps = score_gaps(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
         document = summary.to_json() | ({"gaps": [one.to_json() for one in gaps]} if gaps else {})
         emit(document, lambda: "\n\n".join(filter(None, [in_words(summary, added), _gaps(gaps)])), as_json=as_json)
+
+
+def _check_scorer(scorer: str, param: list[str] | None, engine: str, address: str | None) -> None:
+    """NotFound or InvalidInput for what is wrong with these words, before anything large is imported."""
+    from annotators.scoring import SCORERS, parameters_of
+    from exports.checks import check_engine
+
+    check_engine(engine, address)
+    parameters_of(SCORERS.get(scorer), param or None)
 
 
 def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
@@ -170,11 +180,17 @@ def _score_files(  # noqa: PLR0917 - the command's options
     address: str | None,
     as_json: bool,
 ) -> None:
-    from exports.engines import scoring_engine
-    from exports.scoring import score_files
+    from exports.checks import check_scores_file
+    from exports.formats.base import check_files
 
     assert source
     assert output
+    check_scores_file(output)
+    check_files(source, format_name)
+    _check_scorer(scorer, param, engine, address)
+    from exports.engines import scoring_engine
+    from exports.scoring import score_files
+
     with scoring_engine(engine, address) as computed_by, progress("Scoring") as move:
         found = score_files(
             source,

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.base import AsJson, ProjectName, StudyName, command, group, opened, project_id_of, study_id_of
+from app.cli.base import (
+    AsJson,
+    ProjectName,
+    StudyName,
+    check_names,
+    command,
+    group,
+    opened,
+    project_id_of,
+    study_id_of,
+)
 from app.cli.output import count, emit, table
 
 if TYPE_CHECKING:
@@ -74,12 +85,21 @@ def create(
             metavar="SCORER", help="Scores that a study about scores is about; repeatable.", show_default=False
         ),
     ] = None,
+    drawn: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The items that `assay advice --draw N --json` has drawn.", show_default=False
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be made, and which items are left out, without making it.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a study: freeze a protocol and a sample of items, and open a slot for each annotation."""
+    if drawn is not None and (sample is not None or per is not None):
+        raise typer.BadParameter("What is drawn is the sample. Leave --sample and --per out.", param_hint="--drawn")
+    items, settings = _drawn(drawn) if drawn is not None else ((), {})
     from db.studies import StudyDesign, create_study, plan_study
 
     with opened(context) as here:
@@ -95,6 +115,8 @@ def create(
             rule=rule,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
+            settings=settings,
+            items=items,
         )
         about: dict[str, Any] = {"project_id": project_id_of(here, project), "protocol": chosen, "design": design}
         document: dict[str, Any] = {"study": design.name}
@@ -118,6 +140,27 @@ def create(
         }
         size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
         emit(document, "\n".join([f"{begun}: {chosen.title}, {size}.", *made.notes]), as_json=as_json)
+
+
+def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The items of a draw and what a study's settings keep of it; InvalidInput for a file that holds none."""
+    from annotators.errors import InvalidInput, NotFound
+
+    if not path.is_file():
+        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        chances = {str(one["item"]): float(one["probability"]) for one in found["drawn"]}
+        settings = {
+            "drawn_with": chances,
+            "not_drawn_from": [str(one) for one in found["not_drawn_from"]],
+            "draw_seed": int(found["seed"]),
+        }
+    except (ValueError, KeyError, TypeError, RecursionError):
+        chances, settings = {}, {}
+    if not chances or not all(0 < one <= 1 for one in chances.values()):
+        raise InvalidInput(f"{path.name} holds no draw. Make one with `assay advice … --draw N --json`.")
+    return tuple(chances), settings
 
 
 def protocol_named(name: str) -> Protocol:
@@ -163,6 +206,7 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show how far a study and each annotator is."""
+    check_names(context, project, study)
     from db.study_status import study_status
 
     with opened(context) as here:

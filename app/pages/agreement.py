@@ -28,7 +28,8 @@ from db.ratings import may_see_names, ratings_stamp
 from db.studies import StudyRow, list_studies, studies_to_compare
 from exports.agreement import AgreementReport, CriterionReport
 from exports.agreement_report import Report, summary
-from exports.own_weights import EVERY, read_weights
+from exports.checks import EVERY
+from exports.own_weights import read_weights
 
 RESAMPLES = 1000
 

@@ -112,7 +112,7 @@ def _measured(task: Alignment) -> views.Report:
     """The report, measured once for everybody until labels or scores change."""
 
     def meanwhile(parts: list[Any]) -> None:
-        views.meanwhile(measured_alignment(parts)[0])
+        views.meanwhile(parts[0], measured_alignment(parts)[0])
 
     parts = measured(task.key, task, meanwhile)
     return views.Report(task, parts[0], *measured_alignment(parts))

@@ -13,7 +13,8 @@ from app.widgets import blocks
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.studies import StudyRow, list_studies
-from exports.bundle import DEFAULT_FORMATS, FORMATS
+from exports.bundle import DEFAULT_FORMATS
+from exports.checks import EXPORTED
 from exports.manifest import Manifest
 
 TITLES = {
@@ -71,7 +72,7 @@ def _form(project: ProjectRow) -> _Wanted:
     st.caption("Files")
     formats = tuple(
         name
-        for name in FORMATS
+        for name in EXPORTED
         if st.checkbox(TITLES.get(name, name), value=name in DEFAULT_FORMATS, key=f"exports-format-{name}")
     )
     documents = st.checkbox(

@@ -7,11 +7,11 @@ import streamlit as st
 from annotators.agreement import TITLES, Statistic, benchmarks
 from app import ui, wording
 from app.widgets import agreement_files
-from app.widgets.agreement_shared import View, caution, nobody, note, table, units_link
+from app.widgets.agreement_shared import View, caution, kept, nobody, note, table, units_link
 from app.widgets.plots import plot
 from exports import agreement_plots
 from exports.agreement import CriterionReport
-from exports.agreement_counts import confusions, shares_by_rater, titled, word
+from exports.agreement_counts import Counts, label_counts, titled, word
 from exports.agreement_report import MOST_LABELS, Report, statistics_table, summary, undefined_words
 from exports.forest import forest
 from exports.tables import TextTable
@@ -103,18 +103,17 @@ def _labels(view: View, one: CriterionReport) -> None:
     table(TextTable.of(caption, ("Label", "Labels", "Share"), rows), f"labels-{view.slug}", rows)
     if one.ratings.scale not in ("set", "text") and len(one.ratings.labels) <= MOST_LABELS:
         labels = [word(label) for label in one.ratings.labels]
-        chart = agreement_plots.shares(shares_by_rater(one.ratings), labels, ordered=one.ratings.scale == "ordinal")
+        counts = kept(view, "label-counts", None, label_counts, one.ratings)
+        chart = agreement_plots.shares(counts.shares, labels, ordered=one.ratings.scale == "ordinal")
         plot(chart, f"labels-{view.slug}", f"{one.title}: the share of each label by annotator.")
-        _confusion(view, one, labels)
+        _confusion(view, one, labels, counts.confusions)
 
 
-def _confusion(view: View, one: CriterionReport, labels: list[str]) -> None:
+def _confusion(view: View, one: CriterionReport, labels: list[str], pairs: dict[tuple[str, str], Counts]) -> None:
     """How often two annotators gave which labels: the pair that shares most units, unless another is chosen."""
     if view.hidden:
         note("What two annotators gave is shown when you have judged everything in this study.")
         return
-    assert one.ratings is not None
-    pairs = dict(confusions(one.ratings))
     if not pairs:
         note("There is no confusion of two annotators: no two of them have labelled the same unit.")
         return

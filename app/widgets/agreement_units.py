@@ -10,11 +10,11 @@ import streamlit as st
 
 from app import ui, wording
 from app.widgets import blocks
-from app.widgets.agreement_shared import View, item_link, table
+from app.widgets.agreement_shared import View, item_link, kept, table
 from app.widgets.plots import plot
 from exports import agreement_plots
 from exports.agreement import CriterionReport
-from exports.agreement_counts import Counts, Units, Wanted, confusion, units_behind, word
+from exports.agreement_counts import Counts, Units, Wanted, confusion_of, units_behind, word
 from exports.tables import TextTable
 
 SHOWN = 200
@@ -35,13 +35,13 @@ def draw(view: View) -> None:
             "Labels of others appear here when you have submitted your last item.",
         )
         return
-    wanted, counts = _choice(one)
+    wanted, counts = _choice(view, one)
     if counts and wanted.between is not None and one.ratings is not None and len(one.ratings.labels) <= MOST_LABELS:
         _confusion(view, one, wanted.between, counts)
     _units(view, one, wanted)
 
 
-def _choice(one: CriterionReport) -> tuple[Wanted, Counts]:
+def _choice(view: View, one: CriterionReport) -> tuple[Wanted, Counts]:
     """Which units are asked for (from the address at first), and the confusion of the pair if there is one."""
     name = one.criterion.name
     asked = st.query_params
@@ -56,7 +56,9 @@ def _choice(one: CriterionReport) -> tuple[Wanted, Counts]:
             format_func=lambda given: given if isinstance(given, str) else " and ".join(given),
             key=f"units-between-{name}",
         )
-        counts = _counts(one, between) if between != EVERYBODY else {}
+        counts = {}
+        if between != EVERYBODY and one.ratings is not None:
+            counts = kept(view, "confusion", between, confusion_of, one.ratings, between)
         gave = _gave(one, between, counts)
         label = _label(one) if between == EVERYBODY else None
         by_category = _part(one, "category")
@@ -71,13 +73,6 @@ def _choice(one: CriterionReport) -> tuple[Wanted, Counts]:
         system=by_system,
     )
     return chosen, counts
-
-
-def _counts(one: CriterionReport, between: tuple[str, str]) -> Counts:
-    if one.ratings is None or one.ratings.scale in ("set", "text"):
-        return {}
-    places = [one.ratings.raters.index(name) for name in between]
-    return confusion(one.ratings, places[0], places[1])
 
 
 def _gave(one: CriterionReport, between: object, counts: Counts) -> object:
@@ -156,7 +151,7 @@ def _confusion(view: View, one: CriterionReport, between: tuple[str, str], count
 
 def _units(view: View, one: CriterionReport, wanted: Wanted) -> None:
     """The units with what everybody gave; a label against the majority stands out."""
-    found = units_behind(one, wanted, SHOWN)
+    found = kept(view, "units", wanted, units_behind, one, wanted, SHOWN)
     words = wording.count(found.total, "unit")
     what = " on which annotators differ" if wanted.differing else ""
     caption = f"{one.title}: {words}{what}"

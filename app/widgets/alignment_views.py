@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -67,12 +67,21 @@ class Report:
         return next(iter(found), None)
 
 
-def table(shown: TextTable, name: str) -> None:
-    """Draw a table of the report, with its files; its caption above it."""
-    st.caption(ui.plain(shown.caption))
-    blocks.table(
-        shown.caption, shown.columns, [[blocks.short(cell, 24) for cell in row] for row in shown.rows], name=name
-    )
+def table(shown: TextTable, outline: Outline, name: str | None = None) -> None:
+    """Draw a table of the report, its caption above it, criteria by their titles; its files keep their names."""
+    told = titled(shown, {one.name: one.title for one in outline.criteria})
+    st.caption(ui.plain(told.caption))
+    rows = [[blocks.short(cell, 24) for cell in row] for row in told.rows]
+    blocks.table(shown.caption, shown.columns, shown.rows, name=name, seen=(told.caption, told.columns, rows))
+
+
+def titled(given: TextTable, titles: Mapping[str, str]) -> TextTable:
+    """The table with titles of criteria where it heads or begins with their names."""
+    about, colon, rest = given.caption.partition(": ")
+    caption = f"{titles.get(about, about)}{colon}{rest}"
+    columns = [titles.get(one, one) for one in given.columns]
+    rows = [[titles.get(row[0], row[0]), *row[1:]] if given.columns[0] == "Criterion" else row for row in given.rows]
+    return TextTable.of(caption, columns, rows)
 
 
 # Coefficients ---------------------------------------------------------------------------------------------------------
@@ -81,19 +90,19 @@ def table(shown: TextTable, name: str) -> None:
 def coefficients(report: Report, human: CriterionOutline) -> None:
     """The tables: mean agreement, metric × criterion, and those of the chosen criterion."""
     for place, shown in enumerate(means_tables(report.statistics)):
-        table(shown, f"mean-agreement-{place}")
+        table(shown, report.outline, f"mean-agreement-{place}")
     criteria = {one.criterion for one in report.statistics if one.name == "spearman" and one.metric}
     if len(criteria) > 1:
         picked = st.selectbox(
             "Coefficient", [one for one in HEADLINES if one != "precision"], index=1, format_func=TITLES.__getitem__,
             key="alignment-matrix",
         )  # fmt: skip
-        table(matrix_table(report.statistics, picked), "alignment-matrix")
+        table(matrix_table(report.statistics, picked), report.outline, "alignment-matrix")
     name = human.name
     if human.about_score is None:
         shown = metrics_table(report.statistics, name, 2)
         if shown.rows:
-            table(shown, f"alignment-{name}")
+            table(shown, report.outline, f"alignment-{name}")
         words = reasons_of(report.statistics, name)
         if words:
             with st.expander(f"What is not defined, and why ({len(words)})", expanded=not shown.rows):
@@ -107,7 +116,7 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
                 )  # fmt: skip
                 grouped = groups_table(report.statistics, name, picked)
                 if grouped is not None:
-                    table(grouped, f"alignment-groups-{name}")
+                    table(grouped, report.outline, f"alignment-groups-{name}")
     for place, (caption, names) in enumerate(OTHERS):
         made = plain_table(report.statistics, name, names, caption)
         if made is not None:
@@ -115,15 +124,14 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
                 ui.table(caption, made.columns, made.rows, name=f"alignment-{name}-{place}")
 
 
-def meanwhile(statistics: Sequence[Aligned]) -> None:
+def meanwhile(outline: Outline, statistics: Sequence[Aligned]) -> None:
     """The tables that there are while the rest is measured, without anything to choose or take away."""
     shown = means_tables(statistics)
     criteria = {one.criterion: None for one in statistics if one.name == "spearman" and one.metric}
     shown += [metrics_table(statistics, name, 2) for name in criteria if name is not None]
     for one in shown:
         if one.rows:
-            st.caption(ui.plain(one.caption))
-            blocks.table(one.caption, one.columns, [[blocks.short(cell, 24) for cell in row] for row in one.rows])
+            table(one, outline)
 
 
 # Plots ----------------------------------------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from app.uploads import Upload, stored
 from app.widgets import blocks
 from db.projects import ProjectRow
 from db.studies import list_studies
+from exports.checks import INFERABLE
 from exports.label_import import (
-    SCALES,
     LabelTableImport,
     LabelTablePlan,
     import_label_table,
@@ -192,7 +192,7 @@ def _into(project: ProjectRow) -> _Into:
         return _Into(chosen, infer=False, scale=None)
     name = st.text_input("Name of the study", max_chars=100, key="label-import-name").strip()
     scale = st.selectbox(
-        "Scale of its labels", SCALES, key="label-import-scale", help="Criteria and labels are taken from the table."
+        "Scale of its labels", INFERABLE, key="label-import-scale", help="Criteria and labels are taken from the table."
     )
     return _Into(name, infer=True, scale=scale, taken=name in studies)
 

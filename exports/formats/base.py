@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from annotators.errors import InvalidInput
 from annotators.registry import Registry
 from db.parsed import Reading
+from exports.archives import is_archive
+from exports.checks import check_there
 from exports.reading import Meter
-from exports.sources import SourceFile, Sources
+from exports.sources import SourceFile, Sources, open_sources
 
 
 class FileReading(Reading, Protocol):
@@ -47,6 +50,19 @@ _SHOWN = 5
 
 FORMATS: Registry[Format] = Registry("format", "exports.formats")
 """All formats that items are imported from, by name."""
+
+
+def check_files(paths: Sequence[Path | str], format_name: str | None) -> None:
+    """NotFound or InvalidInput for paths where nothing is, an unknown format, and plain files that no format takes.
+
+    What is in folders and archives is left to the import, which looks at all of it.
+    """
+    check_there(paths)
+    if format_name:
+        FORMATS.get(format_name)
+    elif paths and all(Path(path).is_file() and not is_archive(Path(path)) for path in paths):
+        with open_sources(paths) as sources:
+            recognise(sources)
 
 
 def recognise(sources: Sources) -> Format:

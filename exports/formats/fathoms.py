@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from rapidfuzz import fuzz, process
-
 from annotators.errors import AssayError, InvalidInput
 from db.normal import DEFAULT_SYSTEM, Normal, normal_item, question_key
 from db.parsed import ParsedDocument, ParsedItem, Rejected
@@ -113,6 +111,8 @@ class _Asked:
         return lines
 
     def _nearest(self, category: str, question: str) -> str:
+        from rapidfuzz import fuzz, process  # noqa: PLC0415 - only where questions differ
+
         of_category = [text for known, text in self._questions if known == category]
         best = process.extractOne(question, of_category, scorer=fuzz.ratio, score_cutoff=_ALIKE)
         if best is not None:

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from annotators.errors import AssayError, InvalidInput, NotFound
 from annotators.targets import target_kind
-from db.labels import ForeignLabel
-from db.parsed import Rejected
+from db.parsed import ForeignLabel, Rejected
 from exports.cells import original
 
 NEEDED = ("item", "annotator", "criterion", "value")
@@ -60,11 +59,9 @@ def read_labels(path: Path) -> LabelTable:
     The same item, annotator, criterion and target twice is a bad row that names both lines. Raises NotFound for a path
     that is not there, InvalidInput for one that is no such table.
     """
-    if not path.is_file():
-        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
     table = LabelTable(path.name)
     first: dict[tuple[str, str, str, str], int] = {}
-    with path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
+    with _opened(path) as text:
         for line, row in _rows(text, table):
             try:
                 label = _label(line, row, table.left_out)
@@ -92,9 +89,20 @@ def _cell(written: str) -> str:
     return original(written.strip())
 
 
-def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[str, str] | str]]:
-    """(line, cells by column that is read) of every row, or (line, why it cannot be read); `table` gets its columns."""
-    name = table.source
+def check_heading(path: Path) -> None:
+    """NotFound or InvalidInput, as `read_labels` says them, for what the heading alone shows to be no such table."""
+    with _opened(path) as text:
+        _heading(text, path.name)
+
+
+def _opened(path: Path) -> TextIOWrapper:
+    if not path.is_file():
+        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
+    return TextIOWrapper(path.open("rb"), "utf-8-sig", errors="replace", newline="")
+
+
+def _heading(text: TextIOWrapper, name: str) -> tuple[list[str], str]:
+    """The columns' names in lower case and what separates them."""
     heading = text.readline(_LONGEST_CELL)
     if not heading.strip():
         raise InvalidInput(f"{name} is empty. Give a table with the columns {', '.join(NEEDED)}.")
@@ -106,6 +114,12 @@ def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[st
             f"{name}, line 1: the column {missing[0]!r} is missing. A table of labels has the columns "
             f"{', '.join(NEEDED)}, and perhaps {', '.join(OPTIONAL)}; found: {', '.join(columns)[:200]}."
         )
+    return columns, delimiter
+
+
+def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[str, str] | str]]:
+    """(line, cells by column that is read) of every row, or (line, why it cannot be); `table` learns its columns."""
+    columns, delimiter = _heading(text, table.source)
     known = (*NEEDED, *OPTIONAL, *_FLAGS)
     table.columns = [column for column in columns if column in known]
     table.ignored = [column for column in columns if column not in known]

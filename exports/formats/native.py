@@ -6,21 +6,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from sqlmodel import Session
 
 from annotators.errors import AssayError, InvalidInput
-from db.documents import document_file
-from db.item_parts import normal_items
-from db.models import Document
 from db.normal import Normal, canonical, document_key, normal_item
 from db.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats.base import FORMATS, FileReading
 from exports.reading import Meter, json_lines
 from exports.sinks import Sink
 from exports.sources import SourceFile, Sources, is_hidden
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from db.models import Document
 
 ITEMS = "items.jsonl"
 DOCUMENTS = "documents.jsonl"
@@ -165,6 +166,8 @@ FORMATS.register(Native())
 
 def write_items(session: Session, blocks: Iterable[Sequence[int]], write: Callable[[bytes], Any]) -> int:
     """Write item versions, given as blocks of ids, one normalised line each; how many."""
+    from db.item_parts import normal_items  # noqa: PLC0415 - files are read without a database
+
     n = 0
     for block in blocks:
         items = normal_items(session, block)
@@ -177,6 +180,8 @@ def write_documents(
     documents: Iterable[Document], sink: Sink, folder: str, data_folder: Path | None
 ) -> tuple[int, int]:
     """Write documents.jsonl and, where there is a data folder, the bytes; (documents, those with bytes)."""
+    from db.documents import document_file  # noqa: PLC0415
+
     taken: set[str] = set()
     n = supplied = 0
     with sink.open(f"{folder}/{DOCUMENTS}") as out:

@@ -14,6 +14,7 @@ from db.models import StudyMember
 from db.people import set_member
 from db.permissions import Role
 from db.projects import create_project
+from exports import agreement_counts
 from tests.app.filled import Filled, actor_named, no_problem, press
 from tests.app.pages import Pages, tables, words
 from tests.exports.labelled import CRITERIA, Labelled, labelled, labelled_study
@@ -336,3 +337,14 @@ def test_every_table_and_plot_can_be_taken_away(pages: Pages, study: Labelled) -
     page = opened(pages, study)
     offered = [one.label for one in page.get("download_button")]
     assert {"CSV", "Markdown", "LaTeX", "PNG", "SVG", "HTML"} <= set(offered)
+
+
+def test_what_is_counted_behind_the_tabs_is_counted_in_a_process_of_its_own(
+    pages: Pages, study: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here there is nothing to count with; a process of its own has it."""
+    no_problem(opened(pages, study))
+    monkeypatch.setattr(agreement_counts, "np", None)
+    said = no_problem(opened(pages, study, "One criterion"))
+    assert "Confusion of" in said or "how often" in said
+    assert "/item?item=" in no_problem(opened(pages, study, "Units"))

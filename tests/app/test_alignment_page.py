@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.widgets.alignment_views import titled
+from db.models import Study
 from db.people import set_member
 from db.permissions import Role
 from db.projects import create_project
 from db.studies import list_studies
+from exports.tables import TextTable
 from tests.app.filled import no_problem, press
 from tests.app.pages import Pages, words
 from tests.exports.judged import Judged, make_judged
@@ -106,3 +110,20 @@ def test_an_annotator_does_not_get_it_by_its_address(pages: Pages, judged: Judge
     page = pages.open(pages.token("ana"), "alignment", project=str(judged.project_id), study=str(judged.study_id))
     assert not page.exception
     assert "imported:native" not in words(page)
+
+
+def test_tables_head_columns_with_titles_and_their_files_keep_names(pages: Pages, judged: Judged) -> None:
+    titles = {"correctness_agreement": "Is the score right?", "grade": "Grade"}
+    means = TextTable.of("Mean of the human values", ["Criterion", "Mean"], [["correctness_agreement", "0.5"]])
+    assert [list(row) for row in titled(means, titles).rows] == [["Is the score right?", "0.5"]]
+    matrix = TextTable.of("grade: metrics against people", ["Metric", "correctness_agreement"], [["grade", "0.1"]])
+    seen = titled(matrix, titles)
+    assert (seen.caption, list(seen.columns)) == ("Grade: metrics against people", ["Metric", "Is the score right?"])
+    assert [list(row) for row in seen.rows] == [["grade", "0.1"]], "a metric keeps its name"
+    with pages.db.read() as session:
+        study = session.get_one(Study, judged.study_id)
+        title = next(one["title"] for one in study.protocol["criteria"] if one["name"] == "right")
+    assert title != "right"
+    said = no_problem(opened(pages, judged))
+    assert f"{html.escape(title)}: metrics against people" in said
+    assert ">right: metrics against people" not in said

@@ -1,7 +1,7 @@
-"""How long `assay serve` takes until it answers that it is well, against an interpreter that imports Streamlit.
+"""How long commands take: `assay serve` until it answers that it is well, `agreement`, and the refusal of wrong input.
 
 Run: .venv/bin/python -m tests.bench.bench_start [--rounds 7] [--checkout FOLDER]
-Prints the medians of both, taken in turns, and their ratio, and the same for `assay --version`.
+Prints medians, all taken in turns, each with its ratio to an interpreter that imports what it cannot do without.
 With --checkout the program of another checkout is measured, for before and after.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -22,6 +23,9 @@ import httpx
 
 from tests.servers import ROOT
 
+ITEMS = 1_000
+PEOPLE = ("ada", "ben", "chloe")
+
 
 def main() -> None:
     """Measure and print."""
@@ -32,15 +36,62 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         _assay(given.checkout, home, "init")
-        seconds: dict[str, list[float]] = {"import streamlit": [], "serve": [], "version": []}
+        _assay(given.checkout, home, "project", "create", "finance")
+        table = Path(folder) / "labels.csv"
+        _write_labels(table)
+        _assay(given.checkout, home, "labels", "import", "finance", "labelled", str(table), "--infer", "--bare-items")
+        commands = _commands(home, table)
+        seconds: dict[str, list[float]] = {}
         for _ in range(given.rounds):
-            seconds["import streamlit"].append(_timed(given.checkout, "-c", "import streamlit"))
-            seconds["serve"].append(_until_healthy(given.checkout, home))
-            seconds["version"].append(_timed(given.checkout, "-m", "app.cli", "--version"))
+            for module in ("typer", "streamlit", "scipy.stats"):
+                taken = _timed(given.checkout, "-c", f"import {module}")
+                seconds.setdefault(f"import {module}", []).append(taken)
+            seconds.setdefault("serve, until healthy", []).append(_until_healthy(given.checkout, home))
+            for title, (_, arguments) in commands.items():
+                taken = _timed(given.checkout, "-m", "app.cli", "--home", str(home), *arguments)
+                seconds.setdefault(title, []).append(taken)
     middle = {name: statistics.median(taken) for name, taken in seconds.items()}
-    print(f"python -c 'import streamlit'     {middle['import streamlit']:6.2f} s")
-    for name, title in (("serve", "assay serve, until healthy"), ("version", "assay --version")):
-        print(f"{title:32} {middle[name]:6.2f} s, ratio {middle[name] / middle['import streamlit']:.2f}")
+    against = {"serve, until healthy": "streamlit", **{title: module for title, (module, _) in commands.items()}}
+    for name, taken in middle.items():
+        module = against.get(name)
+        ratio = f", {taken / middle[f'import {module}']:5.2f} x import {module}" if module else ""
+        print(f"{name if module is None else 'assay ' + name:58} {taken:6.2f} s{ratio}")
+
+
+def _commands(home: Path, table: Path) -> dict[str, tuple[str, list[str]]]:
+    """Title → the module whose import cannot be avoided (all commands are read by typer), and the arguments."""
+    missing = str(home / "none.jsonl")
+    return {
+        "--version": ("typer", ["--version"]),
+        "--help": ("typer", ["--help"]),
+        "agreement of an unknown study": ("typer", ["agreement", "finance", "nothing"]),
+        "agreement of a table, wrong column": ("typer", ["agreement", "--table", str(table), "--unit", "thing"]),
+        "agreement of a table, wrong statistic": ("typer", ["agreement", "--table", str(table), "--statistics", "x"]),
+        "alignment in an unknown project": ("typer", ["alignment", "nothing", "labelled"]),
+        "import of a file that is not there": ("typer", ["import", "finance", missing]),
+        "labels import into an unknown study": ("typer", ["labels", "import", "finance", "nothing", str(table)]),
+        "score with an unknown scorer": ("typer", ["score", "finance", "--scorer", "nothing"]),
+        "export in an unknown format": ("typer", ["export", "finance", "--to", missing, "--format", "nothing"]),
+        "verify of a folder that is no export": ("typer", ["verify", str(home)]),
+        f"agreement of {ITEMS} items, {len(PEOPLE)} people, 2 criteria": (
+            "scipy.stats",
+            ["agreement", "finance", "labelled"],
+        ),
+    }
+
+
+def _write_labels(path: Path) -> None:
+    """Labels of a study of usual size: two criteria, three people who agree in most of what they see."""
+    draw = random.Random(1)
+    rows = ["item,annotator,criterion,value"]
+    for item in range(ITEMS):
+        for criterion, labels in (("correct", ("yes", "no")), ("grade", ("poor", "fair", "good"))):
+            truth = draw.choice(labels)
+            rows += [
+                f"i{item},{person},{criterion},{truth if draw.random() < 0.8 else draw.choice(labels)}"
+                for person in PEOPLE
+            ]
+    path.write_text("\n".join(rows) + "\n")
 
 
 def _environment(checkout: Path) -> dict[str, str]:

@@ -16,7 +16,8 @@ from annotators.protocols import Material, Step
 from db.adjudications import settlement_counts
 from db.batches import withdraw_batch
 from db.engine import Database
-from db.labels import ForeignLabel, import_labels
+from db.labels import import_labels
+from db.parsed import ForeignLabel
 from db.ratings import ratings
 from db.studies import list_studies
 from db.study_status import recount, study_status

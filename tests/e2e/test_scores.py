@@ -258,7 +258,7 @@ def test_a_blind_study_tells_neither_values_nor_found_phrases_before_its_second_
         expect(value(page, "correctness_agreement")).to_have_text("0.50")
         expect(value(page, "hallucination_agreement")).to_have_text("unscored: this study has no such score")
         best = page.locator('[data-testid="phrase-set"][data-best]')
-        expect(best).to_contain_text("best, 1 of 2 found")
+        expect(best).to_contain_text("1 of its 2 phrases is in the answer; this set counts")
         expect(best.locator(".found")).to_contain_text("2×")
         expect(best.locator(".missing")).to_contain_text("harbour chain")
         screenshot(page, "scores-blind")

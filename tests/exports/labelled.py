@@ -12,7 +12,8 @@ import numpy as np
 from annotators.criteria import Choice, Grade, Label, Number, Order, Several, Text
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database
-from db.labels import ForeignLabel, import_labels
+from db.labels import import_labels
+from db.parsed import ForeignLabel
 from db.permissions import Actor
 from db.studies import StudyDesign, create_study
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol

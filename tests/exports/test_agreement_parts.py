@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,9 @@ from db.adjudications import UnitDecision, adjudicate, disputes
 from db.annotations import reopen
 from db.batches import withdraw_batch
 from db.engine import Database
-from db.ratings import alignment_stamp, ratings, ratings_stamp
+from db.imports import staged
+from db.people import erase_person
+from db.ratings import alignment_stamp, ratings, ratings_stamp, scores_stamp
 from db.scores import run_scorer
 from exports.agreement import AgreementReport, agreement_report, unmeasured
 from exports.agreement_annotators import (
@@ -40,6 +43,8 @@ from exports.agreement_parts import by_part, over_time
 from exports.agreement_planning import criterion_plan, plan_words, study_plan
 from exports.importing import import_paths
 from exports.label_import import import_label_table
+from tests.db.test_imports import Rows
+from tests.db.test_imports import row as item_row
 from tests.exports.labelled import PEOPLE, Labelled, labelled, labelled_study, labels_of
 from tests.makers import StudyInUse, make_person
 
@@ -129,10 +134,48 @@ def test_the_stamp_of_alignment_changes_with_all_that_it_is_measured_on(database
     changed("a withdrawal")
     import_paths(database, admin, made.project_id, paths=[another_item(tmp_path)])
     changed("a new item")
+    run_scorer(database, made.researcher, made.project_id, scorer="exact_match")
+    changed("scores of the new item")
+    erase_person(database, admin, made.annotators[0].name)
+    changed("a name that is gone")
     before = stamps[-1]
     other.label_all(0)
     run_scorer(database, other.researcher, other.project_id, scorer="exact_match")
     assert alignment_stamp(database, made.researcher, made.study_id) == before
+
+
+def test_the_stamp_changes_when_an_import_that_was_under_way_is_published(database: Database) -> None:
+    made = StudyInUse(database, items=2)
+    admin = make_person(database, admin=True)
+    with staged(database, admin, made.project_id, reading=Rows(item_row(1), item_row(2))) as ready:
+        before = alignment_stamp(database, made.researcher, made.study_id)
+        with database.write() as session:
+            ready.publish(session)
+    assert alignment_stamp(database, made.researcher, made.study_id) != before
+
+
+def test_the_stamp_of_alignment_costs_the_same_however_many_scores_there_are(sqlite_database: Database) -> None:
+    def steps(made: StudyInUse) -> int:
+        """Instructions that SQLite carries out for what the stamp asks of scores and items."""
+        taken = 0
+
+        def one() -> int:
+            nonlocal taken
+            taken += 1
+            return 0
+
+        with sqlite_database.read() as session:
+            connection = session.connection()
+            raw: Any = connection.connection.driver_connection
+            raw.set_progress_handler(one, 1)
+            connection.execute(scores_stamp(made.project_id)).one()
+            raw.set_progress_handler(None, 1)
+        return taken
+
+    few, many = StudyInUse(sqlite_database, items=5), StudyInUse(sqlite_database, items=500)
+    for made in (few, many):
+        run_scorer(sqlite_database, made.researcher, made.project_id, scorer="exact_match")
+    assert 0 < steps(many) < 1.5 * steps(few)
 
 
 def another_item(folder: Path) -> Path:

@@ -20,8 +20,9 @@ from db.annotations import Submitted, reopen, submit
 from db.committing import StepSubmission
 from db.documents import add_document, document_file
 from db.engine import Database
-from db.labels import ForeignLabel, import_labels
+from db.labels import import_labels
 from db.models import Account, Event, ItemVersion, StudyItem
+from db.parsed import ForeignLabel
 from db.pseudonyms import pseudonyms
 from exports.bundle import export_project
 from exports.cells import original

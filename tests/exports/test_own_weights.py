@@ -8,7 +8,8 @@ import pytest
 
 from annotators.agreement import OwnWeights, Ratings, measure
 from annotators.errors import InvalidInput, NotFound
-from exports.own_weights import EVERY, named_weights, read_weights, weights_for
+from exports.checks import EVERY
+from exports.own_weights import named_weights, read_weights, weights_for
 
 TONES = "label,poor,fair,good\ngood,0,0.7,1\nfair,0.25,1,0.7\npoor,1,0.25,0\n"
 

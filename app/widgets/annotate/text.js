@@ -101,7 +101,11 @@ export const TEXT = {
   acceptable: 'Acceptable answers',
   acceptableSets: (/** @type {number} */ n) => n === 1 ? 'one set of required phrases' : `${n} sets of required phrases; the best set counts`,
   phraseSet: (/** @type {number} */ n) => `Set ${n}`,
-  phrasesFound: (/** @type {number} */ n, /** @type {number} */ of, /** @type {boolean} */ best) => `${best ? 'best, ' : ''}${n} of ${of} found`,
+  phrasesFound: (/** @type {number} */ n, /** @type {number} */ of, /** @type {boolean} */ best) => {
+    const phrases = of === 1 ? 'its one phrase' : `${n && n === of ? 'all' : n || 'none'} of its ${of} phrases`;
+    const where = `${n > 1 ? 'are' : 'is'} ${n || of > 1 ? '' : 'not '}in the answer`;
+    return `${phrases} ${where}${best ? '; this set counts' : ''}`;
+  },
   times: (/** @type {number} */ n) => `${n}×`,
   phraseFound: (/** @type {number} */ n) => `found ${count(n, 'time', 'times')}`,
   phraseMissing: 'missing',

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotators.agreement import Ratings, Statistic, measure
-from annotators.agreement.catalogue import CATALOGUE
+from annotators.coefficient_names import CATALOGUE
 
 Rows = list[list[int | None]]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from annotators.agreement import Ratings, Statistic, measure
-from annotators.agreement.catalogue import CATALOGUE, all_statistics
+from annotators.agreement.catalogue import all_statistics
+from annotators.coefficient_names import CATALOGUE
 from annotators.errors import InvalidInput
 
 FIXED_CHANCE = ("gwet_ac", "brennan_prediger")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlmodel import select
 
+from db.models import Study
 from db.people import local_administrator
 from tests.app.cli.command_line import CommandLine
 from tests.exports.judged import make_judged
@@ -72,3 +74,32 @@ def test_the_report_is_written_and_named_on_standard_error(assay: CommandLine, t
 )
 def test_wrong_usage_says_what_to_do(begun: CommandLine, arguments: list[str], code: int, says: str) -> None:
     assert says in begun("alignment", *arguments, code=code).err
+
+
+def test_advice_lists_what_to_label_and_its_draw_becomes_a_study_that_knows_its_probabilities(
+    judged: CommandLine, tmp_path: Path
+) -> None:
+    metric = "imported:native: overlap"
+    listed = judged.json("advice", "judged", "grading", "--metric", metric, "--most", "3")
+    assert [one["worth"] for one in listed["items"]] == sorted((one["worth"] for one in listed["items"]), reverse=True)
+    assert (len(listed["items"]), listed["metric"]) == (3, metric)
+    assert "no sample" in judged("advice", "judged", "grading", "--metric", metric).out
+    call = ("advice", "judged", "grading", "--metric", metric, "--draw", "4", "--seed", "5")
+    drawn = judged.json(*call)
+    assert drawn == judged.json(*call)
+    assert len(drawn["drawn"]) == 4
+    assert all(0 < one["probability"] <= 1 for one in drawn["drawn"])
+    file = tmp_path / "drawn.json"
+    file.write_text(judged(*call, "--json").out)
+    create = ("study", "create", "judged", "more", "--protocol", "ambiguity", "--annotators", "ada,ben")
+    assert judged.json(*create, "--drawn", file)["items"] == 4
+    database = judged.database()
+    with database.read() as session:
+        kept = session.exec(select(Study).where(Study.name == "more")).one().settings
+    database.dispose()
+    assert kept["drawn_with"] == {one["item"]: one["probability"] for one in drawn["drawn"]}
+    assert (kept["draw_seed"], kept["not_drawn_from"]) == (5, drawn["not_drawn_from"])
+    assert "Leave --sample" in judged(*create, "--drawn", file, "--sample", "2", code=2).err
+    file.write_text('{"drawn": [{"item": "a", "probability": 2}], "not_drawn_from": [], "seed": 0}')
+    assert "holds no draw" in judged(*create, "--drawn", file, code=2).err
+    assert "no scores named 'nothing'" in judged("advice", "judged", "grading", "--metric", "nothing", code=3).err

@@ -196,16 +196,18 @@ def test_the_same_seed_gives_the_same_bytes(begun: CommandLine, tmp_path: Path) 
 
 _LOADED = (
     "import sys\nfrom app.cli import main\ntry:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n"
-    "    print('CODE', end.code)\nprint('LOADED', *sorted({name.split('.')[0] for name in sys.modules}))"
+    "    print('CODE', end.code)\nprint('LOADED', *sorted(sys.modules))"
 )
 
 
-def loaded_by(*arguments: str | Path, code: int = 0) -> set[str]:
+def loaded_by(*arguments: str | Path, code: int = 0, folder: Path = ROOT, whole: bool = False) -> set[str]:
+    """The packages that a command has loaded when it ends; `whole` gives modules with their whole names."""
     done = subprocess.run(
-        [sys.executable, "-c", _LOADED, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", _LOADED, *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=True
     )
     assert f"CODE {code}" in done.stdout, done.stdout + done.stderr
-    return set(done.stdout.rpartition("LOADED ")[2].split())
+    names = done.stdout.rpartition("LOADED ")[2].split()
+    return set(names) if whole else {name.split(".")[0] for name in names}
 
 
 def test_help_and_lists_load_nothing_that_is_slow() -> None:
@@ -239,25 +241,88 @@ def test_wrong_usage_is_refused_before_anything_slow_is_loaded(arguments: list[s
     assert not loaded_by(*arguments, code=code) & {*_SLOW, "sqlalchemy"}
 
 
-def test_a_wrong_column_is_refused_before_anything_slow_is_loaded(tmp_path: Path) -> None:
-    table = tmp_path / "t.csv"
-    table.write_text("a,b\n1,2\n")
-    assert not loaded_by("agreement", "--table", table, code=3) & {*_SLOW, "sqlalchemy"}
+_TABLE = "item,annotator,criterion,value\ni1,x,tone,1\n"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "code"),
     [
-        ["agreement", "finance", "nothing"],
-        ["alignment", "finance", "nothing"],
-        ["status", "nothing", "v"],
-        ["import", "nothing", "nowhere.json"],
-        ["export", "nothing", "--to", "out"],
+        (["agreement", "--table", "none.csv"], 3),
+        (["agreement", "--table", "bare.csv"], 3),
+        (["agreement", "--table", "t.csv", "--unit", "thing"], 3),
+        (["agreement", "--table", "t.csv", "--statistics", "kapa"], 2),
+        (["agreement", "--table", "t.csv", "--scale", "cardinal"], 2),
+        (["agreement", "--table", "t.csv", "--weights", "none.csv"], 3),
+        (["agreement", "--table", "t.csv", "--weights", "tone=none.csv"], 3),
+        (["agreement", "--table", "t.csv", "--report", "r.pdf"], 2),
+        (["agreement", "--table", "t.csv", "--plan", "0"], 2),
+        (["alignment", "--table", "none.csv", "--human", "a", "--metric", "b"], 3),
+        (["alignment", "--table", "t.csv", "--human", "value", "--metric", "thing"], 3),
+        (["alignment", "--table", "t.csv", "--human", "value", "--metric", "value", "--report", "r.pdf"], 2),
+        (["score", "--input", "none.jsonl", "--output", "s.jsonl", "--scorer", "rouge_l"], 3),
+        (["score", "--input", "bare.csv", "--output", "s.jsonl", "--scorer", "rouge_l"], 2),
+        (["score", "--input", "i.jsonl", "--output", "s.xls", "--scorer", "rouge_l"], 2),
+        (["score", "--input", "i.jsonl", "--output", "s.jsonl", "--scorer", "rogue"], 3),
+        (["score", "--input", "i.jsonl", "--output", "s.jsonl", "--scorer", "rouge_l", "--param", "stem=1"], 2),
+        (["score", "--input", "i.jsonl", "--output", "s.jsonl", "--scorer", "rouge_l", "--format", "xml"], 3),
+        (["score", "--input", "i.jsonl", "--output", "s.jsonl", "--scorer", "rouge_l", "--engine", "spark"], 2),
+        (["verify", "none"], 2),
+        (["verify", "."], 2),
     ],
 )
-def test_a_wrong_name_is_refused_before_numbers_and_plots_are_loaded(begun: CommandLine, arguments: list[str]) -> None:
-    assert not loaded_by("--home", begun.home, *arguments, code=3) & {*_SLOW, "alembic"}
+def test_wrong_input_is_refused_before_anything_slow_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "t.csv").write_text(_TABLE)
+    (tmp_path / "bare.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "i.jsonl").write_text('{"id": "i1", "question": "Q", "answer": "A"}\n')
+    assert not loaded_by(*arguments, code=code, folder=tmp_path) & {*_SLOW, "sqlalchemy"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["agreement", "nothing", "v"], 3),
+        (["agreement", "finance", "nothing"], 3),
+        (["alignment", "finance", "nothing"], 3),
+        (["status", "nothing", "v"], 3),
+        (["status", "finance", "nothing"], 3),
+        (["study", "create", "nothing", "v", "--protocol", "ambiguity", "--annotators", "ada"], 3),
+        (["import", "nothing", "t.csv"], 3),
+        (["import", "finance", "nowhere.json"], 3),
+        (["import", "finance", "t.csv"], 2),
+        (["import", "finance", "t.csv", "--format", "xml"], 3),
+        (["labels", "import", "nothing", "v", "t.csv"], 3),
+        (["labels", "import", "finance", "nothing", "t.csv"], 3),
+        (["labels", "import", "finance", "v", "nowhere.csv"], 3),
+        (["labels", "import", "finance", "v", "bare.csv", "--infer"], 2),
+        (["labels", "import", "finance", "v", "t.csv", "--infer", "--scale", "cardinal"], 2),
+        (["score", "nothing", "--scorer", "rouge_l"], 3),
+        (["score", "finance", "--scorer", "rogue"], 3),
+        (["score", "finance", "--scorer", "rouge_l", "--param", "stem=1"], 2),
+        (["export", "nothing", "--to", "out"], 3),
+        (["export", "finance", "--to", "out", "--study", "nothing"], 3),
+        (["export", "finance", "--to", "out", "--format", "xml"], 2),
+        (["export", "finance", "--to", "."], 5),
+    ],
+)
+def test_a_wrong_name_is_refused_before_the_database_s_tables_are_loaded(
+    begun: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "t.csv").write_text(_TABLE)
+    (tmp_path / "bare.csv").write_text("a,b\n1,2\n")
+    loaded = loaded_by("--home", begun.home, *arguments, code=code, folder=tmp_path)
+    assert not loaded & {*_SLOW, "sqlalchemy", "alembic"}
+
+
+@pytest.mark.parametrize("project", ["finance", "nothing"])
+def test_names_are_refused_in_the_same_words_by_the_file_alone_and_by_the_operations(
+    begun: CommandLine, project: str
+) -> None:
+    quick = begun("status", project, "nothing", code=3).err
+    assert begun("--as", "admin", "status", project, "nothing", code=3).err == quick
 
 
 @pytest.mark.slow
@@ -267,6 +332,16 @@ def test_status_loads_neither_streamlit_nor_the_numbers(begun: CommandLine, tmp_
     loaded = loaded_by("--home", begun.home, "status", "finance", "v")
     assert "sqlalchemy" in loaded
     assert not loaded & {"streamlit", "pandas", "numpy", "scipy", "pymupdf", "altair"}
+
+
+@pytest.mark.slow
+def test_agreement_loads_neither_plots_nor_statistics_that_it_does_not_need(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    rows = [f"i{n},{who},tone,{(n + at) % 3}" for n in range(9) for at, who in enumerate("xy")]
+    table.write_text("item,annotator,criterion,value\n" + "\n".join(rows) + "\n")
+    loaded = loaded_by("agreement", "--table", table, "--resamples", "20", whole=True)
+    assert "scipy.sparse" in loaded
+    assert not loaded & {"altair", "pandas", "vl_convert", "streamlit", "scipy.stats", "scipy.optimize", "pymupdf"}
 
 
 # PostgreSQL -----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import stat
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -489,3 +490,24 @@ def test_an_empty_folder_that_becomes_a_home_is_closed_to_others(assay: CommandL
     assert stat.S_IMODE(assay.home.stat().st_mode) == 0o700
     assay("backup")
     assert {stat.S_IMODE(path.stat().st_mode) for path in (assay.home / "backups").iterdir()} == {0o600}
+
+
+def test_doctor_says_which_broken_off_import_it_has_cleared(begun: CommandLine, tmp_path: Path) -> None:
+    path = write_items(tmp_path / "in")
+    killed = (
+        "import os, sys\nfrom pathlib import Path\nfrom db.engine import Database\n"
+        "from db.people import local_administrator\n"
+        "from db.imports import staged\nfrom exports.formats import FORMATS\nfrom exports.sources import open_sources\n"
+        "from db import unpublished\nunpublished.PARTS_ALONE = unpublished.ROWS_A_TURN = 1\n"
+        "db = Database('sqlite:///' + sys.argv[1])\n"
+        "with open_sources([Path(sys.argv[2])]) as files:\n"
+        "    reading = FORMATS.get('native').read(files)\n"
+        "    with staged(db, local_administrator(db), 1, reading=reading):\n        os._exit(9)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", killed, str(begun.home / "assay.db"), str(path)], cwd=ROOT, check=False
+    )
+    assert done.returncode == 9
+    said = begun("doctor").out
+    assert f"Removed what an import of {path} that was broken off had left; nobody had seen it." in said
+    assert "Removed what an import" not in begun("doctor").out

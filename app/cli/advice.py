@@ -1,0 +1,118 @@
+"""`assay advice`: which items to label next, and a draw of some of them with known probabilities."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from annotators.errors import NotFound
+from app.cli.base import AsJson, ProjectName, Seed, StudyName, check_names, command, opened, study_id_of
+from app.cli.output import count, emit, table, working
+
+if TYPE_CHECKING:
+    from exports.alignment_advice import Advice
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the command of this module."""
+    command(
+        app,
+        "advice",
+        "assay --home ./assay-home advice finance grading --metric token_f1",
+        "assay --home ./assay-home advice finance grading --metric token_f1 --draw 40 --seed 7 --json > drawn.json",
+    )(advice)
+
+
+def advice(  # noqa: PLR0917 - the command's options
+    context: typer.Context,
+    project: ProjectName,
+    study: StudyName,
+    metric: Annotated[
+        str, typer.Option(metavar="NAME", help="The score or judge that labels are to tell about.", show_default=False)
+    ],
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="C", help="What people judge.  [default: the first that the metric fits]", show_default=False
+        ),
+    ] = None,
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="Items to list, the most telling first.")] = 20,
+    draw: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Draw so many of all of them instead, with known probabilities, for `study create --drawn`.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Say what to label next.
+
+    Items with a score and without a label, those first whose label would tell most about the metric. The first of them
+    are no sample: for labels that means are to be made of, --draw takes some of all at random, the more telling more
+    often, and says with which probability.
+    """
+    check_names(context, project, study)
+    from exports.alignment_advice import advice_on
+
+    with opened(context) as here, working("Looking"):
+        study_id = study_id_of(here, project, study)
+        found = advice_on(here.db, here.actor, study_id, metric=metric, criterion=criterion)
+    if not found.candidates:
+        raise NotFound("Every item with a score has a label on this criterion. Score more items, or import some.")
+    about = {"study": study, "criterion": found.criterion, "metric": found.metric, "unlabelled": len(found.candidates)}
+    if draw is None:
+        rows = _listed(found, most)
+        emit(about | {"items": rows}, lambda: _list_in_words(found, rows), as_json=as_json)
+        return
+    items, settings = found.draw(draw, seed)
+    drawn = [{"item": one, "probability": settings["drawn_with"][one]} for one in items]
+    document = about | {"seed": seed, "drawn": drawn, "not_drawn_from": settings["not_drawn_from"]}
+    emit(document, lambda: _draw_in_words(found, drawn), as_json=as_json)
+
+
+def _listed(found: Advice, most: int) -> list[dict[str, Any]]:
+    rows = []
+    for one in found.candidates[:most]:
+        item = found.items[str(one.unit)]
+        rows.append(
+            {
+                "item": item.item,
+                "system": item.system,
+                "score": item.scores.get(found.metric),
+                "disagreement": one.disagreement,
+                "uncertainty": one.uncertainty,
+                "worth": one.worth,
+            }
+        )
+    return rows
+
+
+def _list_in_words(found: Advice, rows: list[dict[str, Any]]) -> str:
+    headers = ("item", "system", found.metric, "metrics disagree", "score says little", "worth")
+    return "\n".join(
+        [
+            f"{count(len(found.candidates), 'item')} without a label on {found.criterion}; the most telling about "
+            f"{found.metric} first.",
+            "",
+            table(headers, [list(row.values()) for row in rows]),
+            "",
+            "These are no sample: a mean of their labels would be wrong. --draw N takes some that can be weighed.",
+        ]
+    )
+
+
+def _draw_in_words(found: Advice, drawn: list[dict[str, Any]]) -> str:
+    return "\n".join(
+        [
+            f"{count(len(drawn), 'item')} drawn of {len(found.candidates):,} without a label on {found.criterion}.",
+            "",
+            table(("item", "probability"), [list(one.values()) for one in drawn]),
+            "",
+            "With --json this is a file for `assay study create --drawn FILE`, which keeps the probabilities.",
+        ]
+    )

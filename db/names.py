@@ -1,0 +1,53 @@
+"""Whether a project and a study of a name are there, asked of a SQLite file alone.
+
+A command that is given a wrong name is to be told at once, and everything that reads a database otherwise takes longer
+to import than to ask. What cannot be known this way is left to the operations, which say it in the same words.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from annotators.errors import NotFound
+
+_WAIT_SECONDS = 1.0
+
+
+def no_project(name: str, seen_by: str, known: Sequence[str]) -> NotFound:
+    """The error for a project that this person does not see; `known` are those they do."""
+    listed = ", ".join(known) or "none yet; create one with `assay project create NAME`"
+    return NotFound(f"There is no project named {name!r} that {seen_by!r} can see. Known: {listed}.")
+
+
+def no_study(name: str, known: Sequence[str]) -> NotFound:
+    """The error for a study that a project does not have; `known` are those that it has."""
+    return NotFound(f"There is no study named {name!r}. Known: {', '.join(sorted(known)) or 'none yet'}.")
+
+
+def check_names_in(path: Path, project: str, study: str | None = None) -> bool:
+    """Whether it is known that the first administrator sees the project and its study; NotFound when they do not.
+
+    False where the file does not tell: it is not there, is damaged, or has no administrator. Nothing is written.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAIT_SECONDS)) as file:
+            first = file.execute(
+                "SELECT account.name FROM account JOIN person ON person.id = account.person_id "
+                "WHERE person.is_admin AND person.kind = 'human' ORDER BY person.id LIMIT 1"
+            ).fetchone()
+            projects = dict(file.execute("SELECT name, id FROM project ORDER BY name"))
+            of_project = "SELECT name FROM study WHERE project_id = ?"
+            found = projects.get(project.strip())
+            studies = [name for (name,) in file.execute(of_project, (found,))]
+    except sqlite3.Error:
+        return False
+    if first is None:
+        return False
+    if found is None:
+        raise no_project(project, first[0], list(projects))
+    if study is not None and study not in studies:
+        raise no_study(study, studies)
+    return True

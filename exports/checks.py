@@ -1,0 +1,105 @@
+"""What is wrong with a request in itself: names of formats and scales, files, folders, endings.
+
+The operations ask this when they begin, and the command line before it imports anything large, so that a wrong word is
+refused at once and in the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from annotators.errors import Conflict, InvalidInput, NotFound
+
+EXPORTED = ("native", "labels", "adjudicated", "scores")
+"""What an export may hold."""
+
+REPORTS = (".html", ".md", ".tex")
+SCORES = (".jsonl", ".parquet")
+ENGINES = ("local", "dask")
+INFERABLE = ("nominal", "ordinal", "interval")
+"""The scales that a protocol can be inferred with."""
+
+MAY_BE_INFERRED = "With --infer it is made from the table."
+"""What a study that is not there can be answered with, where a table of its labels is."""
+
+SAID = ("nominal", "ordinal", "interval", "ratio")
+"""The scales that can be said of a table's ratings; sets are seen by their JSON arrays."""
+
+
+def check_there(paths: Iterable[Path | str]) -> None:
+    """NotFound for the first path at which there is nothing."""
+    for path in map(Path, paths):
+        if not path.exists():
+            raise NotFound(f"There is no file or folder {str(path)!r}. Check the path.")
+
+
+def check_report(path: Path) -> str:
+    """The ending of a report's file; InvalidInput when no report has it."""
+    ending = path.suffix.lower()
+    if ending not in REPORTS:
+        raise InvalidInput(f"{path.name} ends with {ending or 'nothing'!r}. A report ends with {', '.join(REPORTS)}.")
+    return ending
+
+
+def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
+    """The formats of an export, each once; InvalidInput for an unknown one, and when there is none."""
+    for name in formats:
+        if name not in EXPORTED:
+            raise InvalidInput(f"{name!r} is not a format of exports. Known: {', '.join(EXPORTED)}.")
+    if not formats:
+        raise InvalidInput(f"An export needs at least one format. Known: {', '.join(EXPORTED)}.")
+    return tuple(dict.fromkeys(formats))
+
+
+def check_export_folder(to: Path) -> None:
+    """Conflict for a folder that holds something, or a file in its place."""
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise Conflict(f"{to} is there already and not empty. Choose another folder, or remove it.")
+
+
+def check_scores_file(output: Path) -> None:
+    """InvalidInput for a file of scores with another ending, or in no folder; Conflict when it is there."""
+    if output.suffix not in SCORES:
+        raise InvalidInput(f"{output.name!r} does not say what to write. End it in {' or '.join(SCORES)}.")
+    if output.exists():
+        raise Conflict(f"{output} is there already. Name another file, or move it away.")
+    if not output.parent.is_dir():
+        raise InvalidInput(f"There is no folder {str(output.parent)!r}. Make it, or name another.")
+
+
+def check_engine(name: str, address: str | None) -> None:
+    """InvalidInput for an unknown engine, and for an address with the one that takes none."""
+    if name not in ENGINES:
+        raise InvalidInput(f"There is no engine {name!r}. Known: {', '.join(ENGINES)}.")
+    if name == "local" and address:
+        raise InvalidInput("An address is that of a Dask scheduler. Give --engine dask with it, or leave it out.")
+
+
+def check_scale(word: str, hint: str = "") -> None:
+    """InvalidInput for a scale that cannot be said of ratings."""
+    if word not in SAID:
+        raise InvalidInput(f"scale {word!r} is none of {', '.join(SAID)}.{hint}")
+
+
+def check_inferable(scale: str) -> None:
+    """InvalidInput for a scale that no protocol is inferred with."""
+    if scale not in INFERABLE:
+        raise InvalidInput(f"{scale!r} is not a scale that can be inferred. Known: {', '.join(INFERABLE)}.")
+
+
+EVERY = ""
+"""What stands for a criterion's name where own weights are for every criterion that they fit."""
+
+
+def about_and_file(given: str) -> tuple[str, Path]:
+    """The criterion (or `EVERY`) and the file of own weights, from `FILE` and `CRITERION=FILE`."""
+    name, equals, file = given.partition("=")
+    return (name.strip(), Path(file)) if equals and not Path(given).is_file() else (EVERY, Path(given))
+
+
+def check_weights(given: Iterable[str]) -> None:
+    """NotFound for a file of own weights that is not there."""
+    for _, path in map(about_and_file, given):
+        if not path.is_file():
+            raise NotFound(f"There is no file {str(path)!r}. Check the path.")
