@@ -489,7 +489,8 @@ def _checked(
     decisions: Sequence[UnitDecision],
     reason: str | None,
 ) -> list[AdjudicatedLabel]:
-    labels = current_labels(session, [study_item_id])[study_item_id]
+    assert study.id is not None
+    labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
     settled = {(name, target): one for name, target, one in settle_item(protocol, labels, study.rule)}
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
     for decision in decisions:

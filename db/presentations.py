@@ -9,6 +9,7 @@ the reference answer are among the parts from the step that shows the references
 from __future__ import annotations
 
 import hashlib
+import typing
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,6 @@ from annotators.scorers.phrase_recall import RULES, Mode, PhraseSet, counted_beh
 from annotators.scoring import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.targets import Units
 from db.models import (
-    Assignment,
     AssignmentState,
     Claim,
     Document,
@@ -310,7 +310,35 @@ def _units_key(study: Study, study_item_id: int, step: int) -> tuple[object, ...
     return study.id, study.created_at, study.sample_hash, study_item_id, step
 
 
-def present(session: Session, study: Study, assignments: Sequence[Assignment]) -> list[dict[str, Any]]:
+class Presented(typing.Protocol):
+    """What has to be known of an assignment to present its item."""
+
+    @property
+    def id(self) -> int | None:
+        """Its id."""
+
+    @property
+    def study_item_id(self) -> int:
+        """Its item."""
+
+    @property
+    def state(self) -> str:
+        """Where it stands."""
+
+    @property
+    def sitting(self) -> int:
+        """The present sitting."""
+
+    @property
+    def steps_done(self) -> int:
+        """The steps of it that are committed."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why it was returned or skipped."""
+
+
+def present(session: Session, study: Study, assignments: Sequence[Presented]) -> list[dict[str, Any]]:
     """What the browser gets for each of these assignments at the step that is to be answered next."""
     if not assignments:
         return []
@@ -349,7 +377,7 @@ def present(session: Session, study: Study, assignments: Sequence[Assignment]) -
     return shown
 
 
-def next_step(assignment: Assignment, n_steps: int) -> tuple[int, int]:
+def next_step(assignment: Presented, n_steps: int) -> tuple[int, int]:
     """(sitting, step) that this assignment is to be answered at next; a completed one begins a new sitting."""
     if assignment.steps_done >= n_steps:
         return assignment.sitting + 1, 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, text
+from sqlalchemy import Connection, Float, Select, Update, bindparam, case, text, update
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
@@ -36,22 +36,43 @@ COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 
 _AT_ONCE = 500
 _REMEMBERED = 10_000
-_MOST_PARAMETERS = 10_000  # of one statement; SQLite allows 32,766
 
-_ENSURE = text(
+_SETTLEMENT = table_of(Settlement).c
+
+# Two annotations of one item that are completed at once take turns here, as the row is written even where it is there.
+_LOCK = text(
     "INSERT INTO settlement (study_item_id, study_id, state, n_annotations, n_disputed, dispute) "
-    "VALUES (:item, :study, 'pending', 0, 0, 0) ON CONFLICT DO NOTHING"
+    "VALUES (:item, :study, 'pending', 0, 0, 0) ON CONFLICT (study_item_id) DO UPDATE SET study_id = excluded.study_id"
 )
-_LOCKED = (
-    select(Settlement)
-    .where(col(Settlement.study_item_id).in_(bindparam("ids", expanding=True)))
-    .order_by(col(Settlement.study_item_id))
-    .with_for_update()
-)
-_RETURNED = select(Assignment.study_item_id).where(
-    col(Assignment.study_item_id).in_(bindparam("ids", expanding=True)), Assignment.state == AssignmentState.RETURNED
-)
-"""Items that an annotator has been asked to judge again: what they said stands, and is about to change."""
+
+
+def _settle() -> Update:
+    """Where an item stands, by its votes: what was adjudicated stays so, and what was returned waits for its annotator.
+
+    What an annotator has been asked to judge again is about to change, and stands only until then.
+    """
+    slot = table_of(Assignment).c
+    returned = sql_select(slot.id).where(
+        slot.study_item_id == _SETTLEMENT.study_item_id, slot.state == AssignmentState.RETURNED
+    )
+    decided = _SETTLEMENT.state == SettlementState.ADJUDICATED
+    return (
+        update(table_of(Settlement))
+        .where(_SETTLEMENT.study_item_id == bindparam("item"))
+        .values(
+            n_annotations=bindparam("n"),
+            n_disputed=case((decided, _SETTLEMENT.n_disputed), else_=bindparam("disputed")),
+            dispute=case((decided, _SETTLEMENT.dispute), else_=bindparam("sum_of_shares", type_=Float)),
+            state=case(
+                (decided, _SETTLEMENT.state),
+                (returned.exists(), SettlementState.PENDING.value),
+                else_=bindparam("by_votes"),
+            ),
+        )
+    )
+
+
+_SETTLE = _settle()
 
 
 @dataclass(frozen=True)
@@ -80,43 +101,44 @@ class ItemLabels:
     cannot: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
 
 
-def _current() -> tuple[Select[Any], Select[Any]]:
-    """Two plain queries, on tables rather than classes: every submission runs them, and exports read a million rows."""
+def _current() -> Select[Any]:
+    """A plain query, on tables rather than classes: every submission runs it, and exports read a million rows."""
     given, label, newer = table_of(Annotation).c, table_of(GivenLabel).c, table_of(Annotation).alias()
-    ids: BindParameter[Any] = bindparam("ids", expanding=True)
-    annotations = sql_select(given.study_item_id, given.assignment_id, given.sitting).where(
-        given.study_item_id.in_(ids),
-        given.kind.in_(COUNTING),
-        given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
-        ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
+    same = (label.assignment_id == given.assignment_id) & (label.sitting == given.sitting)
+    return (
+        sql_select(
+            *(given.study_item_id, given.id),
+            *(label.criterion, label.target, label.value, label.cannot_judge),
+        )
+        .select_from(table_of(Annotation).outerjoin(table_of(GivenLabel), same))
+        .where(
+            given.study_id == bindparam("study"),
+            given.study_item_id.in_(bindparam("ids", expanding=True)),
+            given.kind.in_(COUNTING),
+            given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
+            ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
+        )
+        .order_by(label.id)
     )
-    columns = (label.assignment_id, label.sitting, label.criterion, label.target, label.value, label.cannot_judge)
-    return annotations, sql_select(*columns).where(label.assignment_id.in_(ids)).order_by(label.id)
 
 
-_CURRENT, _LABELS = _current()
+_CURRENT = _current()
 
 
-def current_labels(session: Session, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
-    """The labels of annotations that count and that none supersedes, for some study items."""
-    connection = session.connection()
-    annotations = connection.execute(_CURRENT, {"ids": list(study_item_ids)}).all()
+def current_labels(connection: Connection, study_id: int, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
+    """The labels of annotations that count and that none supersedes, for some items of a study."""
     found: dict[int, ItemLabels] = defaultdict(ItemLabels)
-    of: dict[tuple[int, int], ItemLabels] = {}
-    for study_item_id, assignment_id, sitting in annotations:
-        of[assignment_id, sitting] = labels = found[study_item_id]
-        labels.n_annotations += 1
-    assignments = sorted({assignment_id for assignment_id, _ in of})
-    blocks = (assignments[start : start + _MOST_PARAMETERS] for start in range(0, len(assignments), _MOST_PARAMETERS))
-    rows = (row for block in blocks for row in connection.execute(_LABELS, {"ids": block}))
-    for assignment_id, sitting, criterion, target, value, cannot in rows:
-        counted = of.get((assignment_id, sitting))
-        if counted is None:
-            continue
-        if cannot:
-            counted.cannot[criterion, target] += 1
-        else:
-            counted.values[criterion, target].append(value)
+    seen: set[int] = set()
+    rows = connection.execute(_CURRENT, {"study": study_id, "ids": list(study_item_ids)})
+    for study_item_id, annotation_id, criterion, target, value, cannot_judge in rows:
+        labels = found[study_item_id]
+        if annotation_id not in seen:
+            seen.add(annotation_id)
+            labels.n_annotations += 1
+        if cannot_judge:
+            labels.cannot[criterion, target] += 1
+        elif criterion is not None:
+            labels.values[criterion, target].append(value)
     return found
 
 
@@ -156,38 +178,30 @@ def is_disputed(protocol: Protocol, criterion: str, settled: Settled, n_annotati
     return not (asked_of_some and sum(settled.votes.values()) <= n_annotations / 2)
 
 
-def update_settlements(session: Session, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
+def update_settlements(connection: Connection, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
     """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
     assert study.id is not None
     for start in range(0, len(study_item_ids), _AT_ONCE):
-        ids = list(study_item_ids[start : start + _AT_ONCE])
-        # Two annotations of one item that are completed at once take turns here: the second sees the first.
-        session.execute(_ENSURE, [{"item": one, "study": study.id} for one in sorted(ids)])
-        rows = {row.study_item_id: row for row in session.scalars(_LOCKED, {"ids": ids})}
-        found = current_labels(session, ids)
-        returned = set(session.scalars(_RETURNED, {"ids": ids}))
-        for study_item_id in ids:
-            row, complete = rows[study_item_id], study_item_id not in returned
-            _settle_row(row, study, protocol, found[study_item_id], complete=complete)
-            session.add(rows[study_item_id])
-        session.flush()
+        ids = sorted(study_item_ids[start : start + _AT_ONCE])
+        connection.execute(_LOCK, [{"item": one, "study": study.id} for one in ids])
+        found = current_labels(connection, study.id, ids)
+        connection.execute(_SETTLE, [{"item": one, **_by_votes(study, protocol, found[one])} for one in ids])
 
 
-def _settle_row(row: Settlement, study: Study, protocol: Protocol, labels: ItemLabels, *, complete: bool) -> None:
-    row.n_annotations = labels.n_annotations
-    if row.state == SettlementState.ADJUDICATED:
-        return
+def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels) -> dict[str, Any]:
+    """Where an item stands by the votes alone."""
     disputed = [
         settled
         for criterion, _, settled in settle_item(protocol, labels, study.rule)
         if is_disputed(protocol, criterion, settled, labels.n_annotations)
     ]
-    row.n_disputed = len(disputed)
-    row.dispute = sum(one.dispute for one in disputed)
-    if labels.n_annotations < study.overlap or not complete:
-        row.state = SettlementState.PENDING
-    else:
-        row.state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
+    state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
+    return {
+        "n": labels.n_annotations,
+        "disputed": len(disputed),
+        "sum_of_shares": sum(one.dispute for one in disputed),
+        "by_votes": SettlementState.PENDING if labels.n_annotations < study.overlap else state,
+    }
 
 
 def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
@@ -220,7 +234,9 @@ def _settled_block(
     session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[int, str, int]], known: Known
 ) -> Iterator[SettledUnit]:
     ids = [study_item_id for study_item_id, _, _ in rows]
-    labels, adjudicated = current_labels(session, ids), adjudicated_labels(session, ids)
+    assert study.id is not None
+    labels = current_labels(session.connection(), study.id, ids)
+    adjudicated = adjudicated_labels(session, ids)
     for study_item_id, external_id, number in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue
