@@ -29,7 +29,7 @@ _UNDER_WAY = sql_select(_TALLY.n).where(
     _TALLY.n > 0,
 )
 _STUDIES = (
-    sql_select(_STUDY.id, _STUDY.created_at)
+    sql_select(_STUDY.id, _STUDY.created_at, _STUDY.protocol_hash)
     .where(_STUDY.evidence_step.is_not(None) | _STUDY.documents_step.is_not(None), _UNDER_WAY.exists())
     .order_by(_STUDY.id)
 )
@@ -72,10 +72,10 @@ def queued_pages(db: Database, *, known: Container[StudyItemKey] = ()) -> dict[S
     """
     found: dict[StudyItemKey, QueuedPage | None] = {}
     with db.read() as session:
-        for study_id, created_at in session.connection().execute(_STUDIES).all():
+        for study_id, created_at, protocol_hash in session.connection().execute(_STUDIES).all():
             items = [one for one in _next_items(session.connection(), study_id) if (study_id, one) not in known]
             if items:
-                study = frozen_study(session, study_id, created_at)
+                study = frozen_study(session, study_id, created_at, protocol_hash)
                 found |= _first_pages(session, study, items[:MOST])
     return found
 

@@ -557,15 +557,15 @@ def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
         return study
 
 
-def frozen_study(session: Session, study_id: int, created_at: datetime) -> Study:
-    """The study that was made at that moment, detached: a row that everybody shares and nobody changes.
+def frozen_study(session: Session, study_id: int, created_at: datetime, protocol_hash: str) -> Study:
+    """The study made at that moment, with that protocol, detached: a row that everybody shares and nobody changes.
 
     It is kept in this process. Of a study nothing changes once it is made but `next_queue`, which is not to be read
     here; its moment is asked for because SQLite gives the ids of a deleted project out again.
     """
     studies = _STUDIES.setdefault(session.get_bind().engine, {})
     kept = studies.get(study_id)
-    if kept is None or kept.created_at != created_at:
+    if kept is None or (kept.created_at, kept.protocol_hash) != (created_at, protocol_hash):
         kept = session.get_one(Study, study_id)
         session.expunge(kept)
         if len(studies) >= _STUDIES_KEPT:
