@@ -58,6 +58,7 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
     from streamlit.runtime.pages_manager import PagesManager  # noqa: PLC0415
 
     from app import jobs  # noqa: PLC0415
+    from app.drawing_ahead import DrawingAhead  # noqa: PLC0415
     from app.middleware import SecurityHeaders, Sessions  # noqa: PLC0415
     from app.state import AppState, open_state  # noqa: PLC0415
     from app.upload_store import take_over  # noqa: PLC0415
@@ -74,9 +75,11 @@ def create_app(settings: Settings | None = None, served: Served | None = None) -
     async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         warming = _WarmUp(state)
         jobs.start(settings)
+        ahead = DrawingAhead(state)
         try:
             yield {}
         finally:
+            await run_in_threadpool(ahead.stop)
             await run_in_threadpool(warming.stop)
             await run_in_threadpool(jobs.stop)
             await run_in_threadpool(AppState.close, state)

@@ -491,7 +491,7 @@ def _checked(
     reason: str | None,
 ) -> list[AdjudicatedLabel]:
     assert study.id is not None
-    labels = current_labels(session, study.id, [study_item_id])[study_item_id]
+    labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
     settled = {(name, target): one for name, target, one in settle_item(protocol, labels, study.rule)}
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
     for decision in decisions:

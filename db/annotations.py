@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, func
 from sqlmodel import Session, col, select
 
-from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.keys import ACTIONS
 from annotators.protocols import Protocol
-from db.assignments import AHEAD, last_submitted, lease, locked, member_of
+from db.assignments import AHEAD, Hand, Member, last_submitted, lease, member_of, own, save
 from db.committing import StepSubmission, commit, within_a_day
 from db.engine import Database
 from db.guidelines import readers
@@ -25,9 +24,6 @@ from db.models import (
     Project,
     Study,
     StudyItem,
-    StudyMember,
-    Submission,
-    Tally,
     now,
 )
 from db.permissions import ANNOTATORS, Actor, On, operation
@@ -65,18 +61,18 @@ def work(
     """
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
-        study = session.get_one(Study, study_id)
-        counts = Tallies(study_id)
-        mine = lease(session, study, member, counts, ahead=ahead)
-        counts.write(session)
+        connection, counts = session.connection(), Tallies(study_id)
+        hand = lease(connection, member, counts, ahead=ahead)
+        counts.write(connection)
+    study = member.study
     with db.read() as session:
-        protocol = protocol_of(study)
         out: dict[str, Any] = {
-            "items": _items(session, study, mine, have),
-            "progress": _progress(session, study, actor.person_id),
-            "finished": not mine,
+            "items": _items(session, study, hand, have),
+            "progress": _progress(session, member, hand),
+            "finished": not hand.items,
         }
         if about:
+            protocol = protocol_of(study)
             project = session.get_one(Project, study.project_id)
             out["study"] = {
                 "id": study_id,
@@ -111,32 +107,18 @@ def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def _items(session: Session, study: Study, mine: Sequence[Assignment], have: Sequence[int]) -> list[dict[str, Any]]:
-    fresh = {one["assignment"]: one for one in present(session, study, [row for row in mine if row.id not in have])}
-    return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in mine]
+def _items(session: Session, study: Study, hand: Hand, have: Sequence[int]) -> list[dict[str, Any]]:
+    fresh = {
+        one["assignment"]: one for one in present(session, study, [row for row in hand.items if row.id not in have])
+    }
+    return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in hand.items]
 
 
-def _progress(session: Session, study: Study, person_id: int) -> dict[str, Any]:
+def _progress(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    done, members = session.execute(_PROGRESS, {"study": study.id, "person": person_id}).one()
-    today = spent_today(session, person_id, midnight)
-    return {"done": done, "of": equal_part(study, members, done), "seconds_today": round(today)}
-
-
-_PROGRESS = select(
-    func.coalesce(
-        select(Tally.n)
-        .where(
-            col(Tally.study_id) == bindparam("study"),
-            col(Tally.person_id) == bindparam("person"),
-            col(Tally.state) == AssignmentState.SUBMITTED,
-        )
-        .scalar_subquery(),
-        0,
-    ),
-    select(func.count()).where(col(StudyMember.study_id) == bindparam("study")).scalar_subquery(),
-)
-"""Made once, like the other queries that every submission runs."""
+    today = spent_today(session, member.person_id, midnight)
+    of = equal_part(member.study, hand.members, hand.done)
+    return {"done": hand.done, "of": of, "seconds_today": round(today)}
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------
@@ -165,9 +147,9 @@ def save_draft(
         raise InvalidInput(f"A draft of {size} bytes is larger than {MAX_DRAFT}. Shorten the texts.")
     moment = now()
     with db.write() as session:
-        member_of(session, study_id, actor.person_id, alone=True)
-        study = session.get_one(Study, study_id)
-        row = _own(session, actor, study_id, assignment_id)
+        study = member_of(session, study_id, actor.person_id, alone=True).study
+        connection = session.connection()
+        row, _ = own(connection, actor, study_id, assignment_id)
         if next_step(row, len(study.protocol["steps"])) != (sitting, step):
             return moment
         draft = session.get(Draft, (assignment_id, step)) or Draft(assignment_id=assignment_id, step=step, content={})
@@ -179,20 +161,13 @@ def save_draft(
         session.add(draft)
         if row.state == AssignmentState.LEASED:
             row.lease_until = moment + timedelta(minutes=study.lease_minutes)
-            session.add(row)
+            save(connection, row)
     return moment
 
 
 def _revision(content: dict[str, Any]) -> int:
     given = content.get("revision")
     return given if isinstance(given, int) else 0
-
-
-def _own(session: Session, actor: Actor, study_id: int, assignment_id: int) -> Assignment:
-    row = locked(session, assignment_id)
-    if row.study_id != study_id or row.person_id != actor.person_id:
-        raise NotAllowed(f"Assignment {assignment_id} is not yours in this study.")
-    return row
 
 
 # Submitting -----------------------------------------------------------------------------------------------------------
@@ -211,11 +186,9 @@ def submit(
     """
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
-        study = session.get_one(Study, study_id)
-        protocol = protocol_of(study)
-        row = _own(session, actor, study_id, step.assignment_id)
-        known = session.execute(_KNOWN, {"uid": step.uid}).first()
-        counts = Tallies(study_id)
+        study, protocol = member.study, protocol_of(member.study)
+        connection, counts = session.connection(), Tallies(study_id)
+        row, known = own(connection, actor, study_id, step.assignment_id, uid=step.uid)
         if known is not None:
             if (known.person_id, known.assignment_id) != (actor.person_id, step.assignment_id):
                 raise Conflict(
@@ -224,8 +197,8 @@ def submit(
             status, saved_at = "duplicate", known.created_at
         else:
             status, saved_at = commit(session, study, protocol, row=row, step=step, counts=counts)
-        mine = lease(session, study, member, counts, ahead=ahead)
-        counts.write(session)
+        hand = lease(connection, member, counts, ahead=ahead)
+        counts.write(connection)
     with db.read() as session:
         following = None
         if row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
@@ -234,15 +207,10 @@ def submit(
             saved_at=saved_at,
             status=status,
             item=following,
-            items=_items(session, study, mine, [*have, row.id or 0] if following else have),
-            progress=_progress(session, study, actor.person_id),
-            finished=not mine,
+            items=_items(session, study, hand, [*have, row.id] if following else have),
+            progress=_progress(session, member, hand),
+            finished=not hand.items,
         )
-
-
-_KNOWN = select(Submission.person_id, Submission.assignment_id, Submission.created_at).where(
-    Submission.uid == bindparam("uid")
-)
 
 
 # My work --------------------------------------------------------------------------------------------------------------

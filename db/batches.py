@@ -141,6 +141,6 @@ def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> None:
             counts.setdefault(study_id, Tallies(study_id)).move(before, after, person_id)
     for study_id, study_item_ids in touched.items():
         study = session.get_one(Study, study_id)
-        update_settlements(session, study, protocol_of(study), sorted(study_item_ids))
+        update_settlements(session.connection(), study, protocol_of(study), sorted(study_item_ids))
     for one in counts.values():
-        one.write(session)
+        one.write(session.connection())

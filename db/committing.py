@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func
+from sqlalchemy import Connection, bindparam, delete, func
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput
 from annotators.protocols import Protocol
 from annotators.submissions import GivenLabel, check_step
 from annotators.targets import Units
-from db.assignments import take_open_slot
+from db.assignments import Held, save, take_open_slot
 from db.models import (
     Annotation,
     AnnotationKind,
-    Assignment,
     AssignmentState,
     Draft,
     Study,
@@ -61,14 +60,12 @@ _DROP_DRAFT = delete(_DRAFTS).where(
 
 
 def commit(
-    session: Session, study: Study, protocol: Protocol, *, row: Assignment, step: StepSubmission, counts: Tallies
+    session: Session, study: Study, protocol: Protocol, *, row: Held, step: StepSubmission, counts: Tallies
 ) -> tuple[str, datetime]:
     """Store a step in the caller's transaction; what became of it ("step", "done", "surplus") and when.
 
     Raises Conflict for a step that is not the next one, InvalidInput for labels that do not fit the protocol.
     """
-    assert row.id is not None
-    assert row.person_id is not None
     if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
         raise Conflict(f"This item is {row.state}: you gave it up. Go on with the next one.")
     expected = next_step(row, len(protocol.steps))
@@ -79,7 +76,6 @@ def commit(
         )
     labels = _validated(session, study, protocol, row, step)
     moment = now()
-    shown = sorted(protocol.shown_at(step.step))
     connection = session.connection()
     submission = {
         "uid": step.uid,
@@ -87,7 +83,7 @@ def commit(
         "sitting": step.sitting,
         "step": step.step,
         "person_id": row.person_id,
-        "shown": shown,
+        "shown": sorted(protocol.shown_at(step.step)),
         "comment": step.comment or None,
         "flag": step.flag or None,
         "seconds": within_a_day(step.seconds),
@@ -96,19 +92,17 @@ def commit(
     submission_id = connection.execute(_ADD_SUBMISSION, submission).scalar_one()
     where = {"submission_id": submission_id, "assignment_id": row.id, "sitting": step.sitting}
     if labels:
-        connection.execute(_LABELS.insert(), [asdict(label) | where for label in labels])
+        connection.execute(_LABELS.insert(), [vars(label) | where for label in labels])
     connection.execute(_DROP_DRAFT, {"assignment": row.id, "at": step.step})
     row.sitting, row.steps_done = step.sitting, step.step + 1
-    session.add(row)
     if row.steps_done < len(protocol.steps):
+        save(connection, row)
         return "step", moment
     seconds = within_a_day(step.seconds)
-    return _complete(session, study, protocol, row=row, seconds=seconds, counts=counts), moment
+    return _complete(connection, study, protocol, row=row, seconds=seconds, counts=counts), moment
 
 
-def _validated(
-    session: Session, study: Study, protocol: Protocol, row: Assignment, step: StepSubmission
-) -> list[GivenLabel]:
+def _validated(session: Session, study: Study, protocol: Protocol, row: Held, step: StepSubmission) -> list[GivenLabel]:
     """The labels with targets and values as they are stored, checked against the protocol."""
     earlier = [
         GivenLabel(one.criterion, one.target, one.value, one.cannot_judge, one.reason)
@@ -123,7 +117,7 @@ def _validated(
         return _checked(protocol, known, step, earlier)
 
 
-def _earlier(row: Assignment, sitting: int) -> Any:
+def _earlier(row: Held, sitting: int) -> Any:
     return select(LabelRow).where(LabelRow.assignment_id == row.id, LabelRow.sitting == sitting)
 
 
@@ -155,15 +149,12 @@ _LATEST = (
 
 
 def _complete(
-    session: Session, study: Study, protocol: Protocol, *, row: Assignment, seconds: float | None, counts: Tallies
+    connection: Connection, study: Study, protocol: Protocol, *, row: Held, seconds: float | None, counts: Tallies
 ) -> str:
     """Make the annotation of the sitting that was just committed, and settle what it means for the slot.
 
     `seconds` are those of its last step, which are all there are where a protocol has one.
     """
-    assert row.id is not None
-    assert row.person_id is not None
-    connection = session.connection()
     spent = seconds
     if len(protocol.steps) > 1:
         spent = connection.execute(_SPENT, {"assignment": row.id, "of": row.sitting}).scalar_one()
@@ -176,13 +167,13 @@ def _complete(
             row.state = AssignmentState.SUBMITTED
     elif before == AssignmentState.LEASED:
         kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
-    elif take_open_slot(session, row.study_item_id):
+    elif take_open_slot(connection, row.study_item_id):
         counts.move(AssignmentState.OPEN, None)
         kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
     else:
         kind, row.state = AnnotationKind.SURPLUS, AssignmentState.SURPLUS
     row.ended_at = now()
-    session.add(row)
+    save(connection, row)
     if row.state != before:
         counts.move(before, row.state, row.person_id, seconds=0 if earlier else (spent or 0))
     annotation = {
@@ -198,5 +189,5 @@ def _complete(
     }
     connection.execute(_ANNOTATIONS.insert(), annotation)
     if kind == AnnotationKind.REGULAR:
-        update_settlements(session, study, protocol, [row.study_item_id])
+        update_settlements(connection, study, protocol, [row.study_item_id])
     return "surplus" if kind == AnnotationKind.SURPLUS else "done"

@@ -25,7 +25,7 @@ from db.models import (
     StudyItem,
 )
 from db.permissions import EVERYBODY, READERS, Actor, On, operation, role_in
-from db.presentations import Parts, Wire, load_parts, next_step, parts_at, text_of
+from db.presentations import Part, Parts, Wire, load_parts, next_step, parts_at, text_of
 from db.query import table_of
 from db.studies import protocol_of
 
@@ -181,8 +181,7 @@ def _reading(protocol: Protocol, parts: Parts, step: int) -> Reading:
     )
 
 
-def _source(document: Document) -> PageSource:
-    assert document.id is not None
+def _source(document: Part) -> PageSource:
     return PageSource(document.id, document.sha256, document.media_type, document.n_pages, document.key)
 
 

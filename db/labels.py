@@ -181,7 +181,7 @@ def add_labels(session: Session, actor: Actor, study: Study, *, checked: Checked
     session.flush()
     assert batch.id is not None
     _insert(session, study, batch.id, grouped, people)
-    update_settlements(session, study, protocol, sorted({study_item for study_item, _ in grouped}))
+    update_settlements(session.connection(), study, protocol, sorted({study_item for study_item, _ in grouped}))
     details = {"source": source, "labels": checked.n}
     record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
     return LabelImport(batch.id, checked.n, len(grouped), sorted(people))
@@ -332,8 +332,8 @@ def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, pe
     for person_id in people.values():
         if session.get(StudyMember, (study.id, person_id)) is None and study.settings.get("foreign"):
             session.add(StudyMember(study_id=study_id, person_id=person_id))
-    counts.write(session)
     session.flush()
+    counts.write(session.connection())
 
 
 def targets_in(rows: Iterable[ForeignLabel], source: str) -> dict[str, TargetKind]:

@@ -9,6 +9,7 @@ the reference answer are among the parts from the step that shows the references
 from __future__ import annotations
 
 import hashlib
+import typing
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,8 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Select, bindparam
+from sqlalchemy import BindParameter, Connection, Row, Select, Table, bindparam
+from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
 from annotators.errors import InvalidInput
@@ -29,7 +31,6 @@ from annotators.scorers.phrase_recall import RULES, Mode, PhraseSet, counted_beh
 from annotators.scoring import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.targets import Units
 from db.models import (
-    Assignment,
     AssignmentState,
     Claim,
     Document,
@@ -46,11 +47,15 @@ from db.models import (
     StudyItem,
     StudyScore,
 )
-from db.query import pick
+from db.query import table_of
 from db.studies import protocol_of
 
 _NAMED = ("evidence", "claim", "image")
 _ON_PAGES = {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}
+
+
+Part = Row[Any]
+"""A row of the table of that name, as the database gave it: the columns are its attributes."""
 
 
 @dataclass(frozen=True)
@@ -59,34 +64,47 @@ class Parts:
 
     study_item_id: int
     system: str
-    version: ItemVersion
-    evidence: list[Evidence]
-    claims: list[Claim]
-    images: list[Image]
-    documents: list[Document]
+    version: Part
+    evidence: list[Part]
+    claims: list[Part]
+    images: list[Part]
+    documents: list[Part]
     scores: list[tuple[Score, Run]]
     about: frozenset[int] = frozenset()
 
 
+_ITEM_VERSION, _STUDY_ITEM, _DOCUMENT = table_of(ItemVersion), table_of(StudyItem), table_of(Document)
 _VERSIONS = (
-    select(StudyItem.id, Item.system, ItemVersion)
-    .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-    .join(Item, col(Item.id) == ItemVersion.item_id)
-    .where(col(StudyItem.id).in_(bindparam("ids", expanding=True)))
+    sql_select(_STUDY_ITEM.c.id.label("study_item_id"), table_of(Item).c.system, _ITEM_VERSION)
+    .select_from(_STUDY_ITEM.join(_ITEM_VERSION).join(table_of(Item)))
+    .where(_STUDY_ITEM.c.id.in_(bindparam("ids", expanding=True)))
 )
 """Like the other queries of this module, which every submission runs, it is made once: making it costs more than it."""
 
 
-def _of_versions(table: Any) -> Select[Any]:
-    wanted = table.item_version_id.in_(bindparam("ids", expanding=True))
-    return pick(table).where(wanted).order_by(table.position)
+def _of_versions(table: Table) -> Select[Any]:
+    wanted = table.c.item_version_id.in_(bindparam("ids", expanding=True))
+    return sql_select(table).where(wanted).order_by(table.c.position)
 
 
-_OF_VERSIONS = {table: _of_versions(table) for table in (Evidence, Claim, Image)}
-_ABOUT = select(ItemDocument.item_version_id, ItemDocument.document_id).where(
-    col(ItemDocument.item_version_id).in_(bindparam("ids", expanding=True))
-)
-_DOCUMENTS = select(Document).where(col(Document.id).in_(bindparam("ids", expanding=True)))
+_EVIDENCE, _CLAIMS, _IMAGES = (_of_versions(table_of(one)) for one in (Evidence, Claim, Image))
+
+
+def _documents_query() -> Select[Any]:
+    """The documents that versions are about, a row for each of them, and others that are cited (without a version)."""
+    about = table_of(ItemDocument).c
+    versions: BindParameter[Any] = bindparam("versions", expanding=True)
+    others = sql_select(_DOCUMENT.c.id).where(_DOCUMENT.c.id.in_(bindparam("cited", expanding=True)))
+    wanted = sql_select(about.document_id).where(about.item_version_id.in_(versions)).union(others)
+    own = (about.document_id == _DOCUMENT.c.id) & about.item_version_id.in_(versions)
+    return (
+        sql_select(about.item_version_id, _DOCUMENT)
+        .select_from(_DOCUMENT.outerjoin(table_of(ItemDocument), own))
+        .where(_DOCUMENT.c.id.in_(wanted))
+    )
+
+
+_DOCUMENTS = _documents_query()
 _SCORES = (
     select(StudyScore.study_item_id, Score, Run)
     .join(Score, col(Score.id) == StudyScore.score_id)
@@ -99,7 +117,7 @@ _LABELS = (
     .where(col(GivenLabel.assignment_id).in_(bindparam("ids", expanding=True)))
     .order_by(col(GivenLabel.id))
 )
-_DRAFTS = select(Draft).where(col(Draft.assignment_id).in_(bindparam("ids", expanding=True)))
+_DRAFTS = sql_select(table_of(Draft)).where(table_of(Draft).c.assignment_id.in_(bindparam("ids", expanding=True)))
 
 
 def load_parts(session: Session, study_item_ids: Iterable[int], needs: set[Material]) -> dict[int, Parts]:
@@ -107,47 +125,52 @@ def load_parts(session: Session, study_item_ids: Iterable[int], needs: set[Mater
     wanted = list(study_item_ids)
     if not wanted:
         return {}
-    rows = session.execute(_VERSIONS, {"ids": wanted}).all()
-    versions = [version.id for _, _, version in rows]
-    evidence = _by_version(session, Evidence, versions if needs & {Material.EVIDENCE, Material.DOCUMENTS} else [])
-    claims = _by_version(session, Claim, versions if Material.CLAIMS in needs else [])
-    images = _by_version(session, Image, versions if Material.IMAGES in needs else [])
-    about: dict[int | None, set[int]] = defaultdict(set)
+    connection = session.connection()
+    rows = connection.execute(_VERSIONS, {"ids": wanted}).all()
+    versions = [row.id for row in rows]
+    evidence = _by_version(connection, _EVIDENCE, versions if needs & {Material.EVIDENCE, Material.DOCUMENTS} else [])
+    claims = _by_version(connection, _CLAIMS, versions if Material.CLAIMS in needs else [])
+    images = _by_version(connection, _IMAGES, versions if Material.IMAGES in needs else [])
+    about: dict[int, set[int]] = defaultdict(set)
+    documents: dict[int, list[Part]] = defaultdict(list)
     if needs & _ON_PAGES:
-        for version_id, document_id in session.execute(_ABOUT, {"ids": versions}):
-            about[version_id].add(document_id)
-    documents = _documents_of(session, about, [evidence, images]) if needs & _ON_PAGES else defaultdict(list)
+        about, documents = _documents_of(connection, versions, [evidence, images])
     scores = _scores_of(session, wanted) if Material.SCORES in needs else defaultdict(list)
     return {
-        study_item_id: Parts(
-            study_item_id,
-            system,
-            version,
-            evidence[version.id],
-            claims[version.id],
-            images[version.id],
-            documents[version.id],
-            scores[study_item_id],
-            frozenset(about[version.id]),
+        row.study_item_id: Parts(
+            row.study_item_id,
+            row.system,
+            row,
+            evidence[row.id],
+            claims[row.id],
+            images[row.id],
+            documents[row.id],
+            scores[row.study_item_id],
+            frozenset(about[row.id]),
         )
-        for study_item_id, system, version in rows
+        for row in rows
     }
 
 
 def _documents_of(
-    session: Session, about: dict[int | None, set[int]], parts: Sequence[dict[int | None, list[Any]]]
-) -> dict[int | None, list[Document]]:
-    """The documents each version is about or that a part of it points at, by key."""
-    cited: dict[int | None, set[int]] = defaultdict(set, {version_id: set(ids) for version_id, ids in about.items()})
+    connection: Connection, versions: Sequence[int], parts: Sequence[dict[int, list[Part]]]
+) -> tuple[dict[int, set[int]], dict[int, list[Part]]]:
+    """Version → the ids of the documents it is about, and those with the ones that a part of it points at, by key."""
+    cited: dict[int, set[int]] = {version_id: set() for version_id in versions}
     for found in parts:
         for version_id, ones in found.items():
             cited[version_id] |= {one.document_id for one in ones if one.document_id is not None}
-    ids = set().union(*cited.values())
-    rows = {row.id: row for row in session.scalars(_DOCUMENTS, {"ids": list(ids)})} if ids else {}
-    documents: dict[int | None, list[Document]] = defaultdict(list)
+    about: dict[int, set[int]] = defaultdict(set)
+    rows: dict[int, Part] = {}
+    asked = {"versions": versions, "cited": list(set().union(*cited.values()))}
+    for row in connection.execute(_DOCUMENTS, asked):
+        rows[row.id] = row
+        if row.item_version_id is not None:
+            about[row.item_version_id].add(row.id)
+    documents: dict[int, list[Part]] = defaultdict(list)
     for version_id, mine in cited.items():
-        documents[version_id] = sorted((rows[one] for one in mine), key=lambda document: document.key)
-    return documents
+        documents[version_id] = sorted((rows[one] for one in mine | about[version_id]), key=lambda one: str(one.key))
+    return about, documents
 
 
 def _scores_of(session: Session, study_item_ids: Sequence[int]) -> dict[int, list[tuple[Score, Run]]]:
@@ -158,11 +181,9 @@ def _scores_of(session: Session, study_item_ids: Sequence[int]) -> dict[int, lis
     return scores
 
 
-def _by_version(session: Session, table: Any, versions: Sequence[int | None]) -> dict[int | None, list[Any]]:
-    found: dict[int | None, list[Any]] = defaultdict(list)
-    if not versions:
-        return found
-    for row in session.scalars(_OF_VERSIONS[table], {"ids": list(versions)}):
+def _by_version(connection: Connection, query: Select[Any], versions: Sequence[int]) -> dict[int, list[Part]]:
+    found: dict[int, list[Part]] = defaultdict(list)
+    for row in connection.execute(query, {"ids": list(versions)}) if versions else ():
         found[row.item_version_id].append(row)
     return found
 
@@ -181,7 +202,7 @@ def parts_at(parts: Parts, protocol: Protocol, step: int, *, hidden: bool = Fals
 
 
 def _by_step(found: Sequence[Any], protocol: Protocol, step: int, material: Material, *, hidden: bool) -> list[Any]:
-    steps = {one.key: protocol.first_step_with_all(material, text_of(_side(one))) for one in found}
+    steps = {one.key: protocol.first_step_with_all(material, text_of(_side(one, material))) for one in found}
     never = len(protocol.steps)
     first = {key: never if at is None else at for key, at in steps.items()}
     shown = sorted((one for one in found if first[one.key] <= step), key=lambda one: first[one.key])
@@ -193,8 +214,8 @@ def text_of(side: object) -> Material:
     return Material.REFERENCES if side == "reference" else Material.ANSWER
 
 
-def _side(part: Claim | Image) -> object:
-    return part.of if isinstance(part, Claim) else part.extra.get("of")
+def _side(part: Part, material: Material) -> object:
+    return part.of if material is Material.CLAIMS else part.extra.get("of")
 
 
 class Wire:
@@ -252,7 +273,7 @@ class Wire:
         return value
 
 
-def _digest(one: Evidence) -> bytes:
+def _digest(one: Part) -> bytes:
     """An order that says nothing and that no redaction of a text changes."""
     return hashlib.sha256(f"{one.item_version_id}:{one.key}".encode()).digest()
 
@@ -310,7 +331,35 @@ def _units_key(study: Study, study_item_id: int, step: int) -> tuple[object, ...
     return study.id, study.created_at, study.sample_hash, study_item_id, step
 
 
-def present(session: Session, study: Study, assignments: Sequence[Assignment]) -> list[dict[str, Any]]:
+class Presented(typing.Protocol):
+    """What has to be known of an assignment to present its item."""
+
+    @property
+    def id(self) -> int | None:
+        """Its id."""
+
+    @property
+    def study_item_id(self) -> int:
+        """Its item."""
+
+    @property
+    def state(self) -> str:
+        """Where it stands."""
+
+    @property
+    def sitting(self) -> int:
+        """The present sitting."""
+
+    @property
+    def steps_done(self) -> int:
+        """The steps of it that are committed."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why it was returned or skipped."""
+
+
+def present(session: Session, study: Study, assignments: Sequence[Presented]) -> list[dict[str, Any]]:
     """What the browser gets for each of these assignments at the step that is to be answered next."""
     if not assignments:
         return []
@@ -321,7 +370,7 @@ def present(session: Session, study: Study, assignments: Sequence[Assignment]) -
     begun = [one.id for one in assignments if one.steps_done or one.sitting > 1]
     for label in session.scalars(_LABELS, {"ids": begun}) if begun else ():
         labels[label.assignment_id, label.sitting].append(label)
-    drafts = {(draft.assignment_id, draft.step): draft for draft in session.scalars(_DRAFTS, {"ids": ids})}
+    drafts = {(draft.assignment_id, draft.step): draft for draft in session.connection().execute(_DRAFTS, {"ids": ids})}
     shown = []
     for assignment in assignments:
         assert assignment.id is not None
@@ -349,7 +398,7 @@ def present(session: Session, study: Study, assignments: Sequence[Assignment]) -
     return shown
 
 
-def next_step(assignment: Assignment, n_steps: int) -> tuple[int, int]:
+def next_step(assignment: Presented, n_steps: int) -> tuple[int, int]:
     """(sitting, step) that this assignment is to be answered at next; a completed one begins a new sitting."""
     if assignment.steps_done >= n_steps:
         return assignment.sitting + 1, 0
@@ -414,7 +463,7 @@ def _present_step(
     return out
 
 
-def _evidence(one: Evidence, number: int, shows: set[Material]) -> dict[str, Any]:
+def _evidence(one: Part, number: int, shows: set[Material]) -> dict[str, Any]:
     out: dict[str, Any] = {
         "key": f"E{number}",
         "kind": one.kind,
@@ -510,7 +559,7 @@ def _as_value(score: Score) -> ScoreValue:
     return ScoreValue(score.name, score.value, details=score.details)
 
 
-def _counted(version: ItemVersion, score: Score, run: Run) -> tuple[list[PhraseSet], Mode] | None:
+def _counted(version: Part, score: Score, run: Run) -> tuple[list[PhraseSet], Mode] | None:
     if score.value is None:
         return None
     return counted_behind(run.name, _as_value(score), run.parameters, version.answer, version.references)

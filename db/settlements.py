@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import BindParameter, Select, bindparam
+from sqlalchemy import Connection, Float, Select, Update, bindparam, case, text, type_coerce, update
 from sqlalchemy import select as sql_select
+from sqlalchemy.types import NullType
 from sqlmodel import Session, col
 
 from annotators.protocols import Protocol
@@ -21,10 +22,14 @@ from db.models import (
     Adjudication,
     Annotation,
     AnnotationKind,
+    Assignment,
+    AssignmentState,
+    GivenLabel,
+    Settlement,
     SettlementState,
     Study,
 )
-from db.query import in_clause, is_sqlite, mark, pick, plain_rows, table_of
+from db.query import mark, pick, plain_rows, table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
@@ -32,17 +37,42 @@ COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 _AT_ONCE = 500
 _REMEMBERED = 10_000
 
-_ENSURE = (
+_SETTLEMENT = table_of(Settlement).c
+
+# Two annotations of one item that are completed at once take turns here, as the row is written even where it is there.
+_LOCK = text(
     "INSERT INTO settlement (study_item_id, study_id, state, n_annotations, n_disputed, dispute) "
-    "VALUES ({mark}, {mark}, 'pending', 0, 0, 0) ON CONFLICT DO NOTHING"
+    "VALUES (:item, :study, 'pending', 0, 0, 0) ON CONFLICT (study_item_id) DO UPDATE SET study_id = excluded.study_id"
 )
-_STANDING = "SELECT study_item_id, state, n_disputed, dispute FROM settlement WHERE {} ORDER BY study_item_id"
-_RETURNED = "SELECT study_item_id FROM assignment WHERE {} AND state = 'returned'"
-"""Items that an annotator has been asked to judge again: what they said stands, and is about to change."""
-_STANDS = (
-    "UPDATE settlement SET state = {mark}, n_annotations = {mark}, n_disputed = {mark}, dispute = {mark} "
-    "WHERE study_item_id = {mark}"
-)
+
+
+def _settle() -> Update:
+    """Where an item stands, by its votes: what was adjudicated stays so, and what was returned waits for its annotator.
+
+    What an annotator has been asked to judge again is about to change, and stands only until then.
+    """
+    slot = table_of(Assignment).c
+    returned = sql_select(slot.id).where(
+        slot.study_item_id == _SETTLEMENT.study_item_id, slot.state == AssignmentState.RETURNED
+    )
+    decided = _SETTLEMENT.state == SettlementState.ADJUDICATED
+    return (
+        update(table_of(Settlement))
+        .where(_SETTLEMENT.study_item_id == bindparam("item"))
+        .values(
+            n_annotations=bindparam("n"),
+            n_disputed=case((decided, _SETTLEMENT.n_disputed), else_=bindparam("disputed")),
+            dispute=case((decided, _SETTLEMENT.dispute), else_=bindparam("sum_of_shares", type_=Float)),
+            state=case(
+                (decided, _SETTLEMENT.state),
+                (returned.exists(), SettlementState.PENDING.value),
+                else_=bindparam("by_votes"),
+            ),
+        )
+    )
+
+
+_SETTLE = _settle()
 
 
 class SettledUnit(NamedTuple):
@@ -73,15 +103,23 @@ class ItemLabels:
 
 
 def _current() -> Select[Any]:
-    """A plain query, on tables rather than classes: every submission runs it."""
-    given, newer = table_of(Annotation).c, table_of(Annotation).alias()
-    ids: BindParameter[Any] = bindparam("ids", expanding=True)
-    return sql_select(given.study_item_id, given.assignment_id, given.sitting).where(
-        given.study_id == bindparam("study"),  # by which annotations are indexed
-        given.study_item_id.in_(ids),
-        given.kind.in_(COUNTING),
-        given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
-        ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
+    """A plain query, on tables rather than classes: every submission runs it, and exports read a million rows."""
+    given, label, newer = table_of(Annotation).c, table_of(GivenLabel).c, table_of(Annotation).alias()
+    same = (label.assignment_id == given.assignment_id) & (label.sitting == given.sitting)
+    return (
+        sql_select(
+            *(given.study_item_id, given.id),
+            *(label.criterion, label.target, type_coerce(label.value, NullType()), label.cannot_judge),
+        )
+        .select_from(table_of(Annotation).outerjoin(table_of(GivenLabel), same))
+        .where(
+            given.study_id == bindparam("study"),
+            given.study_item_id.in_(bindparam("ids", expanding=True)),
+            given.kind.in_(COUNTING),
+            given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
+            ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
+        )
+        .order_by(label.id)
     )
 
 
@@ -95,31 +133,23 @@ JOIN question q ON q.id = i.question_id
 WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
 ORDER BY x.position
 """
-_LABELS = "SELECT assignment_id, sitting, criterion, target, value, cannot_judge FROM label WHERE {} ORDER BY id"
 
 
-def current_labels(session: Session, study_id: int, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
+def current_labels(connection: Connection, study_id: int, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
     """The labels of annotations that count and that none supersedes, for some items of a study."""
-    annotations = session.connection().execute(_CURRENT, {"study": study_id, "ids": list(study_item_ids)})
     found: dict[int, ItemLabels] = defaultdict(ItemLabels)
-    of: dict[tuple[int, int], ItemLabels] = {}
-    for study_item_id, assignment_id, sitting in annotations:
-        of[assignment_id, sitting] = labels = found[study_item_id]
-        labels.n_annotations += 1
-    if not of:
-        return found
-    condition, values = in_clause(session, "assignment_id", sorted({assignment_id for assignment_id, _ in of}))
-    as_text = is_sqlite(session)
-    for assignment_id, sitting, criterion, target, value, cannot in plain_rows(
-        session, _LABELS.format(condition), values
-    ):
-        counted = of.get((assignment_id, sitting))
-        if counted is None:
-            continue
-        if cannot:
-            counted.cannot[criterion, target] += 1
-        else:
-            counted.values[criterion, target].append(_parsed(value) if as_text and isinstance(value, str) else value)
+    seen: set[int] = set()
+    as_text = connection.dialect.name == "sqlite"
+    rows = connection.execute(_CURRENT, {"study": study_id, "ids": list(study_item_ids)})
+    for study_item_id, annotation_id, criterion, target, value, cannot_judge in rows:
+        labels = found[study_item_id]
+        if annotation_id not in seen:
+            seen.add(annotation_id)
+            labels.n_annotations += 1
+        if cannot_judge:
+            labels.cannot[criterion, target] += 1
+        elif criterion is not None:
+            labels.values[criterion, target].append(_parsed(value) if as_text and isinstance(value, str) else value)
     return found
 
 
@@ -171,44 +201,32 @@ def is_disputed(protocol: Protocol, criterion: str, settled: Settled, n_annotati
     return not (asked_of_some and sum(settled.votes.values()) <= n_annotations / 2)
 
 
-def update_settlements(session: Session, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
+def update_settlements(connection: Connection, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
     """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
     assert study.id is not None
-    session.flush()  # states of assignments that the caller changed are read below
-    connection, sign = session.connection(), mark(session)
-    lock = "" if is_sqlite(session) else " FOR UPDATE"
     known: Known = {}
     for start in range(0, len(study_item_ids), _AT_ONCE):
         ids = sorted(study_item_ids[start : start + _AT_ONCE])
-        # Two annotations of one item that are completed at once take turns here: the second sees the first.
-        connection.exec_driver_sql(_ENSURE.format(mark=sign), [(one, study.id) for one in ids])
-        condition, values = in_clause(session, "study_item_id", ids)
-        standing = plain_rows(session, _STANDING.format(condition) + lock, values)
-        labels = current_labels(session, study.id, ids)
-        returned = {one for (one,) in plain_rows(session, _RETURNED.format(condition), values)}
-        stands = [
-            _stands(row, study, protocol, labels[row[0]], known, complete=row[0] not in returned) for row in standing
-        ]
-        connection.exec_driver_sql(_STANDS.format(mark=sign), stands)
+        connection.execute(_LOCK, [{"item": one, "study": study.id} for one in ids])
+        found = current_labels(connection, study.id, ids)
+        stands = [{"item": one, **_by_votes(study, protocol, found[one], known)} for one in ids]
+        connection.execute(_SETTLE, stands)
 
 
-def _stands(
-    row: tuple[Any, ...], study: Study, protocol: Protocol, labels: ItemLabels, known: Known, *, complete: bool
-) -> tuple[str, int, int, float, int]:
-    """The row of an item as it should be, in the order of `_STANDS`."""
-    study_item_id, state, n_disputed, dispute = row
-    if state == SettlementState.ADJUDICATED:
-        return state, labels.n_annotations, n_disputed, dispute, study_item_id
+def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known) -> dict[str, Any]:
+    """Where an item stands by the votes alone."""
     disputed = [
         settled
         for criterion, _, settled in settle_item(protocol, labels, study.rule, known)
         if is_disputed(protocol, criterion, settled, labels.n_annotations)
     ]
-    if labels.n_annotations < study.overlap or not complete:
-        state = SettlementState.PENDING
-    else:
-        state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
-    return state, labels.n_annotations, len(disputed), sum(one.dispute for one in disputed), study_item_id
+    state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
+    return {
+        "n": labels.n_annotations,
+        "disputed": len(disputed),
+        "sum_of_shares": sum(one.dispute for one in disputed),
+        "by_votes": SettlementState.PENDING if labels.n_annotations < study.overlap else state,
+    }
 
 
 def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
@@ -231,7 +249,7 @@ def _settled_block(
 ) -> Iterator[SettledUnit]:
     assert study.id is not None
     ids = [row[0] for row in rows]
-    labels, adjudicated = current_labels(session, study.id, ids), adjudicated_labels(session, ids)
+    labels, adjudicated = current_labels(session.connection(), study.id, ids), adjudicated_labels(session, ids)
     for study_item_id, external_id, number, question_key, system in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import ColumnElement, Select, func, text
+from sqlalchemy import ColumnElement, Engine, Select, func, text
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
@@ -43,6 +45,8 @@ RULES = ("unanimous", "majority")
 
 _PROTOCOLS: dict[str, Protocol] = {}
 _PROTOCOLS_KEPT = 200
+_STUDIES: WeakKeyDictionary[Engine, dict[int, Study]] = WeakKeyDictionary()
+_STUDIES_KEPT = 200
 
 
 @dataclass(frozen=True)
@@ -552,6 +556,23 @@ def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
         study = session.get_one(Study, study_id)
         session.expunge(study)
         return study
+
+
+def frozen_study(session: Session, study_id: int, created_at: datetime, protocol_hash: str) -> Study:
+    """The study made at that moment, with that protocol, detached: a row that everybody shares and nobody changes.
+
+    It is kept in this process. Of a study nothing changes once it is made but `next_queue`, which is not to be read
+    here; its moment is asked for because SQLite gives the ids of a deleted project out again.
+    """
+    studies = _STUDIES.setdefault(session.get_bind().engine, {})
+    kept = studies.get(study_id)
+    if kept is None or (kept.created_at, kept.protocol_hash) != (created_at, protocol_hash):
+        kept = session.get_one(Study, study_id)
+        session.expunge(kept)
+        if len(studies) >= _STUDIES_KEPT:
+            studies.clear()
+        studies[study_id] = kept
+    return kept
 
 
 def protocol_of(study: Study) -> Protocol:

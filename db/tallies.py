@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlmodel import Session, select
 
 from db.models import Tally
@@ -38,7 +38,11 @@ class Tallies:
                 self._n[who, after] += n
                 self._seconds[who, after] += seconds
 
-    def write(self, session: Session) -> None:
+    def change(self, person_id: int, state: str) -> int:
+        """By how much the count of a person's assignments in a state has changed so far."""
+        return self._n.get((person_id, state), 0)
+
+    def write(self, connection: Connection) -> None:
         """Add the changes to the kept counts."""
         rows = [
             {"study": self.study_id, "person": person_id, "state": state, "n": n, "seconds": seconds}
@@ -46,7 +50,7 @@ class Tallies:
             if (seconds := self._seconds[person_id, state]) or n
         ]
         if rows:
-            session.execute(_UPSERT, rows)
+            connection.execute(_UPSERT, rows)
 
 
 def counts(session: Session, study_id: int, person_id: int = EVERYBODY) -> dict[str, int]:

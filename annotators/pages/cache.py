@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 import zlib
+from collections import Counter, deque
 from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -50,6 +51,9 @@ _REMEMBERED = {
     Why.CRASH: 60.0,
 }
 _MOST_FAILURES = 10_000
+# What a page is drawn ahead in: the width most wanted lately, and one for the first.
+_NOTED_WIDTHS = 50
+_FIRST_WIDTH = 1200
 
 
 def snap_width(width_px: int) -> int:
@@ -97,7 +101,8 @@ class PageCache:
         self._renderer = renderer
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
-        self._flights: dict[_Key, Future[RenderedPage]] = {}
+        self._flights: dict[_Key, Future[RenderedPage | None]] = {}
+        self._asked: deque[int] = deque(maxlen=_NOTED_WIDTHS)
         self._failures: dict[tuple[str, str, int], _Failure] = {}
         # Bytes on disk as of the last sweep (unknown before the first) plus what was written since.
         self._known_bytes: int | None = None
@@ -120,6 +125,26 @@ class PageCache:
         again would fail again).
         """
         key = self._key(sha256, media_type, page, width, crop)
+        if crop == WHOLE and key.width > WIDTHS[0]:
+            self._asked.append(key.width)
+        while (drawn := self._kept_or_drawn(key, path)) is None:
+            pass  # somebody drew it ahead and gave way
+        return drawn
+
+    def draw_ahead(self, sha256: str, path: Path, media_type: str, page: int) -> bool:
+        """Draw a page that somebody is about to want, as wide as people want them; whether it is there now.
+
+        It gives way at once where anything is drawn that is wanted already. Raises PageNotDrawn like `get`.
+        """
+        key = self._key(sha256, media_type, page, self._usual_width())
+        return self._kept_or_drawn(key, path, ahead=True) is not None
+
+    def _usual_width(self) -> int:
+        widths = Counter(self._asked)
+        return max(widths, key=lambda width: widths[width], default=_FIRST_WIDTH)
+
+    def _kept_or_drawn(self, key: _Key, path: Path, *, ahead: bool = False) -> RenderedPage | None:
+        """The picture, from disk, from whoever draws it at the moment, or drawn; None where that gave way."""
         kept = self._read(key)
         if kept is not None:
             return kept
@@ -138,7 +163,7 @@ class PageCache:
                 raise failure.again() from failure
         try:
             # Another thread may have finished it between the two looks.
-            drawn = self._read(key) or self._draw(key, path)
+            drawn = self._read(key) or self._draw(key, path, ahead=ahead)
         except BaseException as error:
             flight.set_exception(error)
             raise
@@ -184,10 +209,13 @@ class PageCache:
         if known is not None and key.width >= known.width and time.monotonic() < known.until:
             raise known.error.again()
 
-    def _draw(self, key: _Key, path: Path) -> RenderedPage:
+    def _draw(self, key: _Key, path: Path, *, ahead: bool) -> RenderedPage | None:
         check_original(path, key.sha256)
         try:
-            drawn = self._renderer.render(path, key.media_type, key.page, key.width, key.crop)
+            if ahead:
+                drawn = self._renderer.render_if_idle(path, key.media_type, key.page, key.width)
+            else:
+                drawn = self._renderer.render(path, key.media_type, key.page, key.width, key.crop)
         except PageNotDrawn as failure:
             seconds = _REMEMBERED.get(failure.why)
             if seconds is not None:
@@ -198,7 +226,8 @@ class PageCache:
                         key.width, failure.again(), time.monotonic() + seconds
                     )
             raise
-        self._write(key, drawn)
+        if drawn is not None:
+            self._write(key, drawn)
         return drawn
 
     def _read(self, key: _Key) -> RenderedPage | None:

@@ -202,13 +202,14 @@ class Renderer:
         """
         if width_px < 1:
             raise InvalidInput(f"A page cannot be drawn {width_px} pixels wide: ask for at least 1.")
-        answer, data = self._ask("render", path, media_type, page=page_number, width=width_px, crop=crop)
-        if answer["media_type"] not in PAGE_MEDIA_TYPES:
-            # The type is sent to browsers; a worker that a document took over does not get to choose it.
-            raise PageNotDrawn(Why.CRASH, "the program that draws pages gave an answer that is not a picture")
-        return RenderedPage(
-            data, str(answer["media_type"]), int(answer["width"]), int(answer["height"]), str(answer["note"])
-        )
+        return _as_picture(*self._ask("render", path, media_type, page=page_number, width=width_px, crop=crop))
+
+    def render_if_idle(self, path: Path, media_type: str, page_number: int, width_px: int) -> RenderedPage | None:
+        """The same for a picture that nobody waits for: None, at once, when a worker is at work for somebody."""
+        worker = self._take_if_idle(str(path.resolve()))
+        if worker is None:
+            return None
+        return _as_picture(*self._ask("render", path, media_type, worker=worker, page=page_number, width=width_px))
 
     def page_text(self, path: Path, media_type: str, page_number: int) -> str:
         """The text of a page as the document gives it (empty for a picture or a scan). Raises PageNotDrawn."""
@@ -271,10 +272,17 @@ class Renderer:
         self.close()
 
     def _ask(
-        self, operation: str, path: Path, media_type: str, limit: float | None = None, **more: Any
+        self,
+        operation: str,
+        path: Path,
+        media_type: str,
+        limit: float | None = None,
+        *,
+        worker: _Worker | None = None,
+        **more: Any,
     ) -> tuple[Message, bytes]:
         request: Message = {"operation": operation, "path": str(path.resolve()), "media_type": media_type, **more}
-        worker = self._take(request["path"])
+        worker = worker or self._take(request["path"])
         usable = False
         try:
             answer, blob = self._start_and_ask(worker, request, limit or self.limits.seconds)
@@ -313,17 +321,25 @@ class Renderer:
         deadline = self.until()
         with self._changed:
             while not self._closed:
-                while self._idle:
-                    knows = (at for at, worker in enumerate(self._idle) if path in worker.recent)
-                    worker = self._idle.pop(next(knows, -1))
-                    if worker.alive():
-                        return worker
-                    self._drop(worker)
-                if self._free_slots > 0:
-                    return self._new()
+                if (worker := self._free(path)) is not None:
+                    return worker
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise too_many()
         raise RuntimeError("the renderer is closed")
+
+    def _take_if_idle(self, path: str) -> _Worker | None:
+        with self._changed:
+            at_work = len(self._all) - len(self._idle)
+            return None if self._closed or at_work else self._free(path)
+
+    def _free(self, path: str) -> _Worker | None:
+        while self._idle:
+            knows = (at for at, worker in enumerate(self._idle) if path in worker.recent)
+            worker = self._idle.pop(next(knows, -1))
+            if worker.alive():
+                return worker
+            self._drop(worker)
+        return self._new() if self._free_slots > 0 else None
 
     def _give_back(self, worker: _Worker, *, usable: bool) -> None:
         with self._changed:
@@ -347,6 +363,15 @@ class Renderer:
         self._free_slots += 1
         self._all.discard(worker)
         worker.end()
+
+
+def _as_picture(answer: Message, data: bytes) -> RenderedPage:
+    if answer["media_type"] not in PAGE_MEDIA_TYPES:
+        # The type is sent to browsers; a worker that a document took over does not get to choose it.
+        raise PageNotDrawn(Why.CRASH, "the program that draws pages gave an answer that is not a picture")
+    return RenderedPage(
+        data, str(answer["media_type"]), int(answer["width"]), int(answer["height"]), str(answer["note"])
+    )
 
 
 def _as_words(data: bytes) -> PageWords:

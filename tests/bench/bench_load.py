@@ -1,6 +1,8 @@
 """Fifty annotators at once, each submitting every two seconds, the client on the same machine.
 
-Run: .venv/bin/python -m tests.bench.bench_load [--minutes 10] [--annotators 50] [--every 2.0]
+Run: .venv/bin/python -m tests.bench.bench_load [--minutes 10] [--annotators 50] [--every 2.0] [--settled 60]
+First all of them, signed in, open the study in the same second: from asking for work until the item and the picture of
+its first page are there, `--settled` seconds after the study was made, in which the server may draw ahead.
 Each annotator signs in, asks for work, and submits one item after the other through the routes the browser uses; the
 answer carries the next item. Page pictures of the next item are fetched as the browser would. Prints p50 and p95 of
 submits, errors, the server's memory at minute 2 and at the end, and its share of one core.
@@ -69,11 +71,38 @@ async def annotator(url: str, name: str, study_id: int, *, until: float, every: 
             await asyncio.sleep(max(0.0, every - (time.monotonic() - begun)))
 
 
+async def open_together(url: str, people: int, study_id: int) -> list[float]:
+    """Milliseconds until each of these people, who open the study in the same second, has data and picture."""
+    headers = {"Origin": url, "X-Assay": "1"}
+    limits = httpx.Limits(max_connections=None)
+    clients = [httpx.AsyncClient(base_url=url, headers=headers, timeout=60, limits=limits) for _ in range(people)]
+    for number, client in enumerate(clients):
+        await client.post("/sign-in", data={"name": f"person{number:03}", "password": PASSWORD})
+
+    async def one(client: httpx.AsyncClient) -> float:
+        await asyncio.sleep(random.uniform(0, 1))
+        begun = time.monotonic()
+        item = (await client.get(f"/api/studies/{study_id}/work")).json()["items"][0]
+        answer = await client.get(first_page(item))
+        assert answer.status_code == 200, answer.text
+        return (time.monotonic() - begun) * 1000
+
+    times = await asyncio.gather(*map(one, clients))
+    for client in clients:
+        await client.aclose()
+    return times
+
+
+def first_page(item: dict) -> str:
+    """The address of the page that the browser shows first."""
+    unit, document = item["evidence"][0], item["documents"][0]
+    return str(document["url"].replace("{page}", str(unit["pages"][0])).replace("{width}", "1200"))
+
+
 async def look_ahead(client: httpx.AsyncClient, known: dict[int, dict], fetched: set[str], seen: Seen) -> None:
     """The first page of each item at hand, once, as the browser keeps it."""
     for item in known.values():
-        unit, document = item["evidence"][0], item["documents"][0]
-        url = document["url"].replace("{page}", str(unit["pages"][0])).replace("{width}", "1200")
+        url = first_page(item)
         if url not in fetched:
             fetched.add(url)
             begun = time.monotonic()
@@ -130,10 +159,17 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--every", type=float, default=2.0)
+    parser.add_argument("--settled", type=float, default=60)
     chosen = parser.parse_args()
     items = int(chosen.annotators * (chosen.minutes * 60 / chosen.every + 10) / 3) + 200
     with tempfile.TemporaryDirectory() as temporary, running_server(Path(temporary) / "home") as server:
         study_id = set_up(server, Path(temporary) / "items", chosen.annotators, items)
+        time.sleep(chosen.settled)
+        opened = sorted(asyncio.run(open_together(server.url, chosen.annotators, study_id)))
+        p50, p95 = statistics.median(opened), opened[int(len(opened) * 0.95)]
+        print(f"opening in the same second: p50 {p50:.1f} ms  p95 {p95:.1f} ms  n {len(opened)}", flush=True)
+        if chosen.minutes <= 0:
+            return
         seen = asyncio.run(run(server, study_id, chosen.annotators, chosen.minutes, chosen.every))
         for name, times in (("submit + next item", seen.submits), ("page picture", seen.pictures)):
             ordered = sorted(times)

@@ -99,8 +99,8 @@ def test_two_windows_of_one_person_take_turns(database: Database) -> None:
     with database.write() as session:
         member = member_of(session, study.study_id, me, alone=True)
         counts = Tallies(study.study_id)
-        first = lease(session, session.get_one(Study, study.study_id), member, counts)
-        counts.write(session)
+        first = lease(session.connection(), member, counts).items
+        counts.write(session.connection())
         other.start()
         other.join(0.5)
         assert other.is_alive()

@@ -359,6 +359,8 @@ WITHOUT_ACTOR = {
     "unpublished.clear_broken_off",
     # the doctor, of whoever has the machine: what it removes nobody has seen
     "unpublished.clear_all_broken_off",
+    # the server, which draws them ahead and shows them to nobody
+    "queued_pages.queued_pages",
     # the health check, which tells nothing but that the database answers
     "projects.database_answers",
 }

@@ -231,3 +231,18 @@ def test_everything_is_named_and_reached_by_keyboard(page: Page) -> None:
     sheet = page.get_by_test_id("key-sheet")
     for words in ("Search the document", "Next hit", "Two pages", "Enlarge", "Mark what supports"):
         expect(sheet).to_contain_text(words, ignore_case=True)
+
+
+def test_a_page_that_is_shown_is_its_own_thumbnail(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.split("/page-images/")[-1]))
+    page.reload()
+    page.locator('[data-testid="page"] img').first.wait_for()
+    strip = page.locator(".strip button")
+    expect(strip.nth(3).locator("img")).to_have_count(1)
+    expect(strip.first.locator("img")).to_have_count(1)
+    pictures = [one.split("/")[1] for one in asked if "?w=" in one]
+    first = [int(one.split("?")[0].split("-")[0]) for one in pictures if "w=160" in one]
+    assert first, pictures
+    assert 1 not in first, pictures
+    assert len([one for one in pictures if one.startswith("1?")]) == 1, pictures

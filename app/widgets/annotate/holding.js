@@ -134,6 +134,7 @@ export class Holding {
         if (this.views.get(page) !== loaded) return;
         pages.learn(page, ratio);
         pages.soon();
+        pages.on.pictured();
       },
     });
     this.views.set(page, view);

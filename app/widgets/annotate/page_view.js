@@ -61,6 +61,12 @@ export class PageView {
     this.element = h('div', { class: 'page', 'data-page': page, 'data-testid': 'page' }, this.leaf, this.boxes, this.note);
   }
 
+  /** The address of its picture; null while that is coming, empty where it did not come. @returns {string | null} */
+  get address() {
+    if (this.image) return this.image.src;
+    return this.again ? '' : null;
+  }
+
   /** Puts the page where the layout says. @param {Layout} layout */
   place(layout) {
     const { turn } = layout;

@@ -29,6 +29,7 @@ export class Pages {
    * @param {() => void} on.selected text was selected, or no longer is
    * @param {(page: number, box: Box, asText: boolean) => void} on.marked a box was drawn
    * @param {() => void} on.drawing drawing a box began or ended
+   * @param {() => void} on.pictured a page has got its picture
    * @param {(page: number) => string} on.thumbnail address of the thumbnail of a page; empty unless it is there already
    */
   constructor(on) {
@@ -69,6 +70,12 @@ export class Pages {
 
   get zoom() {
     return this.layout.zoom;
+  }
+
+  /** The address of a page's picture; null while it is coming, empty where there is none. @param {number} page */
+  picture(page) {
+    const view = this.views.get(page);
+    return view ? view.address : '';
   }
 
   /** Shows a document; the same one again keeps its pictures and place. @param {Doc} doc @param {Unit[]} units */

@@ -12,9 +12,14 @@ const WAIT = 250; // milliseconds of rest before thumbnails are fetched, after t
 const KEPT = 400; // thumbnails of a document that stay when they are out of sight
 
 export class Strip {
-  /** @param {(page: number) => void} onpick */
-  constructor(onpick) {
+  /**
+   * @param {(page: number) => void} onpick
+   * @param {(page: number) => string | null} picture the address of the picture of a page that is shown large as well;
+   *   null while it is coming, empty where the page is not shown
+   */
+  constructor(onpick, picture) {
     this.onpick = onpick;
+    this.picture = picture;
     this.list = h('div', { class: 'strip-list' });
     this.element = h('nav', { class: 'strip', 'aria-label': TEXT.pages }, this.list);
     this.element.addEventListener('scroll', () => {
@@ -174,11 +179,20 @@ export class Strip {
     element.querySelector('.dots')?.replaceChildren(...marks.slice(0, MOST).map((mark) => h('i', { class: `dot ${mark.class}` }, mark.words ?? '')));
   }
 
-  /** Fetches the thumbnails in view that are not there yet: together, and one by one those that did not come with them. */
+  /**
+   * Fetches the thumbnails in view that are not there yet: together, and one by one those that did not come with them.
+   * A page that is shown large is its own thumbnail, and not asked for besides.
+   */
   async #fetch() {
     const { doc } = this;
     const inView = this.numbers.slice(Math.floor(this.top / PITCH), Math.ceil((this.top + this.height) / PITCH));
-    const missing = inView.filter((page) => !this.pictures.has(page));
+    for (const page of inView) {
+      const large = this.pictures.has(page) ? '' : this.picture(page);
+      if (!large) continue;
+      this.pictures.set(page, large);
+      this.#picture(page);
+    }
+    const missing = inView.filter((page) => !this.pictures.has(page) && this.picture(page) !== null);
     if (!doc || !missing.length) return;
     this.request.abort();
     const request = new AbortController();

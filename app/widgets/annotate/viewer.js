@@ -64,6 +64,7 @@ export class Viewer {
     /** @type {{places: Place[], remove: (number: number) => void}} */
     this.supports = { places: [], remove: () => undefined };
     this.lookups = on.study ? new Lookups(on.study) : null;
+    /** @type {Pages} */
     this.pages = new Pages({
       page: (page, byScrolling) => {
         this.#pageChanged();
@@ -78,10 +79,12 @@ export class Viewer {
       },
       marked: (page, box, asText) => void this.#marked(page, box, asText),
       drawing: () => this.tools.marking(this.pages.marker.on),
+      pictured: () => this.strip.draw(),
       thumbnail: (page) => this.strip.thumbnail(page),
     });
     this.pages.element.addEventListener('scroll', () => this.selection.hide(), { passive: true });
-    this.strip = new Strip((page) => this.goTo(page));
+    /** @type {Strip} */
+    this.strip = new Strip((page) => this.goTo(page), (page) => this.pages.picture(page));
     this.passages = new Passages((key) => this.choose(key), texts);
     this.passages.element.hidden = true;
     this.selection = new UseSelection(keys, () => this.act('mark'));

@@ -105,6 +105,33 @@ def test_eight_threads_that_want_the_same_page_have_it_drawn_once(counting: Coun
     assert len(on_disk(tmp_path / "cache")) == 1
 
 
+def test_a_page_drawn_ahead_is_there_when_it_is_asked_for(counting: Counting, tmp_path: Path) -> None:
+    data = makers.pdf("one", "two")
+    path = makers.put(tmp_path, "two.pdf", data)
+    cache = PageCache(tmp_path / "cache", counting)
+    assert cache.draw_ahead(makers.sha256(data), path, PDF, 1)
+    cache.get(makers.sha256(data), path, PDF, 1, 1200)
+    assert counting.drawn == []
+    for _ in range(2):
+        cache.get(makers.sha256(data), path, PDF, 1, 800)
+    assert cache.draw_ahead(makers.sha256(data), path, PDF, 2)  # as wide as people want their pages
+    assert cache.kept(makers.sha256(data), PDF, 2, 800) is not None
+
+
+def test_drawing_ahead_gives_way_to_what_is_drawn_for_somebody(counting: Counting, tmp_path: Path) -> None:
+    data = makers.pdf("one")
+    endless = makers.put(tmp_path, "endless.pdf", makers.endless_pdf())
+    path = makers.put(tmp_path, "one.pdf", data)
+    cache = PageCache(tmp_path / "cache", counting)
+    with ThreadPoolExecutor(1) as pool:
+        wanted = pool.submit(counting.render, endless, PDF, 1, 160)
+        time.sleep(0.3)
+        assert not cache.draw_ahead(makers.sha256(data), path, PDF, 1)
+        assert cache.get(makers.sha256(data), path, PDF, 1, 1200).width == 1200
+        counting.close()
+        assert wanted.exception(timeout=10) is not None
+
+
 def test_eight_threads_all_hear_why_a_page_cannot_be_drawn(counting: Counting, tmp_path: Path) -> None:
     data = makers.pdf_with_damaged_content()
     path = makers.put(tmp_path, "damaged.pdf", data)
