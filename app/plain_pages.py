@@ -101,7 +101,7 @@ def sign_out_page(*, name: str, person_id: int) -> HTMLResponse:
 def _waiting(person_id: int) -> str:
     """A script that says how much a person's outbox still holds; it leaves the number in `waiting`.
 
-    The outbox keeps it under `assay.outbox.1/PERSON/STUDY/…` (app/widgets/annotate/outbox.js).
+    The outbox keeps it under `assay.outbox.1/PERSON/STUDY/…` (app/widgets/shared/outbox.js).
     """
     return f"""
       const mine = (key) => key.startsWith({OUTBOX_PREFIX!r}) && key.split('/')[1] === '{person_id}';

@@ -96,7 +96,7 @@ def test_every_dependency_has_its_reason_in_contributing() -> None:
 def test_every_kind_of_criterion_has_its_widget() -> None:
     from annotators.criteria import KINDS
 
-    widgets = {path.stem for path in (ROOT / "app" / "widgets" / "annotate" / "inputs").glob("*.js")}
+    widgets = {path.stem for path in (ROOT / "app" / "widgets" / "criteria").glob("*.js")}
     assert set(KINDS) <= widgets
 
 

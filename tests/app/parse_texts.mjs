@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline';
 
-const { parse, isPlain } = await import(new URL('../../app/widgets/annotate/texts/markdown.js', import.meta.url));
+const { parse, isPlain } = await import(new URL('../../app/widgets/texts/markdown.js', import.meta.url));
 const WHOLE = new Set(['char', 'formula', 'place', 'break']);
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,6 +1,6 @@
 /** The requests of the adjudicator's page. */
 
-import { ask, having, Refused } from '../annotate/api.js';
+import { ask, having, Refused } from '../shared/ask.js';
 
 /** @typedef {import('./types.js').Queue} Queue */
 /** @typedef {import('./types.js').Dispute} Dispute */

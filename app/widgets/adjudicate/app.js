@@ -1,17 +1,17 @@
 /** State and flow of the adjudicator's page: shows one dispute after the other, hands decisions to the outbox. */
 
-import { pauseAfter, Refused, SignedOut, troubleOf } from '../annotate/api.js';
-import { Keys } from '../annotate/keys.js';
-import { freshId, Outbox } from '../annotate/outbox.js';
-import { Page } from '../annotate/page.js';
-import { Preferences } from '../annotate/preferences.js';
-import { Screens } from '../annotate/screens.js';
-import { Shell } from '../annotate/shell.js';
+import { pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
+import { Keys } from '../shared/keys.js';
+import { freshId, Outbox } from '../shared/outbox.js';
+import { Page } from '../frame/page.js';
+import { Preferences } from '../shared/preferences.js';
+import { Screens } from '../frame/screens.js';
+import { Shell } from '../frame/shell.js';
 import { Ahead } from './ahead.js';
 import { Api } from './api.js';
 import { Decisions, HalfDecisions } from './decisions.js';
 import { Desk } from './desk.js';
-import { News } from './news.js';
+import { News } from '../frame/news.js';
 import { itemName } from './panel.js';
 import { Queue } from './queue.js';
 import { Status } from './status.js';
@@ -22,7 +22,7 @@ import { TopLine } from './top_line.js';
 /** @typedef {import('./types.js').Dispute} Dispute */
 /** @typedef {import('./types.js').Settlement} Settlement */
 /** @typedef {import('./decisions.js').Kept} Kept */
-/** @typedef {import('../annotate/outbox.js').Entry<Settlement>} Entry */
+/** @typedef {import('../shared/outbox.js').Entry<Settlement>} Entry */
 /**
  * @typedef {{study: number, person: string, project: string, home: string, sign_in: string, keys: Record<string, [string, string]>,
  *   preferences?: Record<string, unknown>}} Options

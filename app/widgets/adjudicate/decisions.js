@@ -1,8 +1,8 @@
 /** The decisions about one item: what is given, what is needed, what goes against a majority, what is still missing. */
 
-import { kindOf } from '../annotate/inputs/index.js';
-import { freshId } from '../annotate/outbox.js';
-import { keys, read, remove, write } from '../annotate/storage.js';
+import { kindOf } from '../criteria/kinds.js';
+import { freshId } from '../shared/outbox.js';
+import { keys, read, remove, write } from '../shared/storage.js';
 import { ballot, imageKeys, unitsOf } from './units.js';
 
 /** @typedef {import('./types.js').Dispute} Dispute */

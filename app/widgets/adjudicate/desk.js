@@ -1,10 +1,10 @@
 /** What is on the screen while an item is: viewer, decisions, guidelines and the sheet of keys, working together. */
 
-import { Guidelines } from '../annotate/guidelines.js';
-import { KeySheet } from '../annotate/key_sheet.js';
-import { targetKeys } from '../annotate/rows.js';
-import { Texts } from '../annotate/texts/texts.js';
-import { hasEvidence, Viewer } from '../annotate/viewer.js';
+import { Guidelines } from '../frame/guidelines.js';
+import { KeySheet } from '../frame/key_sheet.js';
+import { targetKeys } from '../annotate/judgement/rows.js';
+import { Texts } from '../texts/texts.js';
+import { hasEvidence, Viewer } from '../viewer/viewer.js';
 import { Panel } from './panel.js';
 import { MarksLine, marksOf } from './rationales.js';
 import { WORDS } from './text.js';
@@ -16,8 +16,8 @@ const CROWD = 3; // annotators that fit beside each other in the usual width
 
 export class Desk {
   /**
-   * @param {import('../annotate/shell.js').Shell} shell
-   * @param {import('../annotate/keys.js').Keys} keys
+   * @param {import('../frame/shell.js').Shell} shell
+   * @param {import('../shared/keys.js').Keys} keys
    * @param {Protocol} protocol
    * @param {object} on
    * @param {(action: string) => void} on.act

@@ -1,13 +1,13 @@
 /** The right side: what was judged, the table of labels and decisions, remarks, and the footer. */
 
-import { attribute, button, h, shorten } from '../annotate/dom.js';
-import { foundIn } from '../annotate/found_phrases.js';
-import { foldLong } from '../annotate/long_texts.js';
-import { markClaim, reading } from '../annotate/reading.js';
-import { targetKeys } from '../annotate/rows.js';
-import { otherScores } from '../annotate/score_value.js';
-import { Side } from '../annotate/side.js';
-import { TEXT } from '../annotate/text.js';
+import { attribute, button, h, shorten } from '../shared/dom.js';
+import { foundIn } from '../reading/found_phrases.js';
+import { foldLong } from '../reading/long_texts.js';
+import { markClaim, reading } from '../reading/reading.js';
+import { targetKeys } from '../annotate/judgement/rows.js';
+import { otherScores } from '../reading/score_value.js';
+import { Side } from '../reading/side.js';
+import { TEXT } from '../shared/text.js';
 import { unitTitle } from './row.js';
 import { Table } from './table.js';
 import { WORDS } from './text.js';
@@ -20,12 +20,12 @@ const NAMED = 4; // units that are named when something is missing
 
 export class Panel extends Side {
   /**
-   * @param {import('../annotate/keys.js').Keys} keys
+   * @param {import('../shared/keys.js').Keys} keys
    * @param {object} on
    * @param {() => void} on.change something was decided
    * @param {(unit: Unit) => void} on.current another unit is the current one
    * @param {(action: string) => void} on.action a button of the footer
-   * @param {import('../annotate/texts/texts.js').Texts} texts
+   * @param {import('../texts/texts.js').Texts} texts
    */
   constructor(keys, on, texts) {
     super({ name: WORDS.decisions, testid: 'dispute', keys, act: on.action, shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });

@@ -1,6 +1,6 @@
 /** Which disputes are left, in which order, and which were settled here. No DOM, no requests. */
 
-import { read, write } from '../annotate/storage.js';
+import { read, write } from '../shared/storage.js';
 
 /** @typedef {import('./types.js').Settlement} Settlement */
 

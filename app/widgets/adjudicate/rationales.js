@@ -1,12 +1,12 @@
 /** What the annotators marked as support: boxes on the pages in their colours, and the line that says whose they are. */
 
-import { attribute, h, keepFocus } from '../annotate/dom.js';
+import { attribute, h, keepFocus } from '../shared/dom.js';
 import { WORDS } from './text.js';
 import { valueTitle } from './units.js';
 
 /** @typedef {import('./types.js').Dispute} Dispute */
 /** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('../annotate/boxes.js').PageMark} PageMark */
+/** @typedef {import('../viewer/pages/boxes.js').PageMark} PageMark */
 
 const COLOURS = ['#2f7a4f', '#a4572a', '#7a4f9a', '#8a6d00', '#0f7480', '#9d2f5d']; // on white pages, under white words
 
@@ -16,7 +16,7 @@ export const colourOf = (rater, raters) => COLOURS[Math.max(0, raters.indexOf(ra
 /** The boxes of all annotators; the same box of several is drawn once, with all their names. @param {Dispute} dispute @param {Unit[]} units @returns {PageMark[]} */
 export function marksOf(dispute, units) {
   const documents = dispute.presentation.documents ?? [];
-  /** @type {Map<string, {document: number, page: number, boxes: import('../annotate/types.js').Box[], raters: Set<string>, about: Set<string>}>} */
+  /** @type {Map<string, {document: number, page: number, boxes: import('../shared/types.js').Box[], raters: Set<string>, about: Set<string>}>} */
   const places = new Map();
   for (const unit of units) {
     for (const vote of unit.votes) {

@@ -1,10 +1,10 @@
 /** One row of the table: what is decided, the labels of all annotators side by side, and the decision. */
 
-import { onEnter } from '../annotate/dock.js';
-import { attribute, button, h, keepFocus, keycap } from '../annotate/dom.js';
-import { kindOf } from '../annotate/inputs/index.js';
-import { cellTitle } from '../annotate/rows.js';
-import { scoreOf, scoreParts } from '../annotate/score_value.js';
+import { onEnter } from '../shared/dock.js';
+import { attribute, button, h, keepFocus, keycap } from '../shared/dom.js';
+import { kindOf } from '../criteria/kinds.js';
+import { cellTitle } from '../annotate/judgement/rows.js';
+import { scoreOf, scoreParts } from '../reading/score_value.js';
 import { WORDS } from './text.js';
 import { about, division, isOdd, outcomeWords, valueTitle } from './units.js';
 
@@ -35,7 +35,7 @@ export class Row {
     const { decisions } = panel;
     const { raters } = decisions.dispute;
     this.name = unitTitle(unit, decisions.item);
-    /** The control, while the unit is to be decided. @type {import('../annotate/types.js').Input | null} */
+    /** The control, while the unit is to be decided. @type {import('../shared/types.js').Input | null} */
     this.input = null;
     /** The button that brings the control, while it is not there. @type {HTMLButtonElement | null} */
     this.otherwise = null;

@@ -5,7 +5,7 @@
 export class Status {
   /**
    * @param {import('./top_line.js').TopLine} topLine
-   * @param {{waiting: number, refused: unknown[], trouble: import('../annotate/api.js').Trouble | null, savedAt: Date | null}} outbox
+   * @param {{waiting: number, refused: unknown[], trouble: import('../shared/ask.js').Trouble | null, savedAt: Date | null}} outbox
    */
   constructor(topLine, outbox) {
     this.topLine = topLine;
@@ -16,7 +16,7 @@ export class Status {
     /** @type {Set<string>} decisions under way that will count as settled */
     this.counted = new Set();
     this.signedOut = false;
-    /** Why the last thing that was asked for did not come. @type {import('../annotate/api.js').Trouble | null} */
+    /** Why the last thing that was asked for did not come. @type {import('../shared/ask.js').Trouble | null} */
     this.trouble = null;
     /** When a half decision was kept in this browser. @type {Date | null} */
     this.keptAt = null;

@@ -1,6 +1,6 @@
 /** The table of all units: criteria down, annotators across, the decision last. */
 
-import { h } from '../annotate/dom.js';
+import { h } from '../shared/dom.js';
 import { colourOf } from './rationales.js';
 import { Fold, Row } from './row.js';
 import { WORDS } from './text.js';

@@ -1,6 +1,6 @@
 /** Every word of the adjudicator's page that the annotator's page does not have, in one place for translation. */
 
-import { TEXT } from '../annotate/text.js';
+import { TEXT } from '../shared/text.js';
 
 /** @param {number} n @param {string} one @param {string} many */
 const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;

@@ -1,7 +1,7 @@
 /** The adjudicator's top line: which study, how many disputes are settled, whether it is saved. */
 
-import { button, clockTime, h } from '../annotate/dom.js';
-import { TEXT } from '../annotate/text.js';
+import { button, clockTime, h } from '../shared/dom.js';
+import { TEXT } from '../shared/text.js';
 import { WORDS } from './text.js';
 
 /** @typedef {'none' | 'saving' | 'saved' | 'kept' | 'offline' | 'trouble' | 'refused' | 'signed-out'} SavedState */
@@ -21,7 +21,7 @@ export class TopLine {
       this.study, this.bar, this.count, h('span', { class: 'grow' }), this.saved, this.buttons, this.person);
   }
 
-  /** @param {import('./types.js').Queue} queue @param {import('../annotate/keys.js').Keys} keys */
+  /** @param {import('./types.js').Queue} queue @param {import('../shared/keys.js').Keys} keys */
   show(queue, keys) {
     this.study.textContent = WORDS.title(queue.study.protocol.title);
     this.study.title = queue.study.name;

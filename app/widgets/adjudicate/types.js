@@ -1,13 +1,13 @@
 /**
  * The shapes of what travels between the adjudicator's page and the server, for the type checker; no code lives here.
  *
- * @typedef {import('../annotate/types.js').Criterion} Criterion
- * @typedef {import('../annotate/types.js').Protocol} Protocol
- * @typedef {import('../annotate/types.js').Presentation} Presentation
- * @typedef {import('../annotate/types.js').Value} Value
+ * @typedef {import('../shared/types.js').Criterion} Criterion
+ * @typedef {import('../shared/types.js').Protocol} Protocol
+ * @typedef {import('../shared/types.js').Presentation} Presentation
+ * @typedef {import('../shared/types.js').Value} Value
  *
- * @typedef {{document?: number | string, page?: number, box?: import('../annotate/types.js').Box,
- *   boxes?: import('../annotate/types.js').Box[], text?: string}} Place
+ * @typedef {{document?: number | string, page?: number, box?: import('../shared/types.js').Box,
+ *   boxes?: import('../shared/types.js').Box[], text?: string}} Place
  *   something an annotator marked as support
  *
  * @typedef {object} Vote one annotator's label of one unit

@@ -1,7 +1,7 @@
 /** What the votes on one unit say: values in words, who is the odd one out, whether a decision goes against them. */
 
-import { targetKeys, targetName } from '../annotate/rows.js';
-import { TEXT } from '../annotate/text.js';
+import { targetKeys, targetName } from '../annotate/judgement/rows.js';
+import { TEXT } from '../shared/text.js';
 import { WORDS } from './text.js';
 
 /** @typedef {import('./types.js').Dispute} Dispute */

@@ -1,30 +1,30 @@
 /** State and flow of the annotator's page: gets work, shows one item after the other, hands submissions to the outbox. */
 
-import { Api, pauseAfter, Refused, SignedOut, troubleOf } from './api.js';
+import { Api, pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
 import { whenBack } from './away.js';
 import { Breaks } from './breaks.js';
 import { Clock } from './clock.js';
 import { Desk } from './desk.js';
 import { Drafts } from './drafts.js';
-import { Header } from './header.js';
-import { itemName } from './judgement.js';
-import { Keys } from './keys.js';
-import { freshId, Outbox } from './outbox.js';
-import { Page } from './page.js';
-import { Preferences } from './preferences.js';
+import { Header } from '../frame/top_line.js';
+import { itemName } from './judgement/judgement.js';
+import { Keys } from '../shared/keys.js';
+import { freshId, Outbox } from '../shared/outbox.js';
+import { Page } from '../frame/page.js';
+import { Preferences } from '../shared/preferences.js';
 import { Queue } from './queue.js';
 import { Reading } from './guidelines_read.js';
-import { Screens } from './screens.js';
+import { Screens } from '../frame/screens.js';
 import { Sheet } from './sheet.js';
-import { Shell } from './shell.js';
+import { Shell } from '../frame/shell.js';
 import { Status } from './status.js';
-import { TEXT } from './text.js';
+import { TEXT } from '../shared/text.js';
 
-/** @typedef {import('./types.js').Presentation} Presentation */
-/** @typedef {import('./types.js').Content} Content */
-/** @typedef {import('./types.js').Submitted} Submitted */
-/** @typedef {import('./types.js').Work} Work */
-/** @typedef {import('./outbox.js').Entry} Entry */
+/** @typedef {import('../shared/types.js').Presentation} Presentation */
+/** @typedef {import('../shared/types.js').Content} Content */
+/** @typedef {import('../shared/types.js').Submitted} Submitted */
+/** @typedef {import('../shared/types.js').Work} Work */
+/** @typedef {import('../shared/outbox.js').Entry} Entry */
 /**
  * @typedef {{study: number, person: string, assignment?: number | null, home?: string, sign_in?: string, api?: string,
  *   preferences?: Record<string, unknown>}} Options
@@ -40,7 +40,7 @@ const COUNT = 15_000; // milliseconds between two looks at the time of today
 export class App extends Page {
   /** @param {Options} options */
   constructor(options) {
-    super(new Shell(new URL('annotate.css', import.meta.url).href), new Preferences(options.person, options.preferences));
+    super(new Shell(new URL('../frame/frame.css', import.meta.url).href), new Preferences(options.person, options.preferences));
     this.options = options;
     this.api = new Api(options.api ?? `/api/studies/${options.study}`);
     this.outbox = Outbox.of(options.person, options.study, this.api);

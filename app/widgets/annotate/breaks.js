@@ -1,8 +1,8 @@
 /** A gentle word about a break: one line between two items, which takes no keys and can be switched off. */
 
-import { button, h } from './dom.js';
-import { read, write } from './storage.js';
-import { TEXT } from './text.js';
+import { button, h } from '../shared/dom.js';
+import { read, write } from '../shared/storage.js';
+import { TEXT } from '../shared/text.js';
 
 const REST = 5 * 60_000; // milliseconds without a sign of life that are a break
 const SNOOZE = 10 * 60_000; // milliseconds of work until it is said again
@@ -12,7 +12,7 @@ const CHOICES = [0, 25, 50, 90]; // minutes offered in the sheet of keys
 export class Breaks {
   /**
    * @param {string} person
-   * @param {import('./preferences.js').Preferences} preferences
+   * @param {import('../shared/preferences.js').Preferences} preferences
    * @param {import('./clock.js').Clock} clock
    */
   constructor(person, preferences, clock) {

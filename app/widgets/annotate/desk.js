@@ -1,23 +1,23 @@
 /** What is on the screen while an item is: viewer, judgement, guidelines and the sheet of keys, working together. */
 
-import { attribute } from './dom.js';
-import { Guidelines } from './guidelines.js';
-import { isFacing, Judgement } from './judgement.js';
-import { KeySheet } from './key_sheet.js';
-import { PaneDivider, Panes } from './panes.js';
-import { MOST, placeWords } from './rationale.js';
-import { cellTitle, targetKeys } from './rows.js';
-import { Texts } from './texts/texts.js';
-import { hasEvidence, Viewer } from './viewer.js';
-import { WORDS } from './viewer_text.js';
+import { attribute } from '../shared/dom.js';
+import { Guidelines } from '../frame/guidelines.js';
+import { isFacing, Judgement } from './judgement/judgement.js';
+import { KeySheet } from '../frame/key_sheet.js';
+import { PaneDivider, Panes } from './judgement/panes.js';
+import { MOST, placeWords } from '../viewer/places.js';
+import { cellTitle, targetKeys } from './judgement/rows.js';
+import { Texts } from '../texts/texts.js';
+import { hasEvidence, Viewer } from '../viewer/viewer.js';
+import { WORDS } from '../shared/viewer_text.js';
 
-/** @typedef {import('./types.js').Protocol} Protocol */
+/** @typedef {import('../shared/types.js').Protocol} Protocol */
 /** @typedef {import('./sheet.js').Sheet} Sheet */
 
 export class Desk {
   /**
-   * @param {import('./shell.js').Shell} shell
-   * @param {import('./keys.js').Keys} keys
+   * @param {import('../frame/shell.js').Shell} shell
+   * @param {import('../shared/keys.js').Keys} keys
    * @param {Protocol} protocol
    * @param {object} on
    * @param {(action: string) => void} on.act
@@ -145,7 +145,7 @@ export class Desk {
     if (sheet) viewer.setSupports(cell ? sheet.of(cell).rationale : null, (number) => cell && this.#unsupport(cell, number));
   }
 
-  /** Adds a place to the support of the label at hand. @param {import('./types.js').Place} place */
+  /** Adds a place to the support of the label at hand. @param {import('../shared/types.js').Place} place */
   #support(place) {
     const { sheet, judgement } = this;
     const { cell } = judgement;
@@ -162,7 +162,7 @@ export class Desk {
     this.#supportChanged(WORDS.marked(placeWords(place), cellTitle(cell, sheet.item)));
   }
 
-  /** @param {import('./types.js').Cell} cell @param {number} number */
+  /** @param {import('../shared/types.js').Cell} cell @param {number} number */
   #unsupport(cell, number) {
     const places = this.sheet?.of(cell).rationale ?? [];
     if (!places[number]) return;
@@ -180,7 +180,7 @@ export class Desk {
     this.on.change();
   }
 
-  /** A place listed in a row is shown or taken away. @param {CustomEvent<import('./rationale.js').SupportAct>} event */
+  /** A place listed in a row is shown or taken away. @param {CustomEvent<import('../viewer/places.js').SupportAct>} event */
   #supportOfRow(event) {
     const { judgement, sheet } = this;
     const row = event.target instanceof Element ? event.target.closest('[data-criterion]') : null;

@@ -1,12 +1,12 @@
 /** Whether the annotator has read the guidelines of a study: said once, kept by the server however late it hears of it. */
 
-import { freshId, Outbox } from './outbox.js';
+import { freshId, Outbox } from '../shared/outbox.js';
 
 /** @typedef {{protocol_hash: string, guidelines_read: boolean}} Study */
 /** @typedef {{uid: string, protocol_hash: string}} Said */
 
 export class Reading {
-  /** @param {string} person @param {number} study @param {import('./api.js').Api} api */
+  /** @param {string} person @param {number} study @param {import('../shared/ask.js').Api} api */
   constructor(person, study, api) {
     this.outbox = /** @type {Outbox<Said, {saved_at: string}>} */ (Outbox.of(person, `guidelines-${study}`, {
       submit: ({ protocol_hash }) => api.guidelinesRead({ protocol_hash }),

@@ -1,6 +1,6 @@
 /** Which item is on the screen, which come next, which was left to correct an earlier one. No DOM, no requests. */
 
-/** @typedef {import('./types.js').Presentation} Presentation */
+/** @typedef {import('../shared/types.js').Presentation} Presentation */
 
 const REMEMBERED = 50; // items that can be shown again if the server refuses their labels
 

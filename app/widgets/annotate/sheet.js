@@ -1,13 +1,13 @@
 /** The answers to one step of one item: which decisions there are, what was given, what is missing, what comes next. */
 
-import { kindOf } from './inputs/index.js';
+import { kindOf } from '../criteria/kinds.js';
 
-/** @typedef {import('./types.js').Cell} Cell */
-/** @typedef {import('./types.js').Criterion} Criterion */
-/** @typedef {import('./types.js').Given} Given */
-/** @typedef {import('./types.js').Presentation} Presentation */
-/** @typedef {import('./types.js').Content} Content */
-/** @typedef {import('./types.js').Value} Value */
+/** @typedef {import('../shared/types.js').Cell} Cell */
+/** @typedef {import('../shared/types.js').Criterion} Criterion */
+/** @typedef {import('../shared/types.js').Given} Given */
+/** @typedef {import('../shared/types.js').Presentation} Presentation */
+/** @typedef {import('../shared/types.js').Content} Content */
+/** @typedef {import('../shared/types.js').Value} Value */
 
 /** @param {string} criterion @param {string} target */
 const cellId = (criterion, target) => `${criterion} ${target}`;
@@ -15,7 +15,7 @@ const cellId = (criterion, target) => `${criterion} ${target}`;
 const ALONE = new Set(['item', 'pair', 'page']); // targets whose criteria are asked one after the other
 
 export class Sheet {
-  /** @param {Presentation} item @param {import('./types.js').Protocol} protocol */
+  /** @param {Presentation} item @param {import('../shared/types.js').Protocol} protocol */
   constructor(item, protocol) {
     this.item = item;
     const named = new Map(protocol.criteria.map((criterion) => [criterion.name, criterion]));
@@ -58,7 +58,7 @@ export class Sheet {
     return { labels: [...this.given.values()], comment: this.comment, flag: this.flag };
   }
 
-  /** Whether the item is flagged for the researcher, or why. @returns {import('./types.js').Flag} */
+  /** Whether the item is flagged for the researcher, or why. @returns {import('../shared/types.js').Flag} */
   get flag() {
     return this.flagged && (this.why || true);
   }

@@ -1,11 +1,11 @@
 /** Saved or not, how far, how long: what the top line says, from the outbox, the drafts and the server's count. */
 
-/** @typedef {import('./types.js').Progress} Progress */
+/** @typedef {import('../shared/types.js').Progress} Progress */
 
 export class Status {
   /**
-   * @param {import('./header.js').Header} header
-   * @param {import('./outbox.js').Outbox} outbox
+   * @param {import('../frame/top_line.js').Header} header
+   * @param {import('../shared/outbox.js').Outbox} outbox
    */
   constructor(header, outbox) {
     this.header = header;
@@ -15,7 +15,7 @@ export class Status {
     /** @type {Set<string>} submissions under way that will count as progress */
     this.counted = new Set();
     this.signedOut = false;
-    /** What keeps the draft from being saved. @type {import('./api.js').Trouble | null} */
+    /** What keeps the draft from being saved. @type {import('../shared/ask.js').Trouble | null} */
     this.draftTrouble = null;
     /** @type {Date | null} */
     this.draftAt = null;
