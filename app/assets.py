@@ -23,6 +23,9 @@ TYPES = {
     ".woff2": "font/woff2",
 }
 
+KINDS = "criteria/all.js"
+"""What is written here from the folder: it imports every kind of criterion, each of which registers itself."""
+
 KEEP = "private, max-age=31536000, immutable"
 ASK_AGAIN = "private, no-cache"
 
@@ -42,6 +45,7 @@ def assets() -> dict[str, Asset]:
     """Every file that may be served, by its path under /assets/: read once, so that nothing else can be reached."""
     files = sorted(path for path in WIDGETS.rglob("*") if path.suffix in TYPES and path.is_file())
     contents = {path.relative_to(WIDGETS).as_posix(): path.read_bytes() for path in files}
+    contents[KINDS] = "".join(f"import './{path.name}';\n" for path in files if path.match("criteria/*.js")).encode()
     renderer = formula_renderer()
     if renderer is not None:
         contents[RENDERER] = renderer

@@ -1,7 +1,5 @@
 /** Items that are fetched before they are shown. */
 
-/** @typedef {import('./types.js').Dispute} Dispute */
-
 const KEPT = 6;
 const STALE = 5 * 60_000; // milliseconds after which an item is fetched again: others may have been at it
 

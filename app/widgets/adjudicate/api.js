@@ -2,11 +2,6 @@
 
 import { ask, having, Refused } from '../shared/ask.js';
 
-/** @typedef {import('./types.js').Queue} Queue */
-/** @typedef {import('./types.js').Dispute} Dispute */
-/** @typedef {import('./types.js').Settlement} Settlement */
-/** @typedef {import('./types.js').Answer} Answer */
-
 const CONFLICT = 409;
 
 export class Api {
@@ -15,7 +10,7 @@ export class Api {
     this.study = study;
   }
 
-  /** @returns {Promise<Queue>} */
+  /** @returns {Promise<Disputes>} */
   queue() {
     return ask(`/api/studies/${this.study}/disputes`);
   }
@@ -25,7 +20,7 @@ export class Api {
     return ask(`/api/study-items/${studyItem}`);
   }
 
-  /** Sends a decision; that somebody else was faster is an answer like another. @param {Settlement} settlement @returns {Promise<Answer>} */
+  /** Sends a decision; that somebody else was faster is an answer like another. @param {Settlement} settlement @returns {Promise<SettlementAnswer>} */
   async submit({ study_item: studyItem, ...body }) {
     try {
       having('adjudication', await ask(`/api/study-items/${studyItem}/adjudicate`, body));

@@ -18,9 +18,6 @@ import { Status } from './status.js';
 import { SCREENS, WORDS } from './text.js';
 import { TopLine } from './top_line.js';
 
-/** @typedef {import('./types.js').Answer} Answer */
-/** @typedef {import('./types.js').Dispute} Dispute */
-/** @typedef {import('./types.js').Settlement} Settlement */
 /** @typedef {import('./decisions.js').Kept} Kept */
 /** @typedef {import('../shared/outbox.js').Entry<Settlement>} Entry */
 /**
@@ -40,7 +37,7 @@ export class App extends Page {
     super(new Shell(new URL('adjudicate.css', import.meta.url).href, 'adjudicate'), new Preferences(person, options.preferences));
     this.options = options;
     this.api = new Api(study);
-    this.outbox = /** @type {Outbox<Settlement, Answer>} */ (Outbox.of(person, `disputes-${study}`, this.api));
+    this.outbox = /** @type {Outbox<Settlement, SettlementAnswer>} */ (Outbox.of(person, `disputes-${study}`, this.api));
     this.half = new HalfDecisions(person, study);
     this.queue = new Queue(person, study);
     this.ahead = new Ahead(this.api);
@@ -57,7 +54,7 @@ export class App extends Page {
       },
     }, SCREENS);
     this.status = new Status(this.topLine, this.outbox);
-    /** @type {import('./types.js').Queue | null} */
+    /** @type {Disputes | null} */
     this.work = null;
     /** @type {Decisions | null} about the item on the screen */
     this.decisions = null;
@@ -112,7 +109,7 @@ export class App extends Page {
     else if (!judgement.act(action)) this.viewer?.act(action);
   }
 
-  /** @param {import('./types.js').Queue} work */
+  /** @param {Disputes} work */
   #begin(work) {
     // A study's protocol never changes, and its labels have the person's keys by now.
     this.work = this.work ? { ...work, study: this.work.study } : work;
@@ -132,7 +129,7 @@ export class App extends Page {
 
   /** Builds what is on the screen while an item is. @param {Keys} keys */
   #build(keys) {
-    const work = /** @type {import('./types.js').Queue} */ (this.work);
+    const work = /** @type {Disputes} */ (this.work);
     this.desk?.dispose();
     this.desk = new Desk(this.shell, keys, work.study.protocol, {
       act: (action) => this.act(action),
@@ -191,7 +188,7 @@ export class App extends Page {
 
   /** @param {Dispute} dispute @param {boolean} again it was settled before @param {Kept | null} kept */
   #open(dispute, again, kept) {
-    const { study } = /** @type {import('./types.js').Queue} */ (this.work);
+    const { study } = /** @type {Disputes} */ (this.work);
     const decisions = new Decisions(dispute, study.protocol, again, kept);
     this.decisions = decisions;
     this.busy = false;
@@ -316,7 +313,7 @@ export class App extends Page {
     return true;
   }
 
-  /** @param {Entry} entry @param {Answer} answer */
+  /** @param {Entry} entry @param {SettlementAnswer} answer */
   #acknowledged(entry, answer) {
     if (!this.work) return;
     this.fresh = false;

@@ -2,14 +2,13 @@
 
 import { Guidelines } from '../frame/guidelines.js';
 import { KeySheet } from '../frame/key_sheet.js';
-import { targetKeys } from '../annotate/judgement/rows.js';
+import { targetKeys } from '../shared/targets.js';
 import { Texts } from '../texts/texts.js';
 import { hasEvidence, Viewer } from '../viewer/viewer.js';
 import { Panel } from './panel.js';
 import { MarksLine, marksOf } from './rationales.js';
 import { WORDS } from './text.js';
 
-/** @typedef {import('./types.js').Protocol} Protocol */
 /** @typedef {import('./decisions.js').Decisions} Decisions */
 
 const CROWD = 3; // annotators that fit beside each other in the usual width

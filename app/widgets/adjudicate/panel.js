@@ -4,7 +4,7 @@ import { attribute, button, h, shorten } from '../shared/dom.js';
 import { foundIn } from '../reading/found_phrases.js';
 import { foldLong } from '../reading/long_texts.js';
 import { markClaim, reading } from '../reading/reading.js';
-import { targetKeys } from '../annotate/judgement/rows.js';
+import { targetKeys } from '../shared/targets.js';
 import { otherScores } from '../reading/score_value.js';
 import { Side } from '../reading/side.js';
 import { TEXT } from '../shared/text.js';
@@ -12,8 +12,6 @@ import { unitTitle } from './row.js';
 import { Table } from './table.js';
 import { WORDS } from './text.js';
 
-/** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('./types.js').Value} Value */
 /** @typedef {import('./decisions.js').Decisions} Decisions */
 
 const NAMED = 4; // units that are named when something is missing
@@ -23,7 +21,7 @@ export class Panel extends Side {
    * @param {import('../shared/keys.js').Keys} keys
    * @param {object} on
    * @param {() => void} on.change something was decided
-   * @param {(unit: Unit) => void} on.current another unit is the current one
+   * @param {(unit: VotedUnit) => void} on.current another unit is the current one
    * @param {(action: string) => void} on.action a button of the footer
    * @param {import('../texts/texts.js').Texts} texts
    */
@@ -36,7 +34,7 @@ export class Panel extends Side {
     this.decisions = null;
     /** @type {Table | null} */
     this.table = null;
-    /** @type {Unit | null} */
+    /** @type {VotedUnit | null} */
     this.unit = null;
     const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => on.action(name),
       { key: keys.of(name), testid: name, hint: keys.title(name) });
@@ -85,7 +83,7 @@ export class Panel extends Side {
     this.go(decisions.next(null) ?? decisions.units.find((unit) => unit.disputed) ?? decisions.units[0] ?? null);
   }
 
-  /** Makes a unit the current one. @param {Unit | null} unit */
+  /** Makes a unit the current one. @param {VotedUnit | null} unit */
   go(unit) {
     this.#select(unit);
     const row = this.row;
@@ -193,7 +191,7 @@ export class Panel extends Side {
 
   /** Makes the row about an evidence unit the current one, if there is one. @param {string} evidence */
   goToUnit(evidence) {
-    const about = (/** @type {Unit} */ unit) => targetKeys(unit.target).evidence === evidence;
+    const about = (/** @type {VotedUnit} */ unit) => targetKeys(unit.target).evidence === evidence;
     if (!this.decisions || (this.unit && about(this.unit))) return;
     const claim = this.unit ? targetKeys(this.unit.target).claim : undefined;
     const units = this.decisions.units.filter(about);
@@ -201,7 +199,7 @@ export class Panel extends Side {
     if (unit) this.go(unit);
   }
 
-  /** @param {Unit | null} unit */
+  /** @param {VotedUnit | null} unit */
   #select(unit) {
     const before = this.unit;
     this.unit = unit;
@@ -222,7 +220,7 @@ export class Panel extends Side {
     return this.unit ? this.table?.rowOf.get(this.unit) ?? null : null;
   }
 
-  /** @param {Unit} unit @param {Value | null} value @param {boolean} done */
+  /** @param {VotedUnit} unit @param {Value | null} value @param {boolean} done */
   #give(unit, value, done) {
     const { decisions } = this;
     if (!decisions) return;
@@ -233,7 +231,7 @@ export class Panel extends Side {
     this.#advance(unit);
   }
 
-  /** @param {Unit} unit */
+  /** @param {VotedUnit} unit */
   #open(unit) {
     if (!this.decisions || this.decisions.dispute.allowed) return;
     this.decisions.opened.add(unit.id);
@@ -245,7 +243,7 @@ export class Panel extends Side {
    * Goes on to the next decision. A reason that this one wants is asked for where it stands; the focus goes there only
    * when the adjudicator does, so that the next key decides the next unit.
    *
-   * @param {Unit} unit
+   * @param {VotedUnit} unit
    */
   #advance(unit) {
     const { decisions } = this;
@@ -255,7 +253,7 @@ export class Panel extends Side {
     if (!next && unreasoned) this.say(WORDS.reasonsLeft(unreasoned, this.keys.of('settle')));
   }
 
-  /** The reason of a decision is written: on to what is missing, and when nothing is, the item is settled. @param {Unit} unit */
+  /** The reason of a decision is written: on to what is missing, and when nothing is, the item is settled. @param {VotedUnit} unit */
   #reasoned(unit) {
     const { decisions } = this;
     if (!decisions) return;
@@ -292,7 +290,7 @@ export class Panel extends Side {
   }
 }
 
-/** A short name of an item, for messages about it. @param {import('./types.js').Presentation} item */
+/** A short name of an item, for messages about it. @param {Presentation} item */
 export function itemName(item) {
   return shorten(item.question ?? item.answer ?? '', 80);
 }

@@ -2,8 +2,6 @@
 
 import { read, write } from '../shared/storage.js';
 
-/** @typedef {import('./types.js').Settlement} Settlement */
-
 const REMEMBERED = 30; // settled items that can be opened again
 
 export class Queue {

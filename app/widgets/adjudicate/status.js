@@ -1,7 +1,5 @@
 /** Saved or not, and how many disputes are settled: what the top line says. */
 
-/** @typedef {import('./types.js').Queue} Queue */
-
 export class Status {
   /**
    * @param {import('./top_line.js').TopLine} topLine
@@ -33,7 +31,7 @@ export class Status {
     return this.settled + this.disputed;
   }
 
-  /** Takes over the server's counts. @param {Queue['counts']} counts */
+  /** Takes over the server's counts. @param {Disputes['counts']} counts */
   count(counts) {
     this.settled = counts.adjudicated;
     this.disputed = counts.disputed;

@@ -51,7 +51,6 @@ export const WORDS = {
   reasonsLeft: (/** @type {number} */ n, /** @type {string} */ key) => `${count(n, 'reason is', 'reasons are')} still needed; ${key} goes there.`,
   remarks: 'Said about the whole item',
   flagged: 'flagged it',
-  orderOf: (/** @type {string} */ places) => `Images ${places}`,
 
   // the footer and what opens above it
   back: 'Back',

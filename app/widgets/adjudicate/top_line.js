@@ -21,7 +21,7 @@ export class TopLine {
       this.study, this.bar, this.count, h('span', { class: 'grow' }), this.saved, this.buttons, this.person);
   }
 
-  /** @param {import('./types.js').Queue} queue @param {import('../shared/keys.js').Keys} keys */
+  /** @param {Disputes} queue @param {import('../shared/keys.js').Keys} keys */
   show(queue, keys) {
     this.study.textContent = WORDS.title(queue.study.protocol.title);
     this.study.title = queue.study.name;

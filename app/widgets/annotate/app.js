@@ -1,6 +1,7 @@
 /** State and flow of the annotator's page: gets work, shows one item after the other, hands submissions to the outbox. */
 
-import { Api, pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
+import { pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
+import { Api } from './api.js';
 import { whenBack } from './away.js';
 import { Breaks } from './breaks.js';
 import { Clock } from './clock.js';
@@ -20,10 +21,6 @@ import { Shell } from '../frame/shell.js';
 import { Status } from './status.js';
 import { TEXT } from '../shared/text.js';
 
-/** @typedef {import('../shared/types.js').Presentation} Presentation */
-/** @typedef {import('../shared/types.js').Content} Content */
-/** @typedef {import('../shared/types.js').Submitted} Submitted */
-/** @typedef {import('../shared/types.js').Work} Work */
 /** @typedef {import('../shared/outbox.js').Entry} Entry */
 /**
  * @typedef {{study: number, person: string, assignment?: number | null, home?: string, sign_in?: string, api?: string,

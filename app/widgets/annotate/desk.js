@@ -6,12 +6,11 @@ import { isFacing, Judgement } from './judgement/judgement.js';
 import { KeySheet } from '../frame/key_sheet.js';
 import { PaneDivider, Panes } from './judgement/panes.js';
 import { MOST, placeWords } from '../viewer/places.js';
-import { cellTitle, targetKeys } from './judgement/rows.js';
+import { cellTitle, targetKeys } from '../shared/targets.js';
 import { Texts } from '../texts/texts.js';
 import { hasEvidence, Viewer } from '../viewer/viewer.js';
 import { WORDS } from '../shared/viewer_text.js';
 
-/** @typedef {import('../shared/types.js').Protocol} Protocol */
 /** @typedef {import('./sheet.js').Sheet} Sheet */
 
 export class Desk {
@@ -145,7 +144,7 @@ export class Desk {
     if (sheet) viewer.setSupports(cell ? sheet.of(cell).rationale : null, (number) => cell && this.#unsupport(cell, number));
   }
 
-  /** Adds a place to the support of the label at hand. @param {import('../shared/types.js').Place} place */
+  /** Adds a place to the support of the label at hand. @param {Place} place */
   #support(place) {
     const { sheet, judgement } = this;
     const { cell } = judgement;
@@ -162,7 +161,7 @@ export class Desk {
     this.#supportChanged(WORDS.marked(placeWords(place), cellTitle(cell, sheet.item)));
   }
 
-  /** @param {import('../shared/types.js').Cell} cell @param {number} number */
+  /** @param {Cell} cell @param {number} number */
   #unsupport(cell, number) {
     const places = this.sheet?.of(cell).rationale ?? [];
     if (!places[number]) return;

@@ -3,8 +3,6 @@
 import { pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
 import { keys, read, remove, write } from '../shared/storage.js';
 
-/** @typedef {import('../shared/types.js').Presentation} Presentation */
-/** @typedef {import('../shared/types.js').Content} Content */
 /** @typedef {{content: Content, seconds: number}} Draft */
 /** @typedef {'saved' | 'signed-out' | 'outdated' | import('../shared/ask.js').Trouble} DraftState */
 
@@ -17,7 +15,7 @@ export class Drafts {
   /**
    * @param {string} person
    * @param {number} study
-   * @param {import('../shared/ask.js').Api} api
+   * @param {import('./api.js').Api} api
    * @param {(state: DraftState) => void} onstate 'outdated': the server has a newer draft, from elsewhere
    */
   constructor(person, study, api, onstate) {

@@ -6,7 +6,7 @@ import { freshId, Outbox } from '../shared/outbox.js';
 /** @typedef {{uid: string, protocol_hash: string}} Said */
 
 export class Reading {
-  /** @param {string} person @param {number} study @param {import('../shared/ask.js').Api} api */
+  /** @param {string} person @param {number} study @param {import('./api.js').Api} api */
   constructor(person, study, api) {
     this.outbox = /** @type {Outbox<Said, {saved_at: string}>} */ (Outbox.of(person, `guidelines-${study}`, {
       submit: ({ protocol_hash }) => api.guidelinesRead({ protocol_hash }),

@@ -1,5 +1,6 @@
 /** What the host page calls for the annotator's page: `mount` puts it up, and hands back how to take it down. */
 
+import '../criteria/all.js';
 import { App } from './app.js';
 import { mounting } from '../frame/mount.js';
 

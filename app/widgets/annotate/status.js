@@ -1,7 +1,5 @@
 /** Saved or not, how far, how long: what the top line says, from the outbox, the drafts and the server's count. */
 
-/** @typedef {import('../shared/types.js').Progress} Progress */
-
 export class Status {
   /**
    * @param {import('../frame/top_line.js').Header} header

@@ -2,8 +2,6 @@
 
 import { attribute, h, keepFocus, keycap } from '../shared/dom.js';
 
-/** @typedef {import('../shared/types.js').Label} Label */
-
 /**
  * @param {object} options
  * @param {string} options.name what a screen reader calls the group

@@ -3,8 +3,7 @@
 import { h } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
 import { buttons } from './buttons.js';
-
-/** @typedef {import('../shared/types.js').Criterion} Criterion */
+import { register } from './kinds.js';
 
 const MOST_BUTTONS = 11;
 
@@ -21,25 +20,31 @@ function fewValues(criterion) {
   return Array.from({ length: steps + 1 }, (_, number) => Number((low + number * step).toFixed(9)));
 }
 
-/** @type {import('../shared/types.js').InputKind} */
-export const number = {
-  typed: false,
-  complete: (value) => typeof value === 'number',
-  problem(value, criterion) {
-    if (value === null) return null;
-    const { low, high, step } = range(criterion);
-    const given = Number(value);
-    const steps = (given - low) / step;
-    const right = Number.isFinite(given) && given >= low && given <= high && Math.abs(steps - Math.round(steps)) < 1e-6;
-    return right ? null : TEXT.outOfRange(String(value), low, high, step);
-  },
+register('number', {
+  complete,
+  problem,
   create(options) {
     const values = fewValues(options.criterion);
     return values ? asButtons(options, values) : asField(options);
   },
-};
+});
 
-/** @param {import('../shared/types.js').InputOptions} options @param {number[]} values @returns {import('../shared/types.js').Input} */
+/** @param {Value | null} value */
+function complete(value) {
+  return typeof value === 'number';
+}
+
+/** What is wrong with a value. @param {Value | null} value @param {Criterion} criterion @returns {string | null} */
+function problem(value, criterion) {
+  if (value === null) return null;
+  const { low, high, step } = range(criterion);
+  const given = Number(value);
+  const steps = (given - low) / step;
+  const right = Number.isFinite(given) && given >= low && given <= high && Math.abs(steps - Math.round(steps)) < 1e-6;
+  return right ? null : TEXT.outOfRange(String(value), low, high, step);
+}
+
+/** @param {InputOptions} options @param {number[]} values @returns {Input} */
 function asButtons({ name, give }, values) {
   const digits = values.every((value) => Number.isInteger(value) && value >= 0 && value <= 10);
   const keys = '123456789t';
@@ -50,8 +55,8 @@ function asButtons({ name, give }, values) {
   return { ...row, show: (given) => row.show((label) => given !== null && given.value === label.value) };
 }
 
-/** @param {import('../shared/types.js').InputOptions} options @returns {import('../shared/types.js').Input} */
-function asField({ criterion, name, item, give }) {
+/** @param {InputOptions} options @returns {Input} */
+function asField({ criterion, name, give }) {
   const { low, high, step } = range(criterion);
   const valueOf = () => {
     const typed = field.value.trim().replace(',', '.');
@@ -64,7 +69,7 @@ function asField({ criterion, name, item, give }) {
       give(valueOf(), false);
     },
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === 'Enter' && number.complete(valueOf(), criterion, item) && number.problem(valueOf(), criterion) === null) give(valueOf(), true);
+      if (event.key === 'Enter' && complete(valueOf()) && problem(valueOf(), criterion) === null) give(valueOf(), true);
     },
   });
   return {

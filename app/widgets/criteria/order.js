@@ -2,12 +2,31 @@
 
 import { h, keepFocus, keycap, shorten } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
+import { buttons } from './buttons.js';
+import { register } from './kinds.js';
 
-/** @type {import('../shared/types.js').InputKind} */
-export const order = {
-  typed: false,
+const GIVEN = 'given_order'; // one of the orders that were given, where the images cannot be told apart by their keys
+
+/** @param {Value} value */
+const words = (value) => TEXT.orderOf([value].flat().map((key) => String(key).replace(/^I(?=\d+$)/, '')).join(', '));
+
+register(GIVEN, {
+  words,
+  create({ criterion, name, give }) {
+    const row = buttons({ name, labels: criterion.labels ?? [], pick: (label) => give(JSON.parse(String(label.value)), true) });
+    return { ...row, show: (given) => row.show((label) => JSON.stringify(given?.value) === label.value) };
+  },
+});
+
+register('order', {
   complete: (value, _criterion, item) => Array.isArray(value) && value.length === (item.images ?? []).length,
-  problem: () => null,
+  words,
+  rekeyed: (value, keyOf) => (Array.isArray(value) ? value.map(keyOf) : value),
+  among(criterion, votes) {
+    const given = new Map(votes.flatMap(({ value }) => (Array.isArray(value) ? [[JSON.stringify(value), value]] : [])));
+    const labels = [...given].map(([value, order], number) => ({ value, title: order.join(', '), key: String(number + 1), definition: '' }));
+    return { ...criterion, kind: GIVEN, labels };
+  },
   create({ name, item, give }) {
     const images = item.images ?? [];
     const keys = images.map((image) => image.key);
@@ -83,4 +102,4 @@ export const order = {
       focus: () => asShown.focus({ preventScroll: true }),
     };
   },
-};
+});

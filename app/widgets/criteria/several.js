@@ -2,14 +2,12 @@
 
 import { TEXT } from '../shared/text.js';
 import { buttons } from './buttons.js';
+import { register } from './kinds.js';
 
 const NONE = '\u0000none';
 
-/** @type {import('../shared/types.js').InputKind} */
-export const several = {
-  typed: false,
+register('several', {
   complete: (value) => Array.isArray(value),
-  problem: () => null,
   create({ criterion, name, give }) {
     const labels = criterion.labels ?? [];
     const free = labels.every((label) => label.key !== '0');
@@ -37,4 +35,4 @@ export const several = {
       },
     };
   },
-};
+});

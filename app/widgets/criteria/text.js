@@ -2,13 +2,14 @@
 
 import { h } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
+import { register } from './kinds.js';
 
 /** @param {string} value */
 const words = (value) => value.trim().split(/\s+/).filter(Boolean).length;
 
-/** @type {import('../shared/types.js').InputKind} */
-export const text = {
+register('text', {
   typed: true,
+  compared: false,
   complete: (value) => typeof value === 'string' && value.trim() !== '',
   problem(value, criterion) {
     const most = criterion.max_words;
@@ -45,4 +46,4 @@ export const text = {
       enter: () => field.focus({ preventScroll: true }),
     };
   },
-};
+});

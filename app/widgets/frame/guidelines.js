@@ -4,8 +4,6 @@ import { button, h } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
 import { markdown } from '../texts/draw.js';
 
-/** @typedef {import('../shared/types.js').Protocol} Protocol */
-
 const BLINK = 600; // milliseconds in which an Enter belongs to what was on the screen before
 const END = 4; // pixels that the end may be out of sight
 const LINE = 48; // pixels that an arrow key scrolls

@@ -33,7 +33,7 @@ export class KeySheet {
     /** @type {Entry | null} */
     this.waiting = null;
     this.changed = false;
-    /** @type {import('../shared/types.js').Criterion[]} */
+    /** @type {Criterion[]} */
     this.criteria = [];
     this.words = h('p', { class: 'key-words', role: 'status', 'data-testid': 'key-words' });
     keys.preferences.onrefused = (words) => {
@@ -48,7 +48,7 @@ export class KeySheet {
     return this.element.open;
   }
 
-  /** @param {import('../shared/types.js').Criterion[]} criteria whose labels are listed */
+  /** @param {Criterion[]} criteria whose labels are listed */
   show(criteria) {
     this.criteria = criteria;
     this.changed = false;

@@ -22,7 +22,7 @@ export class Header {
       h('span', { class: 'grow' }), this.saved, this.buttons, this.person);
   }
 
-  /** @param {import('../shared/types.js').Work} work @param {import('../shared/keys.js').Keys} keys */
+  /** @param {Work} work @param {import('../shared/keys.js').Keys} keys */
   show(work, keys) {
     this.project.textContent = work.study.project;
     this.study.textContent = work.study.name;

@@ -3,8 +3,6 @@
 import { h } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
 
-/** @typedef {import('../shared/types.js').PhraseSet} PhraseSet */
-
 /**
  * The sets, the best one in front under the number it has among the references.
  *

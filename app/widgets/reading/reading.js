@@ -1,5 +1,6 @@
 /** What is read before judging: question, answer with its images, references, steps, labels of earlier steps. */
 
+import { valueWords } from '../criteria/kinds.js';
 import { h, keepFocus } from '../shared/dom.js';
 import { FoundPhrases } from './found_phrases.js';
 import { pageUrl, partUrl, partWidth, rung } from '../viewer/pages/images.js';
@@ -8,10 +9,6 @@ import { TEXT } from '../shared/text.js';
 import { textIn } from '../texts/texts.js';
 import { hasEvidence } from '../viewer/viewer.js';
 import { WORDS } from '../shared/viewer_text.js';
-
-/** @typedef {import('../shared/types.js').Presentation} Presentation */
-/** @typedef {import('../shared/types.js').Picture} Picture */
-/** @typedef {import('../shared/types.js').Protocol} Protocol */
 
 const NARROW = 520; // pixels an image of the answer is shown wide
 
@@ -61,8 +58,7 @@ export function committedLabels(item, protocol, step) {
   const rows = item.committed.filter((given) => names.includes(given.criterion)).flatMap((given) => {
     const criterion = protocol.criteria.find((one) => one.name === given.criterion);
     const target = ['item', 'pair'].includes(given.target) ? '' : ` (${given.target.replace(/^\w+:/, '')})`;
-    const titles = [given.value].flat().map((value) => criterion?.labels?.find((label) => String(label.value) === String(value))?.title ?? String(value));
-    const words = given.cannot_judge ? TEXT.cannotJudgeNote(given.reason ?? '') : (titles.join(', ') || TEXT.none);
+    const words = given.cannot_judge ? TEXT.cannotJudgeNote(given.reason ?? '') : criterion ? valueWords(given.value, criterion) : String(given.value);
     return [h('dt', {}, `${criterion?.title ?? given.criterion}${target}`), h('dd', { dir: 'auto' }, words)];
   });
   return h('section', { class: 'earlier', 'data-testid': 'committed' }, h('h2', {}, TEXT.earlier(protocol.steps[step].title)), h('dl', { class: 'scores' }, ...rows));

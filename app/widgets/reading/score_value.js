@@ -3,10 +3,6 @@
 import { h } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
 
-/** @typedef {import('../shared/types.js').Criterion} Criterion */
-/** @typedef {import('../shared/types.js').Presentation} Presentation */
-/** @typedef {import('../shared/types.js').Score} Score */
-
 /** The score that a criterion is about, or null. @param {Presentation} item @param {Criterion} criterion @returns {Score | null} */
 export function scoreOf(item, criterion) {
   return item.scores?.find((score) => score.criterion === criterion.name) ?? null;

@@ -1,4 +1,4 @@
-/** The requests of a page to our own routes, and the three ways in which one can fail. */
+/** One request of a page to our own routes, and the three ways in which it can fail. */
 
 /** The server understood and said no; its words are for the annotator. */
 export class Refused extends Error {
@@ -43,55 +43,6 @@ const LATER = new Set([408, 425, 429]);
 const LONGEST_ORDER = 900; // seconds that a server may ask us to wait
 
 /** @typedef {'offline' | 'trouble'} Trouble there is no connection, or a server that cannot do its part */
-
-/** @typedef {import('./types.js').Work} Work */
-/** @typedef {import('./types.js').Submitted} Submitted */
-/** @typedef {import('./types.js').Submission} Submission */
-/** @typedef {import('./types.js').Presentation} Presentation */
-/** @typedef {import('./types.js').Content} Content */
-
-export class Api {
-  /** @param {string} base such as /api/studies/3 */
-  constructor(base) {
-    this.base = base;
-    /** The assignments whose items need not be sent again. @type {() => number[]} */
-    this.have = () => [];
-  }
-
-  /** @returns {Promise<Work>} */
-  work() {
-    return ask(`${this.base}/work`);
-  }
-
-  /** @param {Submission} submission @returns {Promise<Submitted>} */
-  async submit(submission) {
-    return having('saved_at', await ask(`${this.base}/submit`, { ...submission, have: this.have() }));
-  }
-
-  /**
-   * @param {{assignment: number, sitting: string | number, step: number, content: Content, seconds: number}} draft
-   * @param {AbortSignal} [signal]
-   * @returns {Promise<{saved_at: string}>}
-   */
-  draft(draft, signal) {
-    return ask(`${this.base}/draft`, draft, signal);
-  }
-
-  /** @param {number} assignment @param {string} reason @returns {Promise<Submitted>} */
-  skip(assignment, reason) {
-    return ask(`${this.base}/skip`, { assignment, reason, have: this.have() });
-  }
-
-  /** @param {{protocol_hash: string}} read which guidelines were read @returns {Promise<{saved_at: string}>} */
-  async guidelinesRead(read) {
-    return having('saved_at', await ask(`${this.base}/guidelines`, read));
-  }
-
-  /** @param {number | null} assignment null: the last one that was submitted @returns {Promise<{item: Presentation}>} */
-  reopen(assignment) {
-    return ask(`${this.base}/reopen`, { assignment });
-  }
-}
 
 /**
  * One request; what fails is Refused, SignedOut or Unreachable.

@@ -89,3 +89,8 @@ export function shorten(text, length) {
 export function clockTime(moment) {
   return `${String(moment.getHours()).padStart(2, '0')}:${String(moment.getMinutes()).padStart(2, '0')}`;
 }
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** Whether something in a text is written from the right. @param {string} text */
+export const fromTheRight = (text) => RIGHT_TO_LEFT.test(text);

@@ -2,8 +2,6 @@
 
 import { TEXT } from './text.js';
 
-/** @typedef {import('./types.js').Protocol} Protocol */
-/** @typedef {import('./types.js').Label} Label */
 /** @typedef {Record<string, Record<string, Record<string, string>>>} LabelKeys protocol → criterion → value → key */
 /** @typedef {{key: string, title: string, of: string, criterion: string, value: string}} LabelKey one label of a criterion */
 
@@ -48,7 +46,7 @@ export class Keys {
     return names.find((name) => this.of(name) === key) ?? names.find((name) => this.of(name) === SAME[key]) ?? null;
   }
 
-  /** The labels of some criteria that have a key, as the sheet of keys lists them. @param {import('./types.js').Criterion[]} criteria @returns {LabelKey[]} */
+  /** The labels of some criteria that have a key, as the sheet of keys lists them. @param {Criterion[]} criteria @returns {LabelKey[]} */
   labels(criteria) {
     return criteria.flatMap((criterion) => (criterion.labels ?? []).filter((label) => label.key).map(
       (label) => ({ key: label.key, title: label.title, of: criterion.title, criterion: criterion.name, value: String(label.value) }),

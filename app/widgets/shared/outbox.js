@@ -3,8 +3,6 @@
 import { Refused, SignedOut, troubleOf, Unreachable } from './ask.js';
 import { keys, read, remove, write } from './storage.js';
 
-/** @typedef {import('./types.js').Submission} Submission */
-/** @typedef {import('./types.js').Submitted} Submitted */
 /**
  * @template {{uid: string}} [Body=Submission]
  * @typedef {{key: string, body: Body, title: string, refused: string | null}} Entry

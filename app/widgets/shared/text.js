@@ -136,6 +136,7 @@ export const TEXT = {
   orderHelp: 'Press the images’ numbers in the right order, or drag them',
   asShown: 'As shown',
   asShownDefinition: 'The order in which the answer has them is right',
+  orderOf: (/** @type {string} */ places) => `Images ${places}`,
   earlierPlace: (/** @type {string} */ name) => `Move ${name} one place earlier`,
   laterPlace: (/** @type {string} */ name) => `Move ${name} one place later`,
   page: (/** @type {number} */ n) => `Page ${n}`,

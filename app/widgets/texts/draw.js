@@ -1,7 +1,6 @@
 /** From the tree of a text to DOM nodes, each of which is known by its place in the raw text. No HTML of the text passes. */
 
-import { h } from '../shared/dom.js';
-import { fromTheRight } from '../viewer/pages/text_layer.js';
+import { fromTheRight, h } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
 import { Drawn } from './drawn.js';
 import { isPlain, parse } from './markdown.js';

@@ -5,8 +5,6 @@ import { unitFacts } from './passages.js';
 import { TEXT } from '../shared/text.js';
 import { toolButton } from './toolbar.js';
 
-/** @typedef {import('../shared/types.js').Unit} Unit */
-
 export class EvidenceLine {
   /**
    * @param {import('../shared/keys.js').Keys} keys
@@ -26,7 +24,7 @@ export class EvidenceLine {
     this.chips = new Map();
   }
 
-  /** @param {Unit[]} units @param {import('../shared/types.js').Doc[]} docs */
+  /** @param {Unit[]} units @param {Doc[]} docs */
   open(units, docs) {
     this.chips = new Map(units.map((unit) => {
       const facts = unitFacts(unit, docs.find((doc) => doc.id === unit.document));

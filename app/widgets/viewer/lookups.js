@@ -2,9 +2,6 @@
 
 import { ask } from '../shared/ask.js';
 
-/** @typedef {import('../shared/types.js').Presentation} Presentation */
-/** @typedef {import('../shared/types.js').Phrases} Phrases */
-/** @typedef {import('../shared/types.js').Passages} Passages */
 /** @typedef {'phrases' | 'passages'} What */
 
 const AFTER = 120; // milliseconds after an item was shown until anything is asked
@@ -22,7 +19,7 @@ export class Lookups {
   /** @param {string} base such as /api/studies/3 */
   constructor(base) {
     this.base = base;
-    /** Complete answers. @type {Map<string, Phrases | Passages>} */
+    /** Complete answers. @type {Map<string, FoundOnPages | LocatedPassages>} */
     this.kept = new Map();
     this.token = {};
   }
@@ -31,8 +28,8 @@ export class Lookups {
    * Finds out about the item on the screen; each answer is handed over when it comes, again when it is more complete.
    *
    * @param {Presentation} item
-   * @param {(phrases: Phrases | null) => void} phrases null: they cannot be had
-   * @param {(passages: Passages) => void} passages
+   * @param {(phrases: FoundOnPages | null) => void} phrases null: they cannot be had
+   * @param {(passages: LocatedPassages) => void} passages
    */
   follow(item, phrases, passages) {
     const token = {};
@@ -40,8 +37,8 @@ export class Lookups {
     const live = () => this.token === token;
     setTimeout(() => idle(() => {
       if (!live()) return;
-      if (worthwhile(item, 'passages')) void this.#ask(item, 'passages', live, (found) => found && passages(/** @type {Passages} */ (found)));
-      if (worthwhile(item, 'phrases')) void this.#ask(item, 'phrases', live, (found) => phrases(/** @type {Phrases | null} */ (found)));
+      if (worthwhile(item, 'passages')) void this.#ask(item, 'passages', live, (found) => found && passages(/** @type {LocatedPassages} */ (found)));
+      if (worthwhile(item, 'phrases')) void this.#ask(item, 'phrases', live, (found) => phrases(/** @type {FoundOnPages | null} */ (found)));
     }), AFTER);
   }
 
@@ -67,7 +64,7 @@ export class Lookups {
    * @param {Presentation} item
    * @param {What} what
    * @param {() => boolean} live whether somebody still waits for it
-   * @param {(found: Phrases | Passages | null) => void} show
+   * @param {(found: FoundOnPages | LocatedPassages | null) => void} show
    */
   async #ask(item, what, live, show) {
     const key = `${what}/${item.assignment}/${item.sitting}/${item.step}`;
@@ -79,7 +76,7 @@ export class Lookups {
     for (let time = 0; time < TIMES; time += 1) {
       let found;
       try {
-        found = /** @type {Phrases | Passages} */ (await ask(`${this.base}/${what}?assignment=${item.assignment}`));
+        found = /** @type {FoundOnPages | LocatedPassages} */ (await ask(`${this.base}/${what}?assignment=${item.assignment}`));
       } catch {
         if (live()) show(null); // the item can be judged without it
         return;
@@ -92,7 +89,7 @@ export class Lookups {
     }
   }
 
-  /** @param {string} key @param {Phrases | Passages} found */
+  /** @param {string} key @param {FoundOnPages | LocatedPassages} found */
   #keep(key, found) {
     this.kept.set(key, found);
     for (const old of this.kept.keys()) {

@@ -1,10 +1,7 @@
 /** Evidence as text that can be selected: the list of all units, and the text of one beneath its page. */
 
-import { h, shorten } from '../shared/dom.js';
+import { h } from '../shared/dom.js';
 import { TEXT } from '../shared/text.js';
-
-/** @typedef {import('../shared/types.js').Unit} Unit */
-/** @typedef {import('../shared/types.js').Doc} Doc */
 
 /** Kind, place and disclosed facts of a unit, in words. @param {Unit} unit @param {Doc | undefined} doc */
 export function unitFacts(unit, doc) {
@@ -15,11 +12,6 @@ export function unitFacts(unit, doc) {
     unit.role ? TEXT.roles[unit.role] ?? unit.role : null,
     typeof unit.used === 'boolean' ? (unit.used ? TEXT.used : TEXT.notUsed) : null,
   ].filter((fact) => fact !== null);
-}
-
-/** What a unit is called in a row: its title, or the beginning of its text. @param {Unit} unit */
-export function unitTitle(unit) {
-  return shorten(unit.title || unit.text || TEXT.kinds[unit.kind] || unit.kind, 200);
 }
 
 export class Passages {

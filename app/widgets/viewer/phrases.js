@@ -4,9 +4,7 @@ import { attribute, button, h, keepFocus, shorten } from '../shared/dom.js';
 import { around } from './pages/layout.js';
 import { WORDS } from '../shared/viewer_text.js';
 
-/** @typedef {import('../shared/types.js').Phrases} Found */
-/** @typedef {import('../shared/types.js').Phrase} Phrase */
-/** @typedef {{document: number, page: number, boxes: import('../shared/types.js').Box[], phrase: Phrase}} Hit */
+/** @typedef {{document: number, page: number, boxes: Box[], phrase: FoundPhrase}} Hit */
 
 const LONG = 48; // characters of a phrase on its chip
 
@@ -21,7 +19,7 @@ export class Phrases {
    */
   constructor(keys, on) {
     this.on = on;
-    /** @type {Found | null} */
+    /** @type {FoundOnPages | null} */
     this.found = null;
     /** Every hit, in the order of the pages. @type {Hit[]} */
     this.hits = [];
@@ -57,7 +55,7 @@ export class Phrases {
     if (expected) this.row.replaceChildren(h('span', { class: 'soft' }, WORDS.looking));
   }
 
-  /** @param {Found | null} found null: they cannot be had @param {number[]} documents their ids, in order */
+  /** @param {FoundOnPages | null} found null: they cannot be had @param {number[]} documents their ids, in order */
   show(found, documents) {
     if (!found) {
       this.element.hidden = true;
@@ -108,11 +106,11 @@ export class Phrases {
     this.on.go(this.at);
   }
 
-  /** @param {Found} found */
+  /** @param {FoundOnPages} found */
   #draw(found) {
     const there = found.phrases.filter((phrase) => phrase.count > 0);
     const absent = found.phrases.filter((phrase) => phrase.count === 0);
-    const swatch = (/** @type {Phrase} */ phrase) => h('i', { class: `swatch ${phrase.of}`, role: 'img', 'aria-label': name(phrase) });
+    const swatch = (/** @type {FoundPhrase} */ phrase) => h('i', { class: `swatch ${phrase.of}`, role: 'img', 'aria-label': name(phrase) });
     const nodes = there.map((phrase) => {
       const pages = [...new Set(phrase.hits.map((hit) => hit.page))];
       return h('button', {
@@ -141,11 +139,11 @@ export class Phrases {
   }
 }
 
-/** @param {Phrase} phrase */
+/** @param {FoundPhrase} phrase */
 const idOf = (phrase) => `${phrase.of} ${phrase.text}`;
 
-/** @param {Phrase} phrase */
+/** @param {FoundPhrase} phrase */
 const name = (phrase) => (phrase.of === 'answer' ? WORDS.ofAnswer : WORDS.ofReference);
 
-/** @param {{document: number, page: number, boxes: import('../shared/types.js').Box[]}} one @param {{document: number, page: number, boxes: import('../shared/types.js').Box[]}} two */
+/** @param {{document: number, page: number, boxes: Box[]}} one @param {{document: number, page: number, boxes: Box[]}} two */
 const same = (one, two) => one.document === two.document && one.page === two.page && one.boxes[0]?.every((edge, at) => Math.abs(edge - (two.boxes[0]?.[at] ?? 9)) < 1e-3);

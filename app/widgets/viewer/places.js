@@ -4,10 +4,6 @@ import { h, keepFocus, shorten } from '../shared/dom.js';
 import { boxesOf, textOf, wordsIn } from './pages/text_layer.js';
 import { WORDS } from '../shared/viewer_text.js';
 
-/** @typedef {import('../shared/types.js').Box} Box */
-/** @typedef {import('../shared/types.js').Doc} Doc */
-/** @typedef {import('../shared/types.js').Place} Place */
-/** @typedef {import('../shared/types.js').Word} Word */
 /** @typedef {{number: number, remove: boolean}} SupportAct what the annotator wants with one of the places */
 
 export const MOST = 100; // places that a label can have

@@ -5,10 +5,6 @@ import { button, h } from '../shared/dom.js';
 import { besideUrl } from './pages/images.js';
 import { WORDS } from '../shared/viewer_text.js';
 
-/** @typedef {import('../shared/types.js').Doc} Doc */
-/** @typedef {import('../shared/types.js').SearchHit} SearchHit */
-/** @typedef {import('../shared/types.js').Found} Found */
-
 const PAUSE = 220; // milliseconds without typing until the search begins
 const AGAIN = 1000; // milliseconds until a search that was not complete is asked again
 const LONGEST = 200; // characters
@@ -26,7 +22,7 @@ export class Search {
     this.on = on;
     /** @type {Doc | null} */
     this.doc = null;
-    /** @type {Found | null} */
+    /** @type {SearchHits | null} */
     this.found = null;
     this.at = -1;
     this.timer = 0;
@@ -121,7 +117,7 @@ export class Search {
     this.request = request;
     const fresh = this.found?.query !== query;
     if (fresh) this.state.textContent = WORDS.searching;
-    /** @type {Found} */
+    /** @type {SearchHits} */
     let found;
     try {
       const url = besideUrl(doc, 'page-search');

@@ -32,7 +32,7 @@ export class Strip {
       this.draw();
     });
     this.resizes.observe(this.element);
-    /** @type {import('../shared/types.js').Doc | null} */
+    /** @type {Doc | null} */
     this.doc = null;
     /** @type {number[]} the pages there are thumbnails of */
     this.numbers = [];
@@ -51,7 +51,7 @@ export class Strip {
     this.shown = new Map();
   }
 
-  /** @param {import('../shared/types.js').Doc} doc @param {number[]} numbers @param {(page: number) => Mark[]} marks */
+  /** @param {Doc} doc @param {number[]} numbers @param {(page: number) => Mark[]} marks */
   open(doc, numbers, marks) {
     if (this.doc?.url !== doc.url) {
       this.shown.clear();

@@ -5,8 +5,6 @@ import { icon } from './icons.js';
 import { TEXT } from '../shared/text.js';
 import { WORDS } from '../shared/viewer_text.js';
 
-/** @typedef {import('../shared/types.js').Doc} Doc */
-
 export class Toolbar {
   /**
    * @param {import('../shared/keys.js').Keys} keys

@@ -4,8 +4,6 @@ import { button, h } from '../shared/dom.js';
 import { unitFacts } from './passages.js';
 import { TEXT } from '../shared/text.js';
 
-/** @typedef {import('../shared/types.js').Unit} Unit */
-
 export class UnitText {
   /** @param {(unit: Unit) => void} enlarge @param {import('../texts/texts.js').Texts} texts */
   constructor(enlarge, texts) {
@@ -20,7 +18,7 @@ export class UnitText {
     return !this.element.hidden;
   }
 
-  /** @param {Unit | null} unit @param {import('../shared/types.js').Doc | undefined} doc @param {boolean} placed it is marked on its page */
+  /** @param {Unit | null} unit @param {Doc | undefined} doc @param {boolean} placed it is marked on its page */
   show(unit, doc, placed) {
     const open = !!unit && (this.wanted ?? (!placed && !!unit.text));
     this.element.hidden = !open;

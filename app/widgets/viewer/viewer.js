@@ -20,11 +20,6 @@ import { UnitText } from './unit_text.js';
 import { UseSelection } from './use_selection.js';
 import { WORDS } from '../shared/viewer_text.js';
 
-/** @typedef {import('../shared/types.js').Doc} Doc */
-/** @typedef {import('../shared/types.js').Unit} Unit */
-/** @typedef {import('../shared/types.js').Box} Box */
-/** @typedef {import('../shared/types.js').Place} Place */
-/** @typedef {import('../shared/types.js').Presentation} Presentation */
 /** @typedef {import('./strip.js').Mark} Mark */
 
 const ZOOM_STEP = 1.2;
@@ -364,7 +359,7 @@ export class Viewer {
     this.line.textState(this.text.open, onPages);
   }
 
-  /** @param {import('../shared/types.js').Passages} found */
+  /** @param {LocatedPassages} found */
   #locate(found) {
     this.located = found.passages.flatMap(({ evidence, document, page, boxes }) => (
       document && page && boxes?.length ? [{ unit: evidence, document, page, boxes }] : []));

@@ -4,12 +4,11 @@ import { h } from '../../shared/dom.js';
 import { PageGroup } from './page_group.js';
 import { figure } from '../../reading/reading.js';
 import { Rest } from './rest.js';
-import { cellTitle, Row, rowTitle, targetKeys, targetName, targetTitle } from './rows.js';
+import { Row, rowTitle, targetTitle } from './rows.js';
+import { cellTitle, targetKeys, targetName } from '../../shared/targets.js';
 import { otherScores } from '../../reading/score_value.js';
 import { TEXT } from '../../shared/text.js';
 
-/** @typedef {import('../../shared/types.js').Cell} Cell */
-/** @typedef {import('../../shared/types.js').Criterion} Criterion */
 /** @typedef {import('./rows.js').Panel} Panel */
 /** @typedef {import('../sheet.js').Sheet} Sheet */
 /** @typedef {{elements: HTMLElement[], rows: Map<string, Row>, groups: PageGroup[], rests: Rest[]}} Built */

@@ -7,16 +7,13 @@ import { foundIn } from '../../reading/found_phrases.js';
 import { foldLong } from '../../reading/long_texts.js';
 import { ReadingArea } from '../../reading/reading_area.js';
 import { committedLabels, markClaim, reading } from '../../reading/reading.js';
-import { cellTitle, targetKeys } from './rows.js';
+import { cellTitle, targetKeys } from '../../shared/targets.js';
 import { scoreOf } from '../../reading/score_value.js';
 import { SEEN } from './seen.js';
 import { LEAST, Side } from '../../reading/side.js';
 import { TEXT } from '../../shared/text.js';
 import { hasEvidence } from '../../viewer/viewer.js';
 
-/** @typedef {import('../../shared/types.js').Cell} Cell */
-/** @typedef {import('../../shared/types.js').Value} Value */
-/** @typedef {import('../../shared/types.js').Protocol} Protocol */
 /** @typedef {import('../sheet.js').Sheet} Sheet */
 /** @typedef {import('./panes.js').Panes} Panes */
 
@@ -494,12 +491,12 @@ export class Judgement extends Side {
   }
 }
 
-/** Whether what is judged stands on a side of its own: there is an answer, and no evidence that needs the place. @param {import('../../shared/types.js').Presentation} item */
+/** Whether what is judged stands on a side of its own: there is an answer, and no evidence that needs the place. @param {Presentation} item */
 export function isFacing(item) {
   return !hasEvidence(item) && (item.answer !== undefined || !!item.answers?.length);
 }
 
-/** A short name of an item, for messages about it. @param {import('../../shared/types.js').Presentation} item */
+/** A short name of an item, for messages about it. @param {Presentation} item */
 export function itemName(item) {
   return shorten(item.question ?? item.answer ?? '', 56);
 }

@@ -2,10 +2,9 @@
 
 import { attribute, button, h, keepFocus } from '../../shared/dom.js';
 import { Rest } from './rest.js';
-import { cellTitle, Row, rowTitle, targetKeys } from './rows.js';
+import { Row, rowTitle } from './rows.js';
+import { cellTitle, targetKeys } from '../../shared/targets.js';
 import { TEXT } from '../../shared/text.js';
-
-/** @typedef {import('../../shared/types.js').Cell} Cell */
 
 export class PageGroup {
   /**

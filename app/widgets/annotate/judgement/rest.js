@@ -3,8 +3,6 @@
 import { button, h } from '../../shared/dom.js';
 import { TEXT } from '../../shared/text.js';
 
-/** @typedef {import('../../shared/types.js').Cell} Cell */
-/** @typedef {import('../../shared/types.js').Criterion} Criterion */
 /** @typedef {import('./rows.js').Panel} Panel */
 
 const FEW = 3; // units that are left, from which on they can be labelled at once
@@ -28,7 +26,7 @@ export class Rest {
     return label && new Rest(criterion, label, cells, panel);
   }
 
-  /** @param {Criterion} criterion @param {import('../../shared/types.js').Label} label @param {() => Cell[]} cells @param {Panel} panel */
+  /** @param {Criterion} criterion @param {Label} label @param {() => Cell[]} cells @param {Panel} panel */
   constructor(criterion, label, cells, panel) {
     this.criterion = criterion;
     this.label = label;

@@ -5,8 +5,6 @@ import { turned } from './layout.js';
 import { TEXT } from '../../shared/text.js';
 import { WORDS } from '../../shared/viewer_text.js';
 
-/** @typedef {import('../../shared/types.js').Box} Box */
-/** @typedef {import('../../shared/types.js').Unit} Unit */
 /** @typedef {{document: number, page: number, boxes: Box[], name: string, title: string, colour: string}} PageMark a box that somebody drew */
 /** @typedef {{page: number, boxes: Box[], title: string, remove: () => void}} PageSupport a place that supports the label at hand */
 /** @typedef {{page: number, boxes: Box[], of: 'answer' | 'reference' | 'search', title: string, on?: boolean}} PageHit where a phrase was found */

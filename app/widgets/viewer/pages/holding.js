@@ -129,7 +129,7 @@ export class Holding {
   /** @param {number} page @returns {PageView} */
   #view(page) {
     const { pages } = this;
-    const view = new PageView(page, /** @type {import('../../shared/types.js').Doc} */ (pages.doc), {
+    const view = new PageView(page, /** @type {Doc} */ (pages.doc), {
       loaded: (loaded, ratio) => {
         if (this.views.get(page) !== loaded) return;
         pages.learn(page, ratio);

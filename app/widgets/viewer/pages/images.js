@@ -1,8 +1,5 @@
 /** Page images: which width is sharp enough, their addresses, and those that are fetched ahead. */
 
-/** @typedef {import('../../shared/types.js').Doc} Doc */
-/** @typedef {import('../../shared/types.js').Box} Box */
-
 /** Widths that whole pages are fetched in; beyond the last one tiles are laid over the page. */
 export const LADDER = [480, 800, 1200, 1600];
 export const THUMBNAIL = 160;

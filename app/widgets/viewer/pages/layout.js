@@ -1,7 +1,5 @@
 /** Where the pages of a document lie, one below the other or two beside each other: sizes, zoom, rotation, boxes. Pixels; no DOM. */
 
-/** @typedef {import('../../shared/types.js').Box} Box */
-
 export const PAD = 14; // around the stack
 const GAP = 14; // between pages
 const A4 = Math.SQRT2; // height ÷ width of a page whose size is not known

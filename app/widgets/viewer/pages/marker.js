@@ -4,7 +4,6 @@ import { h } from '../../shared/dom.js';
 import { unturned } from './layout.js';
 import { WORDS } from '../../shared/viewer_text.js';
 
-/** @typedef {import('../../shared/types.js').Box} Box */
 /** @typedef {import('./pages.js').Pages} Pages */
 /** @typedef {{page: number, x: number, y: number}} Point on a page as it is turned, in fractions */
 

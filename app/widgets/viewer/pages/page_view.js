@@ -11,8 +11,6 @@ import { TEXT } from '../../shared/text.js';
 import { WORDS } from '../../shared/viewer_text.js';
 import { Tiles } from './tiles.js';
 
-/** @typedef {import('../../shared/types.js').Doc} Doc */
-/** @typedef {import('../../shared/types.js').Box} Box */
 /** @typedef {import('./layout.js').Layout} Layout */
 
 const SMALL = 520; // pixels that a page is wide, below which tags on it are short

@@ -3,9 +3,6 @@
 import { ask } from '../../shared/ask.js';
 import { besideUrl } from './images.js';
 
-/** @typedef {import('../../shared/types.js').Doc} Doc */
-/** @typedef {import('../../shared/types.js').PageWords} PageWords */
-
 const KEPT = 60; // pages
 const AGAIN = 20_000; // milliseconds until words that could not be had are asked for again
 

@@ -12,9 +12,6 @@ import { around, Layout, PAD } from './layout.js';
 import { Marker } from './marker.js';
 import { TEXT } from '../../shared/text.js';
 
-/** @typedef {import('../../shared/types.js').Doc} Doc */
-/** @typedef {import('../../shared/types.js').Unit} Unit */
-/** @typedef {import('../../shared/types.js').Box} Box */
 /** @typedef {import('./boxes.js').PageMark} PageMark */
 /** @typedef {import('./boxes.js').PageSupport} PageSupport */
 /** @typedef {import('./boxes.js').PageHit} PageHit */

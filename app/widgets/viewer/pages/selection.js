@@ -1,7 +1,7 @@
 /** Text that is selected on the pages. */
 
 /** @typedef {import('./pages.js').Pages} Pages */
-/** @typedef {{page: number, words: import('../../shared/types.js').Word[], range: Range}} SelectedWords */
+/** @typedef {{page: number, words: Word[], range: Range}} SelectedWords */
 
 /** The selection of the tree that the pages are in. @param {Pages} pages */
 function selectionOf(pages) {

@@ -1,7 +1,5 @@
 /** How light a page is around a box: where it is light, the box's frame needs no white line, which would cut the text beside it. */
 
-/** @typedef {import('../../shared/types.js').Box} Box */
-
 const ACROSS = 96; // points that the page is looked at in, from left to right
 const LIGHT = 0.65; // brightness from which on a blended line is seen by itself (contrast at least 3 : 1)
 const POINTS = 24; // that are looked at on each side of a box

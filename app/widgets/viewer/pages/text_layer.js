@@ -1,13 +1,8 @@
 /** The words of a page over its picture: not seen, but selected, copied, found by the browser and read out. */
 
-import { h } from '../../shared/dom.js';
+import { fromTheRight, h } from '../../shared/dom.js';
 import { around } from './layout.js';
 
-/** @typedef {import('../../shared/types.js').Box} Box */
-/** @typedef {import('../../shared/types.js').PageWords} PageWords */
-/** @typedef {import('../../shared/types.js').Word} Word */
-
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 const UPRIGHT = 1.8; // a word this much higher than wide, and longer than a letter or two, is written upwards or downwards
 const FONT = 'sans-serif';
 const WIDTH = 1000; // pixels that a layer is wide; it is scaled as a whole, so that zooming lays out no word anew
@@ -23,9 +18,6 @@ function widthOf(text) {
 
 /** @param {number} share of the layer's width */
 const px = (share) => `${(share * WIDTH).toFixed(2)}px`;
-
-/** Whether a text is mostly written from the right. @param {string} text */
-export const fromTheRight = (text) => RIGHT_TO_LEFT.test(text);
 
 /**
  * The lines of a page in the order in which they are read: words of a line from the right are turned round where the

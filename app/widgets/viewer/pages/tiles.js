@@ -3,8 +3,6 @@
 import { h } from '../../shared/dom.js';
 import { imageOf, partUrl, partWidth } from './images.js';
 
-/** @typedef {import('../../shared/types.js').Doc} Doc */
-/** @typedef {import('../../shared/types.js').Box} Box */
 /** @typedef {{image: HTMLImageElement, grid: string, ready: boolean}} Tile */
 
 const SIDE = 800; // pixels that a tile is wide
