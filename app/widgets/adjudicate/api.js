@@ -3,6 +3,9 @@
 import { ask, having, Refused } from '../shared/ask.js';
 
 const CONFLICT = 409;
+const KEPT = 6; // items fetched ahead
+const STALE = 5 * 60_000; // milliseconds after which an item is fetched again: others may have been at it
+
 
 export class Api {
   /** @param {number} study */
@@ -34,5 +37,44 @@ export class Api {
   /** @param {number} assignment @param {string} reason @returns {Promise<unknown>} */
   giveBack(assignment, reason) {
     return ask(`/api/assignments/${assignment}/return`, { reason });
+  }
+}
+
+/** Items that are fetched before they are shown. */
+export class Ahead {
+  /** @param {Api} api */
+  constructor(api) {
+    this.api = api;
+    /** @type {Map<number, {at: number, coming: Promise<Dispute>, here: boolean}>} */
+    this.items = new Map();
+  }
+
+  /** Whether an item can be shown at once. @param {number} item */
+  has(item) {
+    const found = this.items.get(item);
+    return !!found?.here && performance.now() - found.at < STALE;
+  }
+
+  /** @param {number} item @returns {Promise<Dispute>} */
+  fetch(item) {
+    const known = this.items.get(item);
+    if (known && performance.now() - known.at < STALE) return known.coming;
+    const entry = { at: performance.now(), coming: this.api.item(item), here: false };
+    this.items.set(item, entry);
+    entry.coming.then(() => {
+      entry.here = true;
+    }, () => this.items.delete(item));
+    for (const old of this.items.keys()) {
+      if (this.items.size <= KEPT) break;
+      this.items.delete(old);
+    }
+    return entry.coming;
+  }
+
+  /** The item, not kept any longer: when it is shown again it may have changed. @param {number} item @returns {Promise<Dispute>} */
+  take(item) {
+    const coming = this.fetch(item);
+    this.items.delete(item);
+    return coming;
   }
 }
