@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from annotators.errors import NotFound
 from app.formulas import RENDERER, formula_renderer
+from app.palette import full_screen
 
 WIDGETS = Path(__file__).parent / "widgets"
 TYPES = {
@@ -25,6 +26,9 @@ TYPES = {
 
 KINDS = "criteria/all.js"
 """What is written here from the folder: it imports every kind of criterion, each of which registers itself."""
+
+PALETTE = "shared/palette.css"
+"""The colours of the full-screen pages (app/palette.py)."""
 
 KEEP = "private, max-age=31536000, immutable"
 ASK_AGAIN = "private, no-cache"
@@ -46,6 +50,7 @@ def assets() -> dict[str, Asset]:
     files = sorted(path for path in WIDGETS.rglob("*") if path.suffix in TYPES and path.is_file())
     contents = {path.relative_to(WIDGETS).as_posix(): path.read_bytes() for path in files}
     contents[KINDS] = "".join(f"import './{path.name}';\n" for path in files if path.match("criteria/*.js")).encode()
+    contents[PALETTE] = full_screen().encode()
     renderer = formula_renderer()
     if renderer is not None:
         contents[RENDERER] = renderer

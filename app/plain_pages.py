@@ -164,8 +164,8 @@ def _style() -> str:
 
     return f"""
       {_font()}
-      :root {{ color-scheme: light dark; {declared("light")} --on-accent:#fff; }}
-      @media (prefers-color-scheme: dark) {{ :root {{ {declared("dark")} --on-accent:#10202c; }} }}
+      :root {{ color-scheme: light dark; {declared("light")} }}
+      @media (prefers-color-scheme: dark) {{ :root {{ {declared("dark")} }} }}
       * {{ box-sizing: border-box; }}
       body {{ margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px; background: var(--bg);
         color: var(--ink); font: 15px/1.5 "Source Sans", "Source Sans 3", "Segoe UI", system-ui, sans-serif; }}

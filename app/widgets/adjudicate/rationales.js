@@ -6,10 +6,10 @@ import { WORDS } from './text.js';
 
 /** @typedef {import('../viewer/pages/boxes.js').PageMark} PageMark */
 
-const COLOURS = ['#2f7a4f', '#a4572a', '#7a4f9a', '#8a6d00', '#0f7480', '#9d2f5d']; // on white pages, under white words
+const COLOURS = 6; // in viewer.css
 
 /** The colour of an annotator. @param {string} rater @param {string[]} raters */
-export const colourOf = (rater, raters) => COLOURS[Math.max(0, raters.indexOf(rater)) % COLOURS.length];
+export const colourOf = (rater, raters) => `var(--rater-${(Math.max(0, raters.indexOf(rater)) % COLOURS) + 1})`;
 
 /** The boxes of all annotators; the same box of several is drawn once, with all their names. @param {Dispute} dispute @param {VotedUnit[]} units @returns {PageMark[]} */
 export function marksOf(dispute, units) {
