@@ -7,6 +7,7 @@ import { Page } from '../frame/page.js';
 import { Preferences } from '../shared/preferences.js';
 import { Screens } from '../frame/screens.js';
 import { Shell } from '../frame/shell.js';
+import { TopLine } from '../frame/top_line.js';
 import { Ahead, Api } from './api.js';
 import { Decisions, HalfDecisions } from './decisions.js';
 import { Desk } from './desk.js';
@@ -15,7 +16,6 @@ import { itemName } from './panel.js';
 import { Queue } from './queue.js';
 import { Status } from './status.js';
 import { SCREENS, WORDS } from './text.js';
-import { TopLine } from './top_line.js';
 
 /** @typedef {import('./decisions.js').Kept} Kept */
 /** @typedef {import('../shared/outbox.js').Entry<Settlement>} Entry */
@@ -27,6 +27,8 @@ import { TopLine } from './top_line.js';
 const AHEAD = 2; // items that are fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
 const RETRY = 3000; // milliseconds until what could not be fetched is asked for again
+
+const TOP_LINE = { progress: WORDS.progress, of: WORDS.of, kept: 'kept', keptAt: WORDS.kept, notSavedTitle: WORDS.notSavedTitle };
 
 /** @extends {Page<Desk>} */
 export class App extends Page {
@@ -40,7 +42,8 @@ export class App extends Page {
     this.half = new HalfDecisions(person, study);
     this.queue = new Queue(person, study);
     this.ahead = new Ahead(this.api);
-    this.topLine = new TopLine(options, (action) => this.act(action));
+    this.topLine = new TopLine(TOP_LINE, home, (action) => this.act(action));
+    this.topLine.project.textContent = options.project;
     this.news = new News();
     this.shell.top.append(this.topLine.element, this.news.element);
     this.screens = new Screens(this.shell, {
@@ -117,13 +120,19 @@ export class App extends Page {
     this.status.trouble = null;
     this.screens.signedIn();
     this.keys ??= new Keys(this.options.keys, work.study.protocol, this.preferences, 'adjudication_keys');
-    this.topLine.show(work, this.keys);
+    this.#showTopLine(this.keys);
     if (!this.desk) this.#build(this.keys);
     this.queue.refill(work.queue.map((one) => one.study_item_id), this.outbox.entries.map((entry) => entry.body.study_item));
     this.screens.refused(this.outbox.refused);
     this.status.count(work.counts);
     if (this.queue.current === null) this.#next();
     else if (!this.decisions) void this.#show(this.queue.current);
+  }
+
+  /** @param {Keys} keys */
+  #showTopLine(keys) {
+    const { study, person } = /** @type {Disputes} */ (this.work);
+    this.topLine.show({ project: this.options.project, study: WORDS.title(study.protocol.title), title: study.name, person: person.name }, keys);
   }
 
   /** Builds what is on the screen while an item is. @param {Keys} keys */
@@ -135,7 +144,7 @@ export class App extends Page {
       change: () => this.#changed(),
       keys: () => {
         this.#build(keys);
-        this.topLine.show(work, keys);
+        this.#showTopLine(keys);
         if (this.decisions) this.desk?.put(this.decisions);
       },
     });

@@ -1,9 +1,8 @@
 /** The right side: what was judged, the table of labels and decisions, remarks, and the footer. */
 
 import { attribute, button, h, shorten } from '../shared/dom.js';
-import { foundIn } from '../reading/found_phrases.js';
-import { foldLong } from '../reading/long_texts.js';
-import { markClaim, reading } from '../reading/reading.js';
+import { foundIn } from '../reading/counted_phrases.js';
+import { foldLong, markClaim, reading } from '../reading/reading.js';
 import { targetKeys } from '../shared/targets.js';
 import { otherScores } from '../reading/score_value.js';
 import { Side } from '../reading/side.js';

@@ -2,7 +2,7 @@
 
 export class Status {
   /**
-   * @param {import('./top_line.js').TopLine} topLine
+   * @param {import('../frame/top_line.js').TopLine} topLine
    * @param {{waiting: number, refused: unknown[], trouble: import('../shared/ask.js').Trouble | null, savedAt: Date | null}} outbox
    */
   constructor(topLine, outbox) {
@@ -48,19 +48,11 @@ export class Status {
     this.show();
   }
 
-  /** Draws it; "saved" only when nothing waits. */
+  /** Draws it. */
   show() {
-    const { topLine, outbox, keptAt } = this;
-    const { waiting } = outbox;
-    const refused = outbox.refused.length;
-    const time = [outbox.savedAt, this.savedAt].reduce((one, other) => (other && (!one || other > one) ? other : one));
-    const trouble = this.trouble ?? outbox.trouble;
-    if (this.signedOut) topLine.state('signed-out', { waiting });
-    else if (trouble) topLine.state(trouble, { waiting });
-    else if (waiting) topLine.state('saving', { waiting });
-    else if (refused) topLine.state('refused', { refused });
-    else if (keptAt && (!time || keptAt > time)) topLine.state('kept', { time: keptAt });
-    else topLine.state(time ? 'saved' : 'none', { time });
-    topLine.progress(this.done, this.of);
+    const { outbox, signedOut, trouble, keptAt: kept } = this;
+    const saved = [outbox.savedAt, this.savedAt].reduce((one, other) => (other && (!one || other > one) ? other : one));
+    this.topLine.saved({ outbox, signedOut, trouble, kept, saved });
+    this.topLine.progress(this.done, this.of);
   }
 }

@@ -4,7 +4,7 @@ import { attribute } from '../shared/dom.js';
 import { Guidelines } from '../frame/guidelines.js';
 import { isFacing, Judgement } from './judgement/judgement.js';
 import { KeySheet } from '../frame/key_sheet.js';
-import { PaneDivider, Panes } from './judgement/panes.js';
+import { PaneDivider, Panes } from './judgement/divider.js';
 import { MOST, placeWords } from '../viewer/places.js';
 import { cellTitle, targetKeys } from '../shared/targets.js';
 import { Texts } from '../texts/texts.js';

@@ -1,15 +1,15 @@
 /** What is read before judging: question, answer with its images, references, steps, labels of earlier steps. */
 
 import { valueWords } from '../criteria/kinds.js';
-import { h, keepFocus } from '../shared/dom.js';
-import { FoundPhrases } from './found_phrases.js';
+import { attribute, button, h, keepFocus } from '../shared/dom.js';
+import { FoundPhrases, phraseSets } from './counted_phrases.js';
 import { pageUrl, partUrl, partWidth, rung } from '../viewer/pages/images.js';
-import { phraseSets } from './phrase_sets.js';
 import { TEXT } from '../shared/text.js';
 import { textIn } from '../texts/texts.js';
 import { hasEvidence } from '../viewer/viewer.js';
 import { WORDS } from '../shared/viewer_text.js';
 
+const LONG = 1600; // characters of a text that is long
 const NARROW = 520; // pixels an image of the answer is shown wide
 
 /**
@@ -126,4 +126,21 @@ function figuresOf(item) {
     },
     rest: () => images.flatMap((_, number) => (placed.has(number) ? [] : [put(number)])),
   };
+}
+
+/** Gives the long texts among what is read a way to fold them. @param {HTMLElement} root */
+export function foldLong(root) {
+  for (const text of root.querySelectorAll('.q, .a')) {
+    const heading = text.closest('.part')?.querySelector('h2');
+    if (!heading || (text.textContent?.length ?? 0) < LONG) continue;
+    text.classList.add('long');
+    const fold = button(TEXT.fold, () => {
+      const folded = text.classList.toggle('folded');
+      attribute(fold, 'aria-expanded', String(!folded));
+      /** @type {HTMLElement} */ (fold.firstElementChild).textContent = folded ? TEXT.unfold : TEXT.fold;
+      if (folded) heading.scrollIntoView({ block: 'nearest' });
+    }, { class: 'mini', testid: 'fold-text' });
+    attribute(fold, 'aria-expanded', 'true');
+    heading.append(fold);
+  }
 }

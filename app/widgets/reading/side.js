@@ -2,7 +2,7 @@
 
 import { Dock } from '../shared/dock.js';
 import { h } from '../shared/dom.js';
-import { foundIn } from './found_phrases.js';
+import { foundIn } from './counted_phrases.js';
 import { ReadingArea } from './reading_area.js';
 import { TEXT } from '../shared/text.js';
 import { Tip } from '../shared/tip.js';

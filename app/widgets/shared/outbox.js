@@ -200,16 +200,6 @@ export class Outbox {
   }
 }
 
-/**
- * How many submissions of a person this browser holds that no server has acknowledged, over all studies: what
- * signing out would leave behind.
- *
- * @param {string} person
- */
-export function waitingOf(person) {
-  return keys(`${PREFIX}/${person}/`).length;
-}
-
 Object.defineProperty(window, 'assayOutbox', {
   configurable: true,
   value: {

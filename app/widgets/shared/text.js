@@ -95,9 +95,7 @@ export const TEXT = {
   answerBy: (/** @type {string} */ system) => `Answer of ${system}`,
   references: (/** @type {number} */ n) => n === 1 ? 'Reference answer' : 'Reference answers',
   allOf: 'all of',
-  or: 'or',
   hops: 'Steps of the question',
-  claims: 'Claims',
   acceptable: 'Acceptable answers',
   acceptableSets: (/** @type {number} */ n) => n === 1 ? 'one set of required phrases' : `${n} sets of required phrases; the best set counts`,
   phraseSet: (/** @type {number} */ n) => `Set ${n}`,
@@ -169,7 +167,6 @@ export const TEXT = {
   missing: (/** @type {string} */ what) => `Still to answer: ${what}`,
   wrong: (/** @type {string} */ title, /** @type {string} */ problem) => `${title} ${problem}`,
   andMore: (/** @type {number} */ n) => `and ${n} more`,
-  allAnswered: 'All answered',
   nextItem: (/** @type {number} */ done, /** @type {number} */ of) => `Next item. ${done} of ${of} submitted.`,
   nextStep: (/** @type {string} */ title) => `Next step: ${title}`,
   commentOn: (/** @type {string} */ title) => `Comment on “${title}”`,
@@ -271,5 +268,4 @@ export const TEXT = {
   roles: /** @type {Record<string, string>} */ ({ gold: 'gold', retrieved: 'retrieved', distractor: 'distractor' }),
   used: 'used by the pipeline',
   notUsed: 'not used by the pipeline',
-  hasEvidence: 'has evidence',
 };

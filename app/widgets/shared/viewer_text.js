@@ -15,7 +15,6 @@ export const WORDS = {
   twoPagesTitle: 'Two pages beside each other',
   markTitle: 'Draw a box around what supports your label; with text selected, use that text',
   enlargeTitle: 'Enlarge',
-  reduce: 'Back to the whole page',
   ocr: 'OCR',
   ocrTitle: 'The text of this page was read from its picture by a program; it may have mistakes',
 
@@ -51,13 +50,9 @@ export const WORDS = {
   all: 'All',
   absent: (/** @type {number} */ n) => `${n} not found`,
   showAll: 'Show all phrases',
-  found: 'place of the passage',
-  notLocated: (/** @type {string} */ reason) => `Not found on its page: ${reason}`,
 
   // support
-  support: 'Support',
   useSelection: 'Use as support',
-  supportOf: (/** @type {string} */ title) => `Support of “${title}”`,
   supportNote: 'Support:',
   supportBox: (/** @type {number} */ page) => `box, p. ${page}`,
   supportText: (/** @type {string} */ text, /** @type {number | undefined} */ page) => `“${text}”${page ? `, p. ${page}` : ''}`,

@@ -5,19 +5,17 @@ import { EvidenceLine } from './evidence_line.js';
 import { fetchAhead, pageNumbers, pageUrl, rung } from './pages/images.js';
 import { around } from './pages/layout.js';
 import { Lookups } from './lookups.js';
-import { wordsOf } from './pages/page_words.js';
 import { Pages } from './pages/pages.js';
-import { Passages } from './passages.js';
+import { wordsOf } from './pages/text_layer.js';
+import { Passages, UnitText } from './passages.js';
 import { Phrases } from './phrases.js';
 import { boxPlace, enclosedPlace, placeBoxes, placeWords, textPlace } from './places.js';
 import { Search } from './search.js';
-import { clearSelection, selectedWords } from './pages/selection.js';
+import { clearSelection, selectedWords, UseSelection } from './pages/selection.js';
 import { Strip } from './strip.js';
 import { TEXT } from '../shared/text.js';
 import { Tip } from '../shared/tip.js';
 import { Toolbar } from './toolbar.js';
-import { UnitText } from './unit_text.js';
-import { UseSelection } from './use_selection.js';
 import { WORDS } from '../shared/viewer_text.js';
 
 /** @typedef {import('./strip.js').Mark} Mark */

@@ -3,10 +3,9 @@
 import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
-import { foundIn } from '../../reading/found_phrases.js';
-import { foldLong } from '../../reading/long_texts.js';
+import { foundIn } from '../../reading/counted_phrases.js';
 import { ReadingArea } from '../../reading/reading_area.js';
-import { committedLabels, markClaim, reading } from '../../reading/reading.js';
+import { committedLabels, foldLong, markClaim, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
 import { scoreOf } from '../../reading/score_value.js';
 import { SEEN } from './seen.js';
@@ -15,7 +14,7 @@ import { TEXT } from '../../shared/text.js';
 import { hasEvidence } from '../../viewer/viewer.js';
 
 /** @typedef {import('../sheet.js').Sheet} Sheet */
-/** @typedef {import('./panes.js').Panes} Panes */
+/** @typedef {import('./divider.js').Panes} Panes */
 
 export class Judgement extends Side {
   /**
@@ -77,7 +76,7 @@ export class Judgement extends Side {
     return this.beside.isConnected ? [this.facing, this.area] : [this.area];
   }
 
-  /** Which of the divider’s places is meant: it has one beside evidence, and one where the answer stands opposite. @returns {import('./panes.js').Place} */
+  /** Which of the divider’s places is meant: it has one beside evidence, and one where the answer stands opposite. @returns {import('./divider.js').Place} */
   get paneName() {
     return this.beside.isConnected ? 'references' : 'reading';
   }

@@ -1,6 +1,8 @@
 /** The words of a page over its picture: not seen, but selected, copied, found by the browser and read out. */
 
+import { ask } from '../../shared/ask.js';
 import { fromTheRight, h } from '../../shared/dom.js';
+import { besideUrl } from './images.js';
 import { around } from './layout.js';
 
 const UPRIGHT = 1.8; // a word this much higher than wide, and longer than a letter or two, is written upwards or downwards
@@ -121,4 +123,27 @@ export function wordsIn(words, [x0, y0, x1, y1]) {
     const [x, y] = [(left + right) / 2, (top + bottom) / 2];
     return x > x0 && x < x1 && y > y0 && y < y1;
   });
+}
+
+const KEPT = 60; // pages
+const AGAIN = 20_000; // milliseconds until words that could not be had are asked for again
+
+/** @type {Map<string, Promise<PageWords | null>>} */
+const kept = new Map();
+
+/** The words of a page; null when they cannot be had now. @param {Doc} doc @param {number} page @returns {Promise<PageWords | null>} */
+export function wordsOf(doc, page) {
+  const url = besideUrl(doc, 'page-words', page);
+  const known = kept.get(url);
+  if (known) return known;
+  const fetched = ask(url, undefined, undefined, 'default').catch(() => {
+    setTimeout(() => kept.delete(url), AGAIN);
+    return null;
+  });
+  kept.set(url, fetched);
+  for (const old of kept.keys()) {
+    if (kept.size <= KEPT) break;
+    kept.delete(old);
+  }
+  return fetched;
 }
