@@ -15,6 +15,7 @@ import { WORDS } from './text.js';
 
 const NAMED = 4; // units that are named when something is missing
 
+/** @extends {Side<VotedUnit>} */
 export class Panel extends Side {
   /**
    * @param {import('../shared/keys.js').Keys} keys
@@ -25,9 +26,7 @@ export class Panel extends Side {
    * @param {import('../texts/texts.js').Texts} texts
    */
   constructor(keys, on, texts) {
-    super({ name: WORDS.decisions, testid: 'dispute', keys, act: on.action, shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
-    this.keys = keys;
-    this.texts = texts;
+    super({ name: WORDS.decisions, testid: 'dispute', keys, act: on.action, texts, shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
     this.on = on;
     /** @type {Decisions | null} */
     this.decisions = null;
@@ -35,6 +34,7 @@ export class Panel extends Side {
     this.table = null;
     /** @type {VotedUnit | null} */
     this.unit = null;
+    this.actions = { reason: () => this.writeReason() };
     const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => on.action(name),
       { key: keys.of(name), testid: name, hint: keys.title(name) });
     this.settle = button(WORDS.settle, () => on.action('settle'), { key: keys.of('settle'), class: 'btn pri', testid: 'settle' });
@@ -116,34 +116,13 @@ export class Panel extends Side {
     return row.input?.key(key) ?? false;
   }
 
-  /** Moves among units, or among the labels of one. @param {'above' | 'below' | 'left' | 'right'} where */
-  move(where) {
-    if (where === 'left' || where === 'right') {
-      // The first press shows which label has the focus.
-      const by = this.quiet ? 0 : (where === 'right' ? 1 : -1);
-      this.quiet = false;
-      this.row?.input?.move?.(by);
-      return;
-    }
-    const units = this.table?.visible() ?? [];
-    const at = this.unit ? units.indexOf(this.unit) : -1;
-    const next = units[Math.max(0, Math.min(units.length - 1, at + (where === 'below' ? 1 : -1)))];
-    if (next) this.go(next);
+  get ways() {
+    return { all: this.table?.visible() ?? [], at: this.unit };
   }
 
-  /** Does what an action of the decisions says; false when it is none. @param {string} action */
-  act(action) {
-    const actions = /** @type {Record<string, () => void>} */ ({
-      reason: () => this.writeReason(),
-      clear: () => this.clear(),
-      raw_text: () => this.texts.toggle(),
-      previous_criterion: () => this.move('above'),
-      next_criterion: () => this.move('below'),
-      previous_label: () => this.move('left'),
-      next_label: () => this.move('right'),
-    });
-    actions[action]?.();
-    return action in actions || this.read(action);
+  /** @param {VotedUnit} unit */
+  goTo(unit) {
+    this.go(unit);
   }
 
   /** Takes the current decision back. */

@@ -1,19 +1,18 @@
 /** What is on the screen while an item is: viewer, judgement, guidelines and the sheet of keys, working together. */
 
 import { attribute } from '../shared/dom.js';
-import { Guidelines } from '../frame/guidelines.js';
 import { isFacing, Judgement } from './judgement/judgement.js';
-import { KeySheet } from '../frame/key_sheet.js';
+import { Desk as Common } from '../frame/desk.js';
 import { PaneDivider, Panes } from './judgement/divider.js';
 import { MOST, placeWords } from '../viewer/places.js';
 import { cellTitle, targetKeys } from '../shared/targets.js';
-import { Texts } from '../texts/texts.js';
 import { hasEvidence, Viewer } from '../viewer/viewer.js';
 import { WORDS } from '../shared/viewer_text.js';
 
 /** @typedef {import('./sheet.js').Sheet} Sheet */
 
-export class Desk {
+/** @extends {Common<Judgement>} */
+export class Desk extends Common {
   /**
    * @param {import('../frame/shell.js').Shell} shell
    * @param {import('../shared/keys.js').Keys} keys
@@ -28,12 +27,10 @@ export class Desk {
    * @param {HTMLElement} settings other settings, shown beneath the keys
    */
   constructor(shell, keys, protocol, on, settings) {
-    this.shell = shell;
-    this.protocol = protocol;
+    super(shell, keys, protocol, on.keys, { settings });
     this.on = on;
     /** @type {Sheet | null} what the viewer shows; null while another one is being put on the screen */
     this.sheet = null;
-    this.texts = new Texts(keys.preferences, keys.of('raw_text'));
     this.viewer = new Viewer(keys, {
       unit: (unit) => this.judgement.goToUnit(unit),
       page: (document, page) => this.judgement.goToPage(document, page),
@@ -50,7 +47,7 @@ export class Desk {
         on.change();
       },
       current: (cell) => {
-        this.#look(cell.target);
+        this.look(this.sheet?.item, cell.target);
         this.#drawSupports();
       },
       action: on.act,
@@ -63,12 +60,6 @@ export class Desk {
       this.viewer.showPart(document, page, box);
     });
     this.judgement.element.addEventListener('support', (event) => this.#supportOfRow(/** @type {CustomEvent} */ (event)));
-    this.guidelines = new Guidelines(protocol, () => this.toggleGuidelines());
-    this.keySheet = new KeySheet(keys, (changed) => {
-      if (changed) on.keys();
-      else this.judgement.focus();
-    }, undefined, settings);
-    shell.root.append(this.keySheet.element);
     // The page may be scrolled as a whole, and what a hidden tab shows nobody sees.
     this.listening = new AbortController();
     const look = () => this.sheet && this.judgement.areas.forEach((area) => area.look());
@@ -94,7 +85,7 @@ export class Desk {
     this.sheet = sheet;
     const target = judgement.cell?.target ?? '';
     if (evidence) viewer.show(item, targetKeys(target).evidence ?? null);
-    if (targetKeys(target).page) this.#look(target);
+    if (targetKeys(target).page) this.look(item, target);
     this.#drawSupports();
     // Once it is painted: the keys work without it, and the browser would lay the page out for it now.
     requestAnimationFrame(() => setTimeout(() => {
@@ -118,23 +109,13 @@ export class Desk {
     });
   }
 
-  toggleGuidelines() {
-    const { guidelines, shell } = this;
-    if (guidelines.unread) return;
-    if (!guidelines.element.isConnected) shell.stage.append(guidelines.element);
-    guidelines.toggle();
-    this.judgement.focus();
-  }
-
   showKeys() {
     this.keySheet.show(this.sheet?.criteria ?? []);
   }
 
   dispose() {
-    this.viewer.dispose();
-    this.judgement.dispose();
+    super.dispose();
     this.listening.abort();
-    this.keySheet.element.remove();
   }
 
   /** The places that support the label at hand, on the pages. */
@@ -190,13 +171,5 @@ export class Desk {
     const place = sheet.of(cell).rationale?.[number];
     if (remove) this.#unsupport(cell, number);
     else if (place) this.viewer.showPlace(place);
-  }
-
-  /** The viewer shows what the current decision is about. @param {string} target */
-  #look(target) {
-    const { evidence, document, page } = targetKeys(target);
-    if (!this.sheet || !hasEvidence(this.sheet.item)) return;
-    if (evidence && this.viewer.unit?.key !== evidence) this.viewer.showUnit(evidence);
-    else if (document && page) this.viewer.showPage(document, page);
   }
 }

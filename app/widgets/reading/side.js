@@ -7,11 +7,12 @@ import { ReadingArea } from './reading_area.js';
 import { TEXT } from '../shared/text.js';
 import { Tip } from '../shared/tip.js';
 
-/** @typedef {{element: HTMLElement}} RowLike */
-
 export const LEAST = 96; // pixels that what is read, and the rows, keep wherever the divider is put
 
-/** @abstract */
+/**
+ * @template Way what is decided, one by one
+ * @abstract
+ */
 export class Side {
   /**
    * @param {object} options
@@ -19,11 +20,16 @@ export class Side {
    * @param {string} options.testid
    * @param {import('../shared/keys.js').Keys} options.keys
    * @param {(action: string) => void} options.act
+   * @param {import('../texts/texts.js').Texts} options.texts
    * @param {string} [options.shape] extra classes of the whole, of the place of the rows, and of what holds them
    * @param {string} [options.placeShape]
    * @param {string} [options.partsShape]
    */
-  constructor({ name, testid, keys, act, shape = '', placeShape = '', partsShape = '' }) {
+  constructor({ name, testid, keys, act, texts, shape = '', placeShape = '', partsShape = '' }) {
+    this.keys = keys;
+    this.texts = texts;
+    /** What this side does by key besides what every side does. @type {Record<string, () => void>} */
+    this.actions = {};
     this.dock = new Dock(() => this.focus());
     this.notice = h('div', { class: 'notice', role: 'alert', 'data-testid': 'notice' });
     this.area = new ReadingArea({ name: TEXT.question, keys, act, looked: () => this.looked() });
@@ -53,9 +59,54 @@ export class Side {
     for (const part of [this.body, this.text, this.parts, this.footer]) this.resizes.observe(part);
   }
 
-  /** The row that is the current one. @abstract @returns {{element: HTMLElement, focus: () => void} | null} */
+  /** The row that is the current one. @abstract @returns {{element: HTMLElement, focus: () => void, input: Input | null} | null} */
   get row() {
     throw new Error('row is each side’s own');
+  }
+
+  /** What the arrows go through, in order, and what of it is the current one. @abstract @returns {{all: Way[], at: Way | null}} */
+  get ways() {
+    throw new Error('ways is each side’s own');
+  }
+
+  /** Makes something the current one. @abstract @param {Way} _way */
+  goTo(_way) {
+    throw new Error('goTo is each side’s own');
+  }
+
+  /** Takes the current label or decision back. @abstract */
+  clear() {
+    throw new Error('clear is each side’s own');
+  }
+
+  /** Moves among decisions, or among the labels of one. @param {'above' | 'below' | 'left' | 'right'} where */
+  move(where) {
+    if (where === 'left' || where === 'right') {
+      // The first press shows which label has the focus.
+      const by = this.quiet ? 0 : (where === 'right' ? 1 : -1);
+      this.quiet = false;
+      this.row?.input?.move?.(by);
+      return;
+    }
+    const { all, at } = this.ways;
+    const place = at ? all.indexOf(at) : -1;
+    const next = all[Math.max(0, Math.min(all.length - 1, place + (where === 'below' ? 1 : -1)))];
+    if (next) this.goTo(next);
+  }
+
+  /** Does what an action says; false when it is none of this side's. @param {string} action */
+  act(action) {
+    const actions = /** @type {Record<string, () => void>} */ ({
+      clear: () => this.clear(),
+      raw_text: () => this.texts.toggle(),
+      previous_criterion: () => this.move('above'),
+      next_criterion: () => this.move('below'),
+      previous_label: () => this.move('left'),
+      next_label: () => this.move('right'),
+      ...this.actions,
+    });
+    actions[action]?.();
+    return action in actions || this.read(action);
   }
 
   /** How much of the top of the rows' place is covered. */

@@ -16,6 +16,7 @@ import { hasEvidence } from '../../viewer/viewer.js';
 /** @typedef {import('../sheet.js').Sheet} Sheet */
 /** @typedef {import('./divider.js').Panes} Panes */
 
+/** @extends {Side<Cell>} */
 export class Judgement extends Side {
   /**
    * @param {import('../../shared/keys.js').Keys} keys
@@ -28,10 +29,8 @@ export class Judgement extends Side {
    * @param {import('../../texts/texts.js').Texts} texts
    */
   constructor(keys, panes, on, texts) {
-    super({ name: TEXT.judgement, testid: 'item', keys, act: on.action });
-    this.keys = keys;
+    super({ name: TEXT.judgement, testid: 'item', keys, act: on.action, texts });
     this.panes = panes;
-    this.texts = texts;
     this.on = on;
     /** @type {Sheet | null} */
     this.sheet = null;
@@ -69,6 +68,9 @@ export class Judgement extends Side {
     });
     this.area.element.after(this.divider.element);
     this.said = ''; // of what was not seen
+    this.actions = {
+      cannot_judge: () => this.cannotJudge(), comment: () => this.comment(), flag: () => this.flag(), flag_reason: () => this.flagReason(), rest: () => this.rest(),
+    };
   }
 
   /** @returns {ReadingArea[]} */
@@ -193,38 +195,13 @@ export class Judgement extends Side {
     return row?.input.key(key) ?? false;
   }
 
-  /** Does what an action of the labels says; false when it is none. @param {string} action */
-  act(action) {
-    const actions = /** @type {Record<string, () => void>} */ ({
-      cannot_judge: () => this.cannotJudge(),
-      comment: () => this.comment(),
-      flag: () => this.flag(),
-      flag_reason: () => this.flagReason(),
-      rest: () => this.rest(),
-      clear: () => this.clear(),
-      raw_text: () => this.texts.toggle(),
-      previous_criterion: () => this.move('above'),
-      next_criterion: () => this.move('below'),
-      previous_label: () => this.move('left'),
-      next_label: () => this.move('right'),
-    });
-    actions[action]?.();
-    return action in actions || this.read(action);
+  get ways() {
+    return { all: this.sheet?.visible() ?? [], at: this.cell };
   }
 
-  /** Moves among decisions, or among the labels of one. @param {'above' | 'below' | 'left' | 'right'} where */
-  move(where) {
-    if (where === 'left' || where === 'right') {
-      // The first press shows which label has the focus.
-      const by = this.quiet ? 0 : (where === 'right' ? 1 : -1);
-      this.quiet = false;
-      this.row?.input.move?.(by);
-      return;
-    }
-    const cells = this.sheet?.visible() ?? [];
-    const at = cells.findIndex((cell) => cell === this.cell);
-    const next = cells[Math.max(0, Math.min(cells.length - 1, at + (where === 'below' ? 1 : -1)))];
-    if (next) this.go(next, false);
+  /** @param {Cell} cell */
+  goTo(cell) {
+    this.go(cell, false);
   }
 
   /** Takes the current label back. */
