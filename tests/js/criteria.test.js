@@ -18,7 +18,7 @@ const CASES = JSON.parse(readFileSync(new URL('../data/asked_when.json', import.
 
 for (const { why, when, target, decided, asked } of CASES) {
   test(`asked only when: ${why}`, () => {
-    const given = new Map(decided.map(([criterion, place, value]) => [`${criterion} ${place}`, { value, cannot_judge: value === null }]));
+    const given = new Map(decided.map(([criterion, place, value, cannotJudge = value === null]) => [`${criterion} ${place}`, { value, cannot_judge: cannotJudge }]));
     assert.equal(isAsked({ when }, target, (criterion, place) => given.get(`${criterion} ${place}`)), asked);
   });
 }

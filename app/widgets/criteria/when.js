@@ -10,6 +10,7 @@
 export function isAsked({ when }, target, givenTo) {
   return !when || [target, 'item'].some((place) => {
     const given = givenTo(when.criterion, place);
-    return !!given && !given.cannot_judge && [given.value].flat().some((value) => when.values.some((wanted) => String(wanted) === String(value)));
+    if (!given || given.cannot_judge || given.value === null) return false;
+    return [given.value].flat().some((value) => when.values.some((wanted) => String(wanted) === String(value)));
   });
 }
