@@ -29,4 +29,5 @@ export default [
       'prefer-const': 'error',
     },
   },
+  { files: ['tests/js/**/*.js'], languageOptions: { globals: globals.node }, rules: { 'no-console': 'off' } },
 ];

@@ -1,6 +1,6 @@
 """The kinds of criterion: what one decision of an annotator may be, and how its labels are validated.
 
-A new kind is two places: a class here, and its widget in `app/widgets/annotate/inputs/<kind>.js`; a test checks that
+A new kind is two places: a class here, and its widget in `app/widgets/criteria/<kind>.js`; a test checks that
 every kind has one.
 """
 

@@ -109,13 +109,16 @@ def check_step(
 
 
 def is_asked(criterion: Criterion, target: str, decided: Mapping[tuple[str, str], GivenLabel]) -> bool:
-    """Whether the criterion's condition holds for this target, by the labels decided so far (criterion, target)."""
+    """Whether the criterion's condition holds for this target, by the labels decided so far (criterion, target).
+
+    The browser has the same rule (app/widgets/criteria/when.js); tests/data/asked_when.json holds both to it.
+    """
     if criterion.when is None:
         return True
     wanted = {str(value) for value in criterion.when.values}
     for place in {(criterion.when.criterion, target), (criterion.when.criterion, "item")}:
         label = decided.get(place)
-        if label is not None and not label.cannot_judge:
+        if label is not None and label.value is not None and not label.cannot_judge:
             values = label.value if isinstance(label.value, list) else [label.value]
             if wanted & {str(value) for value in values}:
                 return True

@@ -13,8 +13,9 @@ from starlette.routing import Route
 
 from annotators.errors import NotFound
 from app.formulas import RENDERER, formula_renderer
+from app.palette import full_screen
 
-FOLDERS = {name: Path(__file__).parent / "widgets" / name for name in ("annotate", "adjudicate", "bar", "copying")}
+WIDGETS = Path(__file__).parent / "widgets"
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -22,6 +23,12 @@ TYPES = {
     ".png": "image/png",
     ".woff2": "font/woff2",
 }
+
+KINDS = "criteria/all.js"
+"""What is written here from the folder: it imports every kind of criterion, each of which registers itself."""
+
+PALETTE = "shared/palette.css"
+"""The colours of the full-screen pages (app/palette.py)."""
 
 KEEP = "private, max-age=31536000, immutable"
 ASK_AGAIN = "private, no-cache"
@@ -40,10 +47,10 @@ class Asset:
 @cache
 def assets() -> dict[str, Asset]:
     """Every file that may be served, by its path under /assets/: read once, so that nothing else can be reached."""
-    contents: dict[str, bytes] = {}
-    for name, folder in FOLDERS.items():
-        files = sorted(path for path in folder.rglob("*") if path.suffix in TYPES and path.is_file())
-        contents |= {f"{name}/{path.relative_to(folder).as_posix()}": path.read_bytes() for path in files}
+    files = sorted(path for path in WIDGETS.rglob("*") if path.suffix in TYPES and path.is_file())
+    contents = {path.relative_to(WIDGETS).as_posix(): path.read_bytes() for path in files}
+    contents[KINDS] = "".join(f"import './{path.name}';\n" for path in files if path.match("criteria/*.js")).encode()
+    contents[PALETTE] = full_screen().encode()
     renderer = formula_renderer()
     if renderer is not None:
         contents[RENDERER] = renderer
@@ -52,7 +59,7 @@ def assets() -> dict[str, Asset]:
 
 
 def asset_url(path: str) -> str:
-    """The address of an asset (`annotate/annotate.js`) that a browser may keep for ever; NotFound lists all."""
+    """The address of an asset (`annotate/main.js`) that a browser may keep for ever; NotFound lists all."""
     asset = assets().get(path)
     if asset is None:
         raise NotFound(f"There is no asset {path!r}. Known: {', '.join(sorted(assets()))}.")

@@ -101,7 +101,7 @@ def sign_out_page(*, name: str, person_id: int) -> HTMLResponse:
 def _waiting(person_id: int) -> str:
     """A script that says how much a person's outbox still holds; it leaves the number in `waiting`.
 
-    The outbox keeps it under `assay.outbox.1/PERSON/STUDY/…` (app/widgets/annotate/outbox.js).
+    The outbox keeps it under `assay.outbox.1/PERSON/STUDY/…` (app/widgets/shared/outbox.js).
     """
     return f"""
       const mine = (key) => key.startsWith({OUTBOX_PREFIX!r}) && key.split('/')[1] === '{person_id}';
@@ -164,8 +164,8 @@ def _style() -> str:
 
     return f"""
       {_font()}
-      :root {{ color-scheme: light dark; {declared("light")} --on-accent:#fff; }}
-      @media (prefers-color-scheme: dark) {{ :root {{ {declared("dark")} --on-accent:#10202c; }} }}
+      :root {{ color-scheme: light dark; {declared("light")} }}
+      @media (prefers-color-scheme: dark) {{ :root {{ {declared("dark")} }} }}
       * {{ box-sizing: border-box; }}
       body {{ margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px; background: var(--bg);
         color: var(--ink); font: 15px/1.5 "Source Sans", "Source Sans 3", "Segoe UI", system-ui, sans-serif; }}

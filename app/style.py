@@ -15,8 +15,7 @@ def style(theme: str | None) -> str:
     Streamlit sets the colour scheme on its app element only; menus and dialogs are drawn outside of it, so they get the
     theme (`light`, `dark` or not known yet) that the browser reported.
     """
-    named = f"{both_themes()} --assay-on-accent: light-dark(#fff, #10202c);"
-    return f"<style>:root {{ color-scheme: {theme or 'light dark'}; {named} }}\n{_STYLE}{CELLS}</style>"
+    return f"<style>:root {{ color-scheme: {theme or 'light dark'}; {both_themes()} }}\n{_STYLE}{CELLS}</style>"
 
 
 _STYLE = """

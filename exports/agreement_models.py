@@ -143,7 +143,7 @@ def confusion_plot(models: RaterModels, rater: int) -> alt.LayerChart | None:
         color=alt.Color("share:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), title="share", legend=None),
         tooltip=["true:N", "given:N", alt.Tooltip("share:Q", format=".1%")],
     )
-    dark = alt.condition("datum.share > 0.55", alt.value("#ffffff"), alt.value("#10202c"))
+    dark = alt.condition("datum.share > 0.55", alt.value(charts.ON_DARK), alt.value(charts.ON_LIGHT))
     words = base.mark_text().encode(text=alt.Text("share:Q", format=".2f"), color=dark)
     layered: alt.LayerChart = (tiles + words).properties(height=alt.Step(44))
     return layered

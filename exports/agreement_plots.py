@@ -201,7 +201,7 @@ def _with_numbers(
     tiles: alt.Chart, base: alt.Chart, field: str, form: str, *, middle: float, many: bool
 ) -> alt.LayerChart:
     """The number on each tile, light on the dark ones; left out where there are too many to read."""
-    dark = alt.condition(f"datum.{field} > {middle}", alt.value("#ffffff"), alt.value("#10202c"))
+    dark = alt.condition(f"datum.{field} > {middle}", alt.value(charts.ON_DARK), alt.value(charts.ON_LIGHT))
     words = base.mark_text(fontSize=0 if many else 12).encode(text=alt.Text(f"{field}:Q", format=form), color=dark)
     layered: alt.LayerChart = (tiles + words).properties(height=alt.Step(16 if many else 44))
     return layered

@@ -105,7 +105,7 @@ def _tiles(counts: Mapping[tuple[str, str], int], people: Sequence[str], human: 
         color=alt.Color("n:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None),
         tooltip=["people:N", "said:N", alt.Tooltip("n:Q", format=",d")],
     )
-    dark = alt.condition(alt.datum.n > 0.55 * most, alt.value("#ffffff"), alt.value("#10202c"))
+    dark = alt.condition(alt.datum.n > 0.55 * most, alt.value(charts.ON_DARK), alt.value(charts.ON_LIGHT))
     words = base.mark_text(fontSize=14).encode(text=alt.Text("n:Q", format=",d"), color=dark)
     layered: alt.LayerChart = (tiles + words).properties(height=alt.Step(64 if len(people) < 4 else 34))
     return layered

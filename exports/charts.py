@@ -24,6 +24,9 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e3b505", "#56b4e9", "#7
 DISAGREE, NEUTRAL, AGREE = "#d55e00", "#9aa3ad", "#0072b2"
 """The ends and the middle of a scale from one pole to the other."""
 
+ON_DARK, ON_LIGHT = "#ffffff", "#10202c"
+"""Words over a strong and over a faint colour."""
+
 TICKS = 3
 """What the drawing library is asked for: it draws up to 1.6 times as many round steps, so six ticks at most."""
 

@@ -53,6 +53,15 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def node() -> str:
+    """Node, which runs what of the JavaScript needs no browser; CI has to have it."""
+    found = shutil.which("node")
+    if found is None and IN_CI:
+        pytest.fail("node is not installed, which CI must have")
+    return found or pytest.skip("node is not installed, so the JavaScript is not tried by itself")
+
+
+@pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty migrated SQLite database, copied for each test."""
     path = tmp_path_factory.mktemp("template") / "assay.db"

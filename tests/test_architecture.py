@@ -93,13 +93,6 @@ def test_every_dependency_has_its_reason_in_contributing() -> None:
         assert f"`{package}`" in words, f"CONTRIBUTING.md does not say why {package} is used"
 
 
-def test_every_kind_of_criterion_has_its_widget() -> None:
-    from annotators.criteria import KINDS
-
-    widgets = {path.stem for path in (ROOT / "app" / "widgets" / "annotate" / "inputs").glob("*.js")}
-    assert set(KINDS) <= widgets
-
-
 def test_nothing_names_a_path_or_a_host_of_the_machine_it_was_made_on() -> None:
     suspects = re.compile(r"/work/|/root/|/opt/pypi|file:///opt")
     for path in [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]:

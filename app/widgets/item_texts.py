@@ -15,7 +15,7 @@ _texts = st.components.v2.component(
     "assay_texts",
     js=f"""
 export default async function (component) {{
-  const page = await import(new URL('{asset_url("annotate/texts/page.js")}', location.origin));
+  const page = await import(new URL('{asset_url("texts/page.js")}', location.origin));
   return page.mount(component);
 }}
 """,

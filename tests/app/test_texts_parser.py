@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import IN_CI, ROOT
+from tests.conftest import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
-SCRIPT = Path(__file__).parent / "parse_texts.mjs"
+SCRIPT = ROOT / "tests" / "js" / "parse_texts.js"
 TAGS = re.compile(r"</?(?:table|thead|tbody|tfoot|tr|td|th|sub|sup)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 WORDS = re.compile(r"[^\W_]+")
 
@@ -40,12 +38,7 @@ Parse = Callable[[str], Parsed]
 
 
 @pytest.fixture(scope="module")
-def parse() -> Iterator[Parse]:
-    node = shutil.which("node")
-    if node is None:
-        if IN_CI:
-            pytest.fail("node is not installed, which CI must have")
-        pytest.skip("no node found, so the parser is not tried by itself")
+def parse(node: str) -> Iterator[Parse]:
     with subprocess.Popen([node, str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
 
         def parsed(text: str) -> Parsed:

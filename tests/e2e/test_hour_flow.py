@@ -341,27 +341,6 @@ def test_a_break_is_suggested_between_items_takes_no_keys_and_can_be_switched_of
     expect(page.get_by_label("Suggest a break")).to_have_value("0")
 
 
-def test_a_rest_of_five_minutes_is_a_break(scene: Scene, new_page: NewPage) -> None:
-    server = scene.server
-    set_preference(server.db, actor_named(server.db, "chloe"), "break_after", value=25)
-    page = new_page()
-    page.clock.install()
-    sign_in(page, server, "chloe")
-    page.goto(scene.address())
-    wait_for_step(page, "Question alone")
-    page.keyboard.press("Shift")
-    work_for(page, 20)
-    page.clock.fast_forward("06:00")
-    page.keyboard.press("Shift")
-    work_for(page, 8)
-    answer_first_step(page)
-    expect(page.get_by_test_id("break")).to_be_hidden()
-    work_for(page, 20)
-    answer_second_step(page)
-    expect(page.get_by_test_id("break")).to_be_visible()
-    set_preference(server.db, actor_named(server.db, "chloe"), "break_after", value=None)
-
-
 def test_the_account_page_sets_when_a_break_is_suggested(scene: Scene, new_page: NewPage) -> None:
     page = new_page()
     sign_in(page, scene.server, "ada")

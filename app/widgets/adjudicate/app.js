@@ -1,28 +1,24 @@
 /** State and flow of the adjudicator's page: shows one dispute after the other, hands decisions to the outbox. */
 
-import { pauseAfter, Refused, SignedOut, troubleOf } from '../annotate/api.js';
-import { Keys } from '../annotate/keys.js';
-import { freshId, Outbox } from '../annotate/outbox.js';
-import { Page } from '../annotate/page.js';
-import { Preferences } from '../annotate/preferences.js';
-import { Screens } from '../annotate/screens.js';
-import { Shell } from '../annotate/shell.js';
-import { Ahead } from './ahead.js';
-import { Api } from './api.js';
+import { pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
+import { Keys } from '../shared/keys.js';
+import { freshId, Outbox } from '../shared/outbox.js';
+import { Page } from '../frame/page.js';
+import { Preferences } from '../shared/preferences.js';
+import { Screens } from '../frame/screens.js';
+import { Shell } from '../frame/shell.js';
+import { TopLine } from '../frame/top_line.js';
+import { Ahead, Api } from './api.js';
 import { Decisions, HalfDecisions } from './decisions.js';
 import { Desk } from './desk.js';
-import { News } from './news.js';
+import { News } from '../frame/news.js';
 import { itemName } from './panel.js';
 import { Queue } from './queue.js';
 import { Status } from './status.js';
 import { SCREENS, WORDS } from './text.js';
-import { TopLine } from './top_line.js';
 
-/** @typedef {import('./types.js').Answer} Answer */
-/** @typedef {import('./types.js').Dispute} Dispute */
-/** @typedef {import('./types.js').Settlement} Settlement */
 /** @typedef {import('./decisions.js').Kept} Kept */
-/** @typedef {import('../annotate/outbox.js').Entry<Settlement>} Entry */
+/** @typedef {import('../shared/outbox.js').Entry<Settlement>} Entry */
 /**
  * @typedef {{study: number, person: string, project: string, home: string, sign_in: string, keys: Record<string, [string, string]>,
  *   preferences?: Record<string, unknown>}} Options
@@ -32,6 +28,8 @@ const AHEAD = 2; // items that are fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
 const RETRY = 3000; // milliseconds until what could not be fetched is asked for again
 
+const TOP_LINE = { progress: WORDS.progress, of: WORDS.of, kept: 'kept', keptAt: WORDS.kept, notSavedTitle: WORDS.notSavedTitle };
+
 /** @extends {Page<Desk>} */
 export class App extends Page {
   /** @param {Options} options */
@@ -40,11 +38,12 @@ export class App extends Page {
     super(new Shell(new URL('adjudicate.css', import.meta.url).href, 'adjudicate'), new Preferences(person, options.preferences));
     this.options = options;
     this.api = new Api(study);
-    this.outbox = /** @type {Outbox<Settlement, Answer>} */ (Outbox.of(person, `disputes-${study}`, this.api));
+    this.outbox = /** @type {Outbox<Settlement, SettlementAnswer>} */ (Outbox.of(person, `disputes-${study}`, this.api));
     this.half = new HalfDecisions(person, study);
     this.queue = new Queue(person, study);
     this.ahead = new Ahead(this.api);
-    this.topLine = new TopLine(options, (action) => this.act(action));
+    this.topLine = new TopLine(TOP_LINE, home, (action) => this.act(action));
+    this.topLine.project.textContent = options.project;
     this.news = new News();
     this.shell.top.append(this.topLine.element, this.news.element);
     this.screens = new Screens(this.shell, {
@@ -57,7 +56,7 @@ export class App extends Page {
       },
     }, SCREENS);
     this.status = new Status(this.topLine, this.outbox);
-    /** @type {import('./types.js').Queue | null} */
+    /** @type {Disputes | null} */
     this.work = null;
     /** @type {Decisions | null} about the item on the screen */
     this.decisions = null;
@@ -112,7 +111,7 @@ export class App extends Page {
     else if (!judgement.act(action)) this.viewer?.act(action);
   }
 
-  /** @param {import('./types.js').Queue} work */
+  /** @param {Disputes} work */
   #begin(work) {
     // A study's protocol never changes, and its labels have the person's keys by now.
     this.work = this.work ? { ...work, study: this.work.study } : work;
@@ -121,7 +120,7 @@ export class App extends Page {
     this.status.trouble = null;
     this.screens.signedIn();
     this.keys ??= new Keys(this.options.keys, work.study.protocol, this.preferences, 'adjudication_keys');
-    this.topLine.show(work, this.keys);
+    this.#showTopLine(this.keys);
     if (!this.desk) this.#build(this.keys);
     this.queue.refill(work.queue.map((one) => one.study_item_id), this.outbox.entries.map((entry) => entry.body.study_item));
     this.screens.refused(this.outbox.refused);
@@ -130,16 +129,22 @@ export class App extends Page {
     else if (!this.decisions) void this.#show(this.queue.current);
   }
 
+  /** @param {Keys} keys */
+  #showTopLine(keys) {
+    const { study, person } = /** @type {Disputes} */ (this.work);
+    this.topLine.show({ project: this.options.project, study: WORDS.title(study.protocol.title), title: study.name, person: person.name }, keys);
+  }
+
   /** Builds what is on the screen while an item is. @param {Keys} keys */
   #build(keys) {
-    const work = /** @type {import('./types.js').Queue} */ (this.work);
+    const work = /** @type {Disputes} */ (this.work);
     this.desk?.dispose();
     this.desk = new Desk(this.shell, keys, work.study.protocol, {
       act: (action) => this.act(action),
       change: () => this.#changed(),
       keys: () => {
         this.#build(keys);
-        this.topLine.show(work, keys);
+        this.#showTopLine(keys);
         if (this.decisions) this.desk?.put(this.decisions);
       },
     });
@@ -191,7 +196,7 @@ export class App extends Page {
 
   /** @param {Dispute} dispute @param {boolean} again it was settled before @param {Kept | null} kept */
   #open(dispute, again, kept) {
-    const { study } = /** @type {import('./types.js').Queue} */ (this.work);
+    const { study } = /** @type {Disputes} */ (this.work);
     const decisions = new Decisions(dispute, study.protocol, again, kept);
     this.decisions = decisions;
     this.busy = false;
@@ -316,7 +321,7 @@ export class App extends Page {
     return true;
   }
 
-  /** @param {Entry} entry @param {Answer} answer */
+  /** @param {Entry} entry @param {SettlementAnswer} answer */
   #acknowledged(entry, answer) {
     if (!this.work) return;
     this.fresh = false;

@@ -1,15 +1,11 @@
 /** The decisions about one item: what is given, what is needed, what goes against a majority, what is still missing. */
 
-import { kindOf } from '../annotate/inputs/index.js';
-import { freshId } from '../annotate/outbox.js';
-import { keys, read, remove, write } from '../annotate/storage.js';
-import { ballot, imageKeys, unitsOf } from './units.js';
+import { kindOf } from '../criteria/kinds.js';
+import { isAsked } from '../criteria/when.js';
+import { freshId } from '../shared/outbox.js';
+import { keys, read, remove, write } from '../shared/storage.js';
+import { ballot, imageKeys, rekeyed, unitsOf } from './units.js';
 
-/** @typedef {import('./types.js').Dispute} Dispute */
-/** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('./types.js').Value} Value */
-/** @typedef {import('./types.js').SentDecision} SentDecision */
-/** @typedef {import('./types.js').Settlement} Settlement */
 /** @typedef {{value: Value | null, reason: string}} Decision */
 /** @typedef {{uid: string, decisions: {criterion: string, target: string, value: Value | null, reason: string | null}[]}} Kept */
 
@@ -19,7 +15,7 @@ const KEPT = 30 * 24 * 3600_000; // milliseconds a half decision is kept
 export class Decisions {
   /**
    * @param {Dispute} dispute
-   * @param {import('./types.js').Protocol} protocol
+   * @param {Protocol} protocol
    * @param {boolean} again it was settled before
    * @param {Kept | null} kept what was decided so far
    */
@@ -38,24 +34,24 @@ export class Decisions {
     this.opened = new Set();
     if (again && !kept) {
       for (const unit of this.units) {
-        if (unit.decided !== null) this.given.set(unit.id, { value: asControl(unit.decided, unit), reason: '' });
+        if (unit.decided !== null) this.given.set(unit.id, { value: unit.decided, reason: '' });
       }
     }
     for (const { criterion, target, value, reason } of kept?.decisions ?? []) {
       const unit = this.byId.get(`${criterion} ${target}`);
-      if (unit) this.given.set(unit.id, { value: this.#shown(value, unit), reason: reason ?? '' });
+      if (unit) this.given.set(unit.id, { value: rekeyed(value, unit.criterion, this.images), reason: reason ?? '' });
     }
     for (const id of this.given.keys()) {
       if (!this.byId.get(id)?.disputed) this.opened.add(id);
     }
   }
 
-  /** @param {Unit} unit @returns {Decision} */
+  /** @param {VotedUnit} unit @returns {Decision} */
   of(unit) {
     return this.given.get(unit.id) ?? { value: null, reason: '' };
   }
 
-  /** @param {Unit} unit @param {Partial<Decision>} change */
+  /** @param {VotedUnit} unit @param {Partial<Decision>} change */
   set(unit, change) {
     this.touched = true;
     const decision = { ...this.of(unit), ...change };
@@ -63,45 +59,45 @@ export class Decisions {
     else this.given.set(unit.id, decision);
   }
 
-  /** Takes a decision back; a settled unit is settled by its votes again. @param {Unit} unit */
+  /** Takes a decision back; a settled unit is settled by its votes again. @param {VotedUnit} unit */
   clear(unit) {
     this.touched = true;
     this.given.delete(unit.id);
     this.opened.delete(unit.id);
   }
 
-  /** Whether it can be decided at all: texts are each annotator's own. @param {Unit} unit */
+  /** Whether it can be decided at all: texts are each annotator's own. @param {VotedUnit} unit */
   decidable(unit) {
-    return unit.criterion.scale !== 'text';
+    return kindOf(unit.criterion).compared;
   }
 
-  /** Whether the control is there: the unit is disputed, or the adjudicator wants to decide it. @param {Unit} unit */
+  /** Whether the control is there: the unit is disputed, or the adjudicator wants to decide it. @param {VotedUnit} unit */
   open(unit) {
     return this.decidable(unit) && (unit.disputed || this.opened.has(unit.id) || this.#askedNow(unit));
   }
 
-  /** Whether the item cannot be settled without a decision on it. @param {Unit} unit */
+  /** Whether the item cannot be settled without a decision on it. @param {VotedUnit} unit */
   needed(unit) {
     return this.decidable(unit) && (unit.disputed || this.#askedNow(unit));
   }
 
-  /** Whether the decision goes against what most annotators said. @param {Unit} unit */
+  /** Whether the decision goes against what most annotators said. @param {VotedUnit} unit */
   overrules(unit) {
     const { value } = this.of(unit);
-    return value !== null && unit.majority !== null && ballot(value) !== ballot(asControl(unit.majority, unit));
+    return value !== null && unit.majority !== null && ballot(value) !== ballot(unit.majority);
   }
 
-  /** What is wrong with a value, in words, or null. @param {Unit} unit */
+  /** What is wrong with a value, in words, or null. @param {VotedUnit} unit */
   problem(unit) {
     return kindOf(unit.criterion).problem(this.of(unit).value, unit.criterion);
   }
 
-  /** Whether there is a valid value. @param {Unit} unit */
+  /** Whether there is a valid value. @param {VotedUnit} unit */
   decided(unit) {
     return kindOf(unit.criterion).complete(this.of(unit).value, unit.criterion, this.item) && this.problem(unit) === null;
   }
 
-  /** Whether a reason is needed and not there. @param {Unit} unit */
+  /** Whether a reason is needed and not there. @param {VotedUnit} unit */
   lacksReason(unit) {
     return this.overrules(unit) && !this.of(unit).reason.trim();
   }
@@ -117,7 +113,7 @@ export class Decisions {
     return this.missing().filter((unit) => this.decided(unit));
   }
 
-  /** The unit to go to after this one: the next below it without a decision, else the first; null when only reasons are missing, or nothing. @param {Unit | null} unit */
+  /** The unit to go to after this one: the next below it without a decision, else the first; null when only reasons are missing, or nothing. @param {VotedUnit | null} unit */
   next(unit) {
     const missing = this.missing().filter((one) => !this.decided(one));
     const from = unit ? this.units.indexOf(unit) : -1;
@@ -139,38 +135,17 @@ export class Decisions {
     const stored = new Map([...this.images ?? []].map(([key, shown]) => [shown, key]));
     return this.units.filter((unit) => this.given.has(unit.id)).map((unit) => {
       const { value, reason } = this.of(unit);
-      const order = unit.criterion.scale === 'ranking';
-      const plain = order && typeof value === 'string' ? /** @type {string[]} */ (JSON.parse(value)) : value;
-      return {
-        criterion: unit.criterion.name, target: unit.stored, reason: reason.trim() || null,
-        value: order && Array.isArray(plain) && this.images ? plain.map((key) => stored.get(key) ?? key) : plain,
-      };
+      return { criterion: unit.criterion.name, target: unit.stored, reason: reason.trim() || null, value: rekeyed(value, unit.criterion, stored) };
     });
   }
 
-  /** A stored value as the control has it. @param {Value | null} value @param {Unit} unit */
-  #shown(value, unit) {
-    const order = unit.criterion.scale === 'ranking' && Array.isArray(value);
-    return asControl(order ? value.map((key) => this.images?.get(key) ?? key) : value, unit);
-  }
-
-  /** Whether the adjudicator's own decision on its condition makes a unit asked that only a few were asked. @param {Unit} unit @returns {boolean} */
+  /** Whether the adjudicator's own decision on its condition makes a unit asked that only a few were asked. @param {VotedUnit} unit @returns {boolean} */
   #askedNow(unit) {
-    const { when } = unit.criterion;
-    if (!when || unit.outcome !== 'open') return false;
-    for (const target of new Set([unit.stored, 'item', 'pair'])) {
-      const other = this.byId.get(`${when.criterion} ${target}`);
-      const value = other && this.decided(other) ? this.of(other).value : null;
-      if (value === null) continue;
-      return [value].flat().some((one) => when.values.some((wanted) => String(wanted) === String(one)));
-    }
-    return false;
+    return !!unit.criterion.when && unit.outcome === 'open' && isAsked(unit.criterion, unit.stored, (criterion, target) => {
+      const other = this.byId.get(`${criterion} ${target}`);
+      return other && this.decided(other) ? { value: this.of(other).value, cannot_judge: false } : null;
+    });
   }
-}
-
-/** An order that is one of several given ones is chosen by its text. @param {Value | null} value @param {Unit} unit @returns {Value | null} */
-export function asControl(value, unit) {
-  return unit.criterion.kind === 'choice' && Array.isArray(value) ? JSON.stringify(value) : value;
 }
 
 /** Half decisions, kept in this browser until they are settled. */

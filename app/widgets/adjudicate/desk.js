@@ -1,23 +1,20 @@
 /** What is on the screen while an item is: viewer, decisions, guidelines and the sheet of keys, working together. */
 
-import { Guidelines } from '../annotate/guidelines.js';
-import { KeySheet } from '../annotate/key_sheet.js';
-import { targetKeys } from '../annotate/rows.js';
-import { Texts } from '../annotate/texts/texts.js';
-import { hasEvidence, Viewer } from '../annotate/viewer.js';
+import { Desk as Common } from '../frame/desk.js';
+import { hasEvidence, Viewer } from '../viewer/viewer.js';
 import { Panel } from './panel.js';
 import { MarksLine, marksOf } from './rationales.js';
 import { WORDS } from './text.js';
 
-/** @typedef {import('./types.js').Protocol} Protocol */
 /** @typedef {import('./decisions.js').Decisions} Decisions */
 
 const CROWD = 3; // annotators that fit beside each other in the usual width
 
-export class Desk {
+/** @extends {Common<Panel>} */
+export class Desk extends Common {
   /**
-   * @param {import('../annotate/shell.js').Shell} shell
-   * @param {import('../annotate/keys.js').Keys} keys
+   * @param {import('../frame/shell.js').Shell} shell
+   * @param {import('../shared/keys.js').Keys} keys
    * @param {Protocol} protocol
    * @param {object} on
    * @param {(action: string) => void} on.act
@@ -25,23 +22,15 @@ export class Desk {
    * @param {() => void} on.keys a key was changed: the desk has to be built again
    */
   constructor(shell, keys, protocol, on) {
-    this.shell = shell;
-    this.protocol = protocol;
+    super(shell, keys, protocol, on.keys, { heading: WORDS.labelKeys });
     /** @type {Decisions | null} what the viewer shows */
     this.decisions = null;
-    this.texts = new Texts(keys.preferences, keys.of('raw_text'));
     this.viewer = new Viewer(keys, { unit: (unit) => this.judgement.goToUnit(unit), page: () => undefined }, this.texts);
     this.marks = new MarksLine((marks) => this.viewer.pages.setMarks(marks));
     this.viewer.view.append(this.marks.element);
-    this.judgement = new Panel(keys, { change: on.change, current: (unit) => this.#look(unit.target), action: on.act }, this.texts);
+    this.judgement = new Panel(keys, { change: on.change, current: (unit) => this.look(this.decisions?.item, unit.target), action: on.act }, this.texts);
     this.texts.roots = [this.judgement.text, this.viewer.element];
     this.texts.onchange = () => this.judgement.markClaim();
-    this.guidelines = new Guidelines(protocol, () => this.toggleGuidelines());
-    this.keySheet = new KeySheet(keys, (changed) => {
-      if (changed) on.keys();
-      else this.judgement.focus();
-    }, WORDS.labelKeys);
-    shell.root.append(this.keySheet.element);
   }
 
   /** Puts an item and what is decided about it on the screen. @param {Decisions} decisions */
@@ -61,28 +50,7 @@ export class Desk {
     judgement.focus();
   }
 
-  toggleGuidelines() {
-    const { guidelines, shell } = this;
-    if (!guidelines.element.isConnected) shell.stage.append(guidelines.element);
-    guidelines.toggle();
-    this.judgement.focus();
-  }
-
   showKeys() {
     this.keySheet.show(this.protocol.criteria);
-  }
-
-  dispose() {
-    this.viewer.dispose();
-    this.judgement.dispose();
-    this.keySheet.element.remove();
-  }
-
-  /** The viewer shows what the current unit is about. @param {string} target */
-  #look(target) {
-    const { evidence, document, page } = targetKeys(target);
-    if (!this.decisions || !hasEvidence(this.decisions.item)) return;
-    if (evidence && this.viewer.unit?.key !== evidence) this.viewer.showUnit(evidence);
-    else if (document && page) this.viewer.showPage(document, page);
   }
 }

@@ -1,43 +1,40 @@
 /** The right side: what was judged, the table of labels and decisions, remarks, and the footer. */
 
-import { attribute, button, h, shorten } from '../annotate/dom.js';
-import { foundIn } from '../annotate/found_phrases.js';
-import { foldLong } from '../annotate/long_texts.js';
-import { markClaim, reading } from '../annotate/reading.js';
-import { targetKeys } from '../annotate/rows.js';
-import { otherScores } from '../annotate/score_value.js';
-import { Side } from '../annotate/side.js';
-import { TEXT } from '../annotate/text.js';
+import { attribute, button, h, shorten } from '../shared/dom.js';
+import { foundIn } from '../reading/counted_phrases.js';
+import { foldLong, markClaim, reading } from '../reading/reading.js';
+import { targetKeys } from '../shared/targets.js';
+import { otherScores } from '../reading/score_value.js';
+import { Side } from '../reading/side.js';
+import { TEXT } from '../shared/text.js';
 import { unitTitle } from './row.js';
 import { Table } from './table.js';
 import { WORDS } from './text.js';
 
-/** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('./types.js').Value} Value */
 /** @typedef {import('./decisions.js').Decisions} Decisions */
 
 const NAMED = 4; // units that are named when something is missing
 
+/** @extends {Side<VotedUnit>} */
 export class Panel extends Side {
   /**
-   * @param {import('../annotate/keys.js').Keys} keys
+   * @param {import('../shared/keys.js').Keys} keys
    * @param {object} on
    * @param {() => void} on.change something was decided
-   * @param {(unit: Unit) => void} on.current another unit is the current one
+   * @param {(unit: VotedUnit) => void} on.current another unit is the current one
    * @param {(action: string) => void} on.action a button of the footer
-   * @param {import('../annotate/texts/texts.js').Texts} texts
+   * @param {import('../texts/texts.js').Texts} texts
    */
   constructor(keys, on, texts) {
-    super({ name: WORDS.decisions, testid: 'dispute', keys, act: on.action, shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
-    this.keys = keys;
-    this.texts = texts;
+    super({ name: WORDS.decisions, testid: 'dispute', keys, act: on.action, texts, shape: 'decisions', placeShape: 'units-place', partsShape: 'units-parts' });
     this.on = on;
     /** @type {Decisions | null} */
     this.decisions = null;
     /** @type {Table | null} */
     this.table = null;
-    /** @type {Unit | null} */
+    /** @type {VotedUnit | null} */
     this.unit = null;
+    this.actions = { reason: () => this.writeReason() };
     const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => on.action(name),
       { key: keys.of(name), testid: name, hint: keys.title(name) });
     this.settle = button(WORDS.settle, () => on.action('settle'), { key: keys.of('settle'), class: 'btn pri', testid: 'settle' });
@@ -85,7 +82,7 @@ export class Panel extends Side {
     this.go(decisions.next(null) ?? decisions.units.find((unit) => unit.disputed) ?? decisions.units[0] ?? null);
   }
 
-  /** Makes a unit the current one. @param {Unit | null} unit */
+  /** Makes a unit the current one. @param {VotedUnit | null} unit */
   go(unit) {
     this.#select(unit);
     const row = this.row;
@@ -119,34 +116,13 @@ export class Panel extends Side {
     return row.input?.key(key) ?? false;
   }
 
-  /** Moves among units, or among the labels of one. @param {'above' | 'below' | 'left' | 'right'} where */
-  move(where) {
-    if (where === 'left' || where === 'right') {
-      // The first press shows which label has the focus.
-      const by = this.quiet ? 0 : (where === 'right' ? 1 : -1);
-      this.quiet = false;
-      this.row?.input?.move?.(by);
-      return;
-    }
-    const units = this.table?.visible() ?? [];
-    const at = this.unit ? units.indexOf(this.unit) : -1;
-    const next = units[Math.max(0, Math.min(units.length - 1, at + (where === 'below' ? 1 : -1)))];
-    if (next) this.go(next);
+  get ways() {
+    return { all: this.table?.visible() ?? [], at: this.unit };
   }
 
-  /** Does what an action of the decisions says; false when it is none. @param {string} action */
-  act(action) {
-    const actions = /** @type {Record<string, () => void>} */ ({
-      reason: () => this.writeReason(),
-      clear: () => this.clear(),
-      raw_text: () => this.texts.toggle(),
-      previous_criterion: () => this.move('above'),
-      next_criterion: () => this.move('below'),
-      previous_label: () => this.move('left'),
-      next_label: () => this.move('right'),
-    });
-    actions[action]?.();
-    return action in actions || this.read(action);
+  /** @param {VotedUnit} unit */
+  goTo(unit) {
+    this.go(unit);
   }
 
   /** Takes the current decision back. */
@@ -193,7 +169,7 @@ export class Panel extends Side {
 
   /** Makes the row about an evidence unit the current one, if there is one. @param {string} evidence */
   goToUnit(evidence) {
-    const about = (/** @type {Unit} */ unit) => targetKeys(unit.target).evidence === evidence;
+    const about = (/** @type {VotedUnit} */ unit) => targetKeys(unit.target).evidence === evidence;
     if (!this.decisions || (this.unit && about(this.unit))) return;
     const claim = this.unit ? targetKeys(this.unit.target).claim : undefined;
     const units = this.decisions.units.filter(about);
@@ -201,7 +177,7 @@ export class Panel extends Side {
     if (unit) this.go(unit);
   }
 
-  /** @param {Unit | null} unit */
+  /** @param {VotedUnit | null} unit */
   #select(unit) {
     const before = this.unit;
     this.unit = unit;
@@ -222,7 +198,7 @@ export class Panel extends Side {
     return this.unit ? this.table?.rowOf.get(this.unit) ?? null : null;
   }
 
-  /** @param {Unit} unit @param {Value | null} value @param {boolean} done */
+  /** @param {VotedUnit} unit @param {Value | null} value @param {boolean} done */
   #give(unit, value, done) {
     const { decisions } = this;
     if (!decisions) return;
@@ -233,7 +209,7 @@ export class Panel extends Side {
     this.#advance(unit);
   }
 
-  /** @param {Unit} unit */
+  /** @param {VotedUnit} unit */
   #open(unit) {
     if (!this.decisions || this.decisions.dispute.allowed) return;
     this.decisions.opened.add(unit.id);
@@ -245,7 +221,7 @@ export class Panel extends Side {
    * Goes on to the next decision. A reason that this one wants is asked for where it stands; the focus goes there only
    * when the adjudicator does, so that the next key decides the next unit.
    *
-   * @param {Unit} unit
+   * @param {VotedUnit} unit
    */
   #advance(unit) {
     const { decisions } = this;
@@ -255,7 +231,7 @@ export class Panel extends Side {
     if (!next && unreasoned) this.say(WORDS.reasonsLeft(unreasoned, this.keys.of('settle')));
   }
 
-  /** The reason of a decision is written: on to what is missing, and when nothing is, the item is settled. @param {Unit} unit */
+  /** The reason of a decision is written: on to what is missing, and when nothing is, the item is settled. @param {VotedUnit} unit */
   #reasoned(unit) {
     const { decisions } = this;
     if (!decisions) return;
@@ -292,7 +268,7 @@ export class Panel extends Side {
   }
 }
 
-/** A short name of an item, for messages about it. @param {import('./types.js').Presentation} item */
+/** A short name of an item, for messages about it. @param {Presentation} item */
 export function itemName(item) {
   return shorten(item.question ?? item.answer ?? '', 80);
 }

@@ -1,8 +1,6 @@
 /** Which disputes are left, in which order, and which were settled here. No DOM, no requests. */
 
-import { read, write } from '../annotate/storage.js';
-
-/** @typedef {import('./types.js').Settlement} Settlement */
+import { read, write } from '../shared/storage.js';
 
 const REMEMBERED = 30; // settled items that can be opened again
 

@@ -1,22 +1,20 @@
 /** What the annotators marked as support: boxes on the pages in their colours, and the line that says whose they are. */
 
-import { attribute, h, keepFocus } from '../annotate/dom.js';
+import { valueWords } from '../criteria/kinds.js';
+import { attribute, h, keepFocus } from '../shared/dom.js';
 import { WORDS } from './text.js';
-import { valueTitle } from './units.js';
 
-/** @typedef {import('./types.js').Dispute} Dispute */
-/** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('../annotate/boxes.js').PageMark} PageMark */
+/** @typedef {import('../viewer/pages/boxes.js').PageMark} PageMark */
 
-const COLOURS = ['#2f7a4f', '#a4572a', '#7a4f9a', '#8a6d00', '#0f7480', '#9d2f5d']; // on white pages, under white words
+const COLOURS = 6; // in viewer.css
 
 /** The colour of an annotator. @param {string} rater @param {string[]} raters */
-export const colourOf = (rater, raters) => COLOURS[Math.max(0, raters.indexOf(rater)) % COLOURS.length];
+export const colourOf = (rater, raters) => `var(--rater-${(Math.max(0, raters.indexOf(rater)) % COLOURS) + 1})`;
 
-/** The boxes of all annotators; the same box of several is drawn once, with all their names. @param {Dispute} dispute @param {Unit[]} units @returns {PageMark[]} */
+/** The boxes of all annotators; the same box of several is drawn once, with all their names. @param {Dispute} dispute @param {VotedUnit[]} units @returns {PageMark[]} */
 export function marksOf(dispute, units) {
   const documents = dispute.presentation.documents ?? [];
-  /** @type {Map<string, {document: number, page: number, boxes: import('../annotate/types.js').Box[], raters: Set<string>, about: Set<string>}>} */
+  /** @type {Map<string, {document: number, page: number, boxes: Box[], raters: Set<string>, about: Set<string>}>} */
   const places = new Map();
   for (const unit of units) {
     for (const vote of unit.votes) {
@@ -27,7 +25,7 @@ export function marksOf(dispute, units) {
         const place = `${found.id} ${page} ${drawn.flat().map((one) => one.toFixed(3)).join(' ')}`;
         const mark = places.get(place) ?? { document: found.id, page, boxes: drawn, raters: new Set(), about: new Set() };
         mark.raters.add(vote.rater);
-        mark.about.add(`${unit.criterion.title}: ${valueTitle(vote.value, unit.criterion)}`);
+        mark.about.add(`${unit.criterion.title}: ${valueWords(vote.value, unit.criterion)}`);
         places.set(place, mark);
       }
     }

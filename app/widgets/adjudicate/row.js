@@ -1,41 +1,38 @@
 /** One row of the table: what is decided, the labels of all annotators side by side, and the decision. */
 
-import { onEnter } from '../annotate/dock.js';
-import { attribute, button, h, keepFocus, keycap } from '../annotate/dom.js';
-import { kindOf } from '../annotate/inputs/index.js';
-import { cellTitle } from '../annotate/rows.js';
-import { scoreOf, scoreParts } from '../annotate/score_value.js';
+import { onEnter } from '../shared/dock.js';
+import { attribute, button, h, keepFocus, keycap } from '../shared/dom.js';
+import { kindOf, valueWords } from '../criteria/kinds.js';
+import { cellTitle } from '../shared/targets.js';
+import { scoreOf, scoreParts } from '../reading/score_value.js';
 import { WORDS } from './text.js';
-import { about, division, isOdd, outcomeWords, valueTitle } from './units.js';
+import { about, division, isOdd, outcomeWords } from './units.js';
 
 const NAMED = 12; // folded units that are named
 
-/** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('./types.js').Vote} Vote */
-/** @typedef {import('./types.js').Value} Value */
 /**
  * @typedef {object} Panel what rows ask of the panel they are in
  * @property {import('./decisions.js').Decisions} decisions
- * @property {(unit: Unit, value: Value | null, done: boolean) => void} give
- * @property {(unit: Unit, reason: string) => void} reason
- * @property {(unit: Unit) => void} pick the adjudicator points at a row
- * @property {(unit: Unit) => void} open the adjudicator wants to decide a settled unit
- * @property {(unit: Unit) => void} done a reason is written
+ * @property {(unit: VotedUnit, value: Value | null, done: boolean) => void} give
+ * @property {(unit: VotedUnit, reason: string) => void} reason
+ * @property {(unit: VotedUnit) => void} pick the adjudicator points at a row
+ * @property {(unit: VotedUnit) => void} open the adjudicator wants to decide a settled unit
+ * @property {(unit: VotedUnit) => void} done a reason is written
  * @property {string} reasonKey the key that goes to the reason
  */
 
-/** A unit in words: its criterion and, in brackets, what it is about. @param {Unit} unit @param {import('./types.js').Presentation} item */
+/** A unit in words: its criterion and, in brackets, what it is about. @param {VotedUnit} unit @param {Presentation} item */
 export const unitTitle = (unit, item) => cellTitle({ id: unit.id, criterion: unit.criterion, target: unit.target }, item);
 
 export class Row {
-  /** @param {Unit} unit @param {Panel} panel @param {boolean} grouped its criterion is named above it */
+  /** @param {VotedUnit} unit @param {Panel} panel @param {boolean} grouped its criterion is named above it */
   constructor(unit, panel, grouped) {
     this.unit = unit;
     this.panel = panel;
     const { decisions } = panel;
     const { raters } = decisions.dispute;
     this.name = unitTitle(unit, decisions.item);
-    /** The control, while the unit is to be decided. @type {import('../annotate/types.js').Input | null} */
+    /** The control, while the unit is to be decided. @type {Input | null} */
     this.input = null;
     /** The button that brings the control, while it is not there. @type {HTMLButtonElement | null} */
     this.otherwise = null;
@@ -81,7 +78,7 @@ export class Row {
     this.hint.textContent = problem ?? (unit.majority !== null && value === null ? WORDS.overruleHint : '');
     this.hint.classList.toggle('warn-text', problem !== null);
     this.reasonPart.hidden = !(overrules || this.wantsReason || reason !== '');
-    this.reasonLabel.textContent = overrules ? WORDS.reasonOver(valueTitle(unit.majority, unit.criterion)) : WORDS.reason;
+    this.reasonLabel.textContent = overrules ? WORDS.reasonOver(valueWords(unit.majority, unit.criterion)) : WORDS.reason;
     this.reasonLabel.classList.toggle('warn-text', lacks);
     // What is being typed stays as it is, spaces at its end included.
     if (this.reasonField.value.trim() !== reason.trim()) this.reasonField.value = reason;
@@ -137,24 +134,24 @@ export class Row {
   }
 }
 
-/** The score that a criterion is about, with what it means. @param {Unit} unit @param {import('./types.js').Presentation} item */
+/** The score that a criterion is about, with what it means. @param {VotedUnit} unit @param {Presentation} item */
 function scoreNote(unit, item) {
   const score = scoreOf(item, unit.criterion);
   return score && h('p', { class: 'score-note' }, ...scoreParts(unit.criterion, score), score.meaning ? h('small', { dir: 'auto' }, score.meaning) : null);
 }
 
-/** What a unit is about, in the first column. @param {Unit} unit @param {import('./types.js').Presentation} item */
+/** What a unit is about, in the first column. @param {VotedUnit} unit @param {Presentation} item */
 function aboutNode(unit, item) {
   const { key, title, place } = about(unit.target, item);
   return h('div', { class: 'e-title' }, h('i', {}, key), title ? h('p', { dir: 'auto', title }, title) : null, place ? h('small', { dir: 'auto', title: place }, place) : null);
 }
 
-/** One annotator's label with what they said about it. @param {Unit} unit @param {Vote | undefined} vote */
+/** One annotator's label with what they said about it. @param {VotedUnit} unit @param {Vote | undefined} vote */
 function votes(unit, vote) {
   if (!vote) return h('td', { class: 'given soft' }, h('span', { role: 'img', 'aria-label': WORDS.notAsked, title: WORDS.notAsked }, '–'));
   const odd = isOdd(vote, unit);
-  const words = vote.cannot_judge ? WORDS.cannotJudge : valueTitle(vote.value, unit.criterion);
-  const shape = unit.criterion.scale === 'text' ? 'words' : `vote ${vote.cannot_judge ? 'cannot' : odd ? 'odd' : ''}`;
+  const words = vote.cannot_judge ? WORDS.cannotJudge : valueWords(vote.value, unit.criterion);
+  const shape = kindOf(unit.criterion).compared ? `vote ${vote.cannot_judge ? 'cannot' : odd ? 'odd' : ''}` : 'words';
   return h('td', { class: 'given', 'data-rater': vote.rater },
     words ? h('b', { class: shape, dir: 'auto', 'data-testid': odd ? 'odd' : null }, words, odd ? h('span', { class: 'unseen' }, ` (${WORDS.differs})`) : null) : '–',
     ...[vote.reason, vote.comment].filter(Boolean).map((said) => h('p', { dir: 'auto' }, said)),

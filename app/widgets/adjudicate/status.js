@@ -1,11 +1,9 @@
 /** Saved or not, and how many disputes are settled: what the top line says. */
 
-/** @typedef {import('./types.js').Queue} Queue */
-
 export class Status {
   /**
-   * @param {import('./top_line.js').TopLine} topLine
-   * @param {{waiting: number, refused: unknown[], trouble: import('../annotate/api.js').Trouble | null, savedAt: Date | null}} outbox
+   * @param {import('../frame/top_line.js').TopLine} topLine
+   * @param {{waiting: number, refused: unknown[], trouble: import('../shared/ask.js').Trouble | null, savedAt: Date | null}} outbox
    */
   constructor(topLine, outbox) {
     this.topLine = topLine;
@@ -16,7 +14,7 @@ export class Status {
     /** @type {Set<string>} decisions under way that will count as settled */
     this.counted = new Set();
     this.signedOut = false;
-    /** Why the last thing that was asked for did not come. @type {import('../annotate/api.js').Trouble | null} */
+    /** Why the last thing that was asked for did not come. @type {import('../shared/ask.js').Trouble | null} */
     this.trouble = null;
     /** When a half decision was kept in this browser. @type {Date | null} */
     this.keptAt = null;
@@ -33,7 +31,7 @@ export class Status {
     return this.settled + this.disputed;
   }
 
-  /** Takes over the server's counts. @param {Queue['counts']} counts */
+  /** Takes over the server's counts. @param {Disputes['counts']} counts */
   count(counts) {
     this.settled = counts.adjudicated;
     this.disputed = counts.disputed;
@@ -50,19 +48,11 @@ export class Status {
     this.show();
   }
 
-  /** Draws it; "saved" only when nothing waits. */
+  /** Draws it. */
   show() {
-    const { topLine, outbox, keptAt } = this;
-    const { waiting } = outbox;
-    const refused = outbox.refused.length;
-    const time = [outbox.savedAt, this.savedAt].reduce((one, other) => (other && (!one || other > one) ? other : one));
-    const trouble = this.trouble ?? outbox.trouble;
-    if (this.signedOut) topLine.state('signed-out', { waiting });
-    else if (trouble) topLine.state(trouble, { waiting });
-    else if (waiting) topLine.state('saving', { waiting });
-    else if (refused) topLine.state('refused', { refused });
-    else if (keptAt && (!time || keptAt > time)) topLine.state('kept', { time: keptAt });
-    else topLine.state(time ? 'saved' : 'none', { time });
-    topLine.progress(this.done, this.of);
+    const { outbox, signedOut, trouble, keptAt: kept } = this;
+    const saved = [outbox.savedAt, this.savedAt].reduce((one, other) => (other && (!one || other > one) ? other : one));
+    this.topLine.saved({ outbox, signedOut, trouble, kept, saved });
+    this.topLine.progress(this.done, this.of);
   }
 }

@@ -1,11 +1,9 @@
 /** The table of all units: criteria down, annotators across, the decision last. */
 
-import { h } from '../annotate/dom.js';
+import { h } from '../shared/dom.js';
 import { colourOf } from './rationales.js';
 import { Fold, Row } from './row.js';
 import { WORDS } from './text.js';
-
-/** @typedef {import('./types.js').Unit} Unit */
 
 const FOLDED = 2; // settled units of one criterion, one below the other, from which on they are folded into one row
 
@@ -32,7 +30,7 @@ export class Table {
     for (const row of this.rows) row.refresh();
   }
 
-  /** Marks the current row and shows it if it is folded away. @param {Unit | null} unit */
+  /** Marks the current row and shows it if it is folded away. @param {VotedUnit | null} unit */
   select(unit) {
     for (const row of this.rows) row.select(row.unit === unit);
     for (const fold of this.folds) {
@@ -70,13 +68,13 @@ export class Table {
     return parts;
   }
 
-  /** Whether the votes settled a unit and nobody had anything to say about it. @param {Unit} unit */
+  /** Whether the votes settled a unit and nobody had anything to say about it. @param {VotedUnit} unit */
   #calm(unit) {
     return unit.outcome !== 'open' && !this.panel.decisions.open(unit) &&
       unit.votes.every((vote) => !vote.cannot_judge && !vote.comment && !vote.rationale);
   }
 
-  /** The name of a criterion that has a row for each thing it is about. @param {Unit[]} own */
+  /** The name of a criterion that has a row for each thing it is about. @param {VotedUnit[]} own */
   #heading(own) {
     const [{ criterion }] = own;
     const disputed = own.filter((unit) => unit.disputed).length;

@@ -1,6 +1,6 @@
 /** Every word of the adjudicator's page that the annotator's page does not have, in one place for translation. */
 
-import { TEXT } from '../annotate/text.js';
+import { TEXT } from '../shared/text.js';
 
 /** @param {number} n @param {string} one @param {string} many */
 const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;
@@ -51,7 +51,6 @@ export const WORDS = {
   reasonsLeft: (/** @type {number} */ n, /** @type {string} */ key) => `${count(n, 'reason is', 'reasons are')} still needed; ${key} goes there.`,
   remarks: 'Said about the whole item',
   flagged: 'flagged it',
-  orderOf: (/** @type {string} */ places) => `Images ${places}`,
 
   // the footer and what opens above it
   back: 'Back',

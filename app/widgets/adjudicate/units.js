@@ -1,15 +1,9 @@
 /** What the votes on one unit say: values in words, who is the odd one out, whether a decision goes against them. */
 
-import { targetKeys, targetName } from '../annotate/rows.js';
-import { TEXT } from '../annotate/text.js';
+import { targetKeys, targetName } from '../shared/targets.js';
+import { TEXT } from '../shared/text.js';
+import { kindOf, valueWords } from '../criteria/kinds.js';
 import { WORDS } from './text.js';
-
-/** @typedef {import('./types.js').Dispute} Dispute */
-/** @typedef {import('./types.js').Unit} Unit */
-/** @typedef {import('./types.js').Vote} Vote */
-/** @typedef {import('./types.js').Value} Value */
-/** @typedef {import('./types.js').Criterion} Criterion */
-/** @typedef {import('./types.js').Protocol} Protocol */
 
 /** A value as votes for it are counted. @param {Value | null} value */
 export const ballot = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
@@ -24,17 +18,16 @@ export function imageKeys(dispute) {
   return images.every((image) => shown.has(image.key)) ? keys : null;
 }
 
-/** Every unit in the order of the protocol and of the item's parts. @param {Dispute} dispute @param {Protocol} protocol @returns {Unit[]} */
+/** Every unit in the order of the protocol and of the item's parts. @param {Dispute} dispute @param {Protocol} protocol @returns {VotedUnit[]} */
 export function unitsOf(dispute, protocol) {
   const { targets } = dispute.presentation;
   const keys = imageKeys(dispute);
   const sorted = new Intl.Collator('en', { numeric: true });
   return protocol.criteria.flatMap((criterion) => {
-    const shown = (/** @type {Value | null} */ value) => (criterion.kind === 'order' && Array.isArray(value)
-      ? value.map((key) => keys?.get(key) ?? key) : value);
+    const shown = (/** @type {Value | null} */ value) => rekeyed(value, criterion, keys);
     return dispute.units.filter((unit) => unit.criterion === criterion.name).map((unit) => ({
       id: `${unit.criterion} ${unit.target}`,
-      criterion: criterion.kind === 'order' && !keys ? givenOrders(criterion, unit.votes) : criterion,
+      criterion: (keys ? null : kindOf(criterion).among?.(criterion, unit.votes)) ?? criterion,
       target: targets[unit.target] ?? unit.target,
       stored: unit.target,
       votes: unit.votes.map((vote) => ({ ...vote, value: shown(vote.value) })),
@@ -48,30 +41,15 @@ export function unitsOf(dispute, protocol) {
   });
 }
 
-/** Where the images cannot be told apart by their keys: one of the orders that were given. @param {Criterion} criterion @param {Vote[]} votes @returns {Criterion} */
-function givenOrders(criterion, votes) {
-  const given = new Map(votes.filter((vote) => Array.isArray(vote.value)).map((vote) => [ballot(vote.value), vote.value]));
-  const labels = [...given].map(([value, order], number) => ({
-    value, title: Array.isArray(order) ? order.join(', ') : value, key: String(number + 1), definition: '',
-  }));
-  return { ...criterion, kind: 'choice', scale: 'ranking', labels };
+/** A value with other keys of the images that it names. @param {Value | null} value @param {Criterion} criterion @param {Map<string, string> | null} keys */
+export function rekeyed(value, criterion, keys) {
+  return value === null || !keys ? value : kindOf(criterion).rekeyed(value, (key) => keys.get(key) ?? key);
 }
 
-/** A value in the words of its criterion. @param {Value | null} value @param {Criterion} criterion */
-export function valueTitle(value, criterion) {
-  if (value === null) return '';
-  const title = (/** @type {string | number} */ one) => criterion.labels?.find((label) => String(label.value) === String(one))?.title ?? String(one);
-  if (criterion.scale === 'ranking') {
-    return WORDS.orderOf([value].flat().map((key) => String(key).replace(/^I(?=\d+$)/, '')).join(', '));
-  }
-  if (Array.isArray(value)) return value.length ? value.map(title).join(', ') : TEXT.none;
-  return title(value);
-}
-
-/** How the annotators stand to each other: "2 against 1, 1 cannot judge". @param {Unit} unit @param {number} raters */
+/** How the annotators stand to each other: "2 against 1, 1 cannot judge". @param {VotedUnit} unit @param {number} raters */
 export function division(unit, raters) {
   const cannot = unit.votes.filter((vote) => vote.cannot_judge).length;
-  const sizes = unit.criterion.scale === 'text' ? [] : unit.sizes;
+  const sizes = kindOf(unit.criterion).compared ? unit.sizes : [];
   const differ = sizes.length > 2 && sizes[0] === 1 ? WORDS.allDiffer : sizes.length > 1 ? WORDS.against(sizes) : '';
   return [
     differ, cannot ? WORDS.nCannot(cannot) : '',
@@ -79,16 +57,16 @@ export function division(unit, raters) {
   ].filter(Boolean).join(', ');
 }
 
-/** Whether a vote is not with the most of them; with a tie nobody is the odd one out. @param {Vote} vote @param {Unit} unit */
+/** Whether a vote is not with the most of them; with a tie nobody is the odd one out. @param {Vote} vote @param {VotedUnit} unit */
 export function isOdd(vote, unit) {
   if (vote.cannot_judge || unit.sizes.length < 2 || unit.sizes[0] === unit.sizes[1]) return false;
   const mine = unit.votes.filter((other) => !other.cannot_judge && ballot(other.value) === ballot(vote.value)).length;
   return mine < unit.sizes[0];
 }
 
-/** What the votes settled, in words. @param {Unit} unit */
+/** What the votes settled, in words. @param {VotedUnit} unit */
 export function outcomeWords(unit) {
-  const label = valueTitle(unit.value, unit.criterion);
+  const label = valueWords(unit.value, unit.criterion);
   if (unit.outcome === 'majority') return WORDS.byMajority(label);
   return unit.sizes.length > 1 ? WORDS.tolerated(label) : WORDS.unanimous(label);
 }
@@ -97,7 +75,7 @@ export function outcomeWords(unit) {
  * What a unit is about: a short key, a title, and a place.
  *
  * @param {string} target
- * @param {import('./types.js').Presentation} item
+ * @param {Presentation} item
  */
 export function about(target, item) {
   const { page, document, hop, claim, evidence } = targetKeys(target);

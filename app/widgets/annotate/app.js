@@ -1,30 +1,26 @@
 /** State and flow of the annotator's page: gets work, shows one item after the other, hands submissions to the outbox. */
 
-import { Api, pauseAfter, Refused, SignedOut, troubleOf } from './api.js';
-import { whenBack } from './away.js';
+import { pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
+import { Api } from './api.js';
 import { Breaks } from './breaks.js';
-import { Clock } from './clock.js';
+import { Clock, whenBack } from './clock.js';
 import { Desk } from './desk.js';
 import { Drafts } from './drafts.js';
-import { Header } from './header.js';
-import { itemName } from './judgement.js';
-import { Keys } from './keys.js';
-import { freshId, Outbox } from './outbox.js';
-import { Page } from './page.js';
-import { Preferences } from './preferences.js';
+import { TopLine } from '../frame/top_line.js';
+import { itemName } from './judgement/judgement.js';
+import { Keys } from '../shared/keys.js';
+import { freshId, Outbox } from '../shared/outbox.js';
+import { Page } from '../frame/page.js';
+import { Preferences } from '../shared/preferences.js';
 import { Queue } from './queue.js';
 import { Reading } from './guidelines_read.js';
-import { Screens } from './screens.js';
+import { Screens } from '../frame/screens.js';
 import { Sheet } from './sheet.js';
-import { Shell } from './shell.js';
+import { Shell } from '../frame/shell.js';
 import { Status } from './status.js';
-import { TEXT } from './text.js';
+import { TEXT } from '../shared/text.js';
 
-/** @typedef {import('./types.js').Presentation} Presentation */
-/** @typedef {import('./types.js').Content} Content */
-/** @typedef {import('./types.js').Submitted} Submitted */
-/** @typedef {import('./types.js').Work} Work */
-/** @typedef {import('./outbox.js').Entry} Entry */
+/** @typedef {import('../shared/outbox.js').Entry} Entry */
 /**
  * @typedef {{study: number, person: string, assignment?: number | null, home?: string, sign_in?: string, api?: string,
  *   preferences?: Record<string, unknown>}} Options
@@ -36,17 +32,19 @@ const RETRY = 3000; // milliseconds until work is asked for again
 const PATIENT_RETRY = 30_000; // the same while others have the remaining items
 const COUNT = 15_000; // milliseconds between two looks at the time of today
 
+const TOP_LINE = { progress: TEXT.progress, of: TEXT.of, kept: 'draft', keptAt: TEXT.draftSaved, notSavedTitle: TEXT.notSavedTitle };
+
 /** @extends {Page<Desk>} */
 export class App extends Page {
   /** @param {Options} options */
   constructor(options) {
-    super(new Shell(new URL('annotate.css', import.meta.url).href), new Preferences(options.person, options.preferences));
+    super(new Shell(new URL('../frame/frame.css', import.meta.url).href), new Preferences(options.person, options.preferences));
     this.options = options;
     this.api = new Api(options.api ?? `/api/studies/${options.study}`);
     this.outbox = Outbox.of(options.person, options.study, this.api);
     this.reading = new Reading(options.person, options.study, this.api);
     this.drafts = new Drafts(options.person, options.study, this.api, (state) => this.#draftState(state));
-    this.header = new Header(options.home ?? '/', (action) => this.act(action));
+    this.topLine = new TopLine(TOP_LINE, options.home ?? '/', (action) => this.act(action));
     this.screens = new Screens(this.shell, {
       home: options.home ?? '/', signIn: options.sign_in ?? '/', load: () => void this.load(true), act: (action) => this.act(action),
       giveBack: (entry) => void this.#return(entry),
@@ -55,10 +53,10 @@ export class App extends Page {
         this.screens.refused(this.outbox.refused);
       },
     });
-    this.status = new Status(this.header, this.outbox);
+    this.status = new Status(this.topLine, this.outbox);
     this.clock = new Clock();
     this.breaks = new Breaks(options.person, this.preferences, this.clock);
-    this.shell.top.append(this.header.element, this.breaks.element);
+    this.shell.top.append(this.topLine.element, this.breaks.element);
     this.queue = new Queue();
     this.api.have = () => this.queue.have;
     /** @type {Work | null} */
@@ -190,12 +188,13 @@ export class App extends Page {
     if (!this.sheet) this.#next();
   }
 
-  /** Builds header and desk; again after keys were changed. */
+  /** Builds top line and desk; again after keys were changed. */
   #build() {
     const { keys, work, sheet } = this;
     if (!keys || !work) return;
     this.desk?.dispose();
-    this.header.show(work, keys);
+    const { study, person } = work;
+    this.topLine.show({ project: study.project, study: study.name, title: study.protocol.title, person: person.name }, keys);
     this.desk = new Desk(this.shell, keys, work.study.protocol, {
       act: (action) => this.act(action), change: () => this.#changed(), keys: () => this.#build(),
       study: this.api.base, unread: () => !this.reading.done(work.study), read: () => this.#haveRead(),

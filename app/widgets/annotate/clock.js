@@ -1,6 +1,7 @@
 /** Time on one step: it runs while the page is visible and somebody is there. */
 
 const IDLE = 5 * 60_000; // milliseconds without a sign of life after which the clock stops
+const AWAY = 60_000; // milliseconds after which somebody may have gone on at another computer
 const SIGNS = ['keydown', 'pointerdown', 'pointermove', 'wheel', 'scroll', 'touchstart'];
 
 export class Clock {
@@ -55,4 +56,19 @@ export class Clock {
     this.last = now;
     this.visible = !document.hidden;
   }
+}
+
+/** Watches whether somebody was away from this window. @param {AbortSignal} signal ends it @param {() => void} back called when they come back */
+export function whenBack(signal, back) {
+  let left = Infinity;
+  const leave = () => {
+    left = Math.min(left, performance.now());
+  };
+  const come = () => {
+    if (performance.now() - left > AWAY) back();
+    left = Infinity;
+  };
+  document.addEventListener('visibilitychange', () => (document.hidden ? leave() : come()), { signal });
+  window.addEventListener('blur', leave, { signal });
+  window.addEventListener('focus', come, { signal });
 }

@@ -1,23 +1,21 @@
 /** What is on the screen while an item is: viewer, judgement, guidelines and the sheet of keys, working together. */
 
-import { attribute } from './dom.js';
-import { Guidelines } from './guidelines.js';
-import { isFacing, Judgement } from './judgement.js';
-import { KeySheet } from './key_sheet.js';
-import { PaneDivider, Panes } from './panes.js';
-import { MOST, placeWords } from './rationale.js';
-import { cellTitle, targetKeys } from './rows.js';
-import { Texts } from './texts/texts.js';
-import { hasEvidence, Viewer } from './viewer.js';
-import { WORDS } from './viewer_text.js';
+import { attribute } from '../shared/dom.js';
+import { isFacing, Judgement } from './judgement/judgement.js';
+import { Desk as Common } from '../frame/desk.js';
+import { PaneDivider, Panes } from './judgement/divider.js';
+import { MOST, placeWords } from '../viewer/places.js';
+import { cellTitle, targetKeys } from '../shared/targets.js';
+import { hasEvidence, Viewer } from '../viewer/viewer.js';
+import { WORDS } from '../shared/viewer_text.js';
 
-/** @typedef {import('./types.js').Protocol} Protocol */
 /** @typedef {import('./sheet.js').Sheet} Sheet */
 
-export class Desk {
+/** @extends {Common<Judgement>} */
+export class Desk extends Common {
   /**
-   * @param {import('./shell.js').Shell} shell
-   * @param {import('./keys.js').Keys} keys
+   * @param {import('../frame/shell.js').Shell} shell
+   * @param {import('../shared/keys.js').Keys} keys
    * @param {Protocol} protocol
    * @param {object} on
    * @param {(action: string) => void} on.act
@@ -29,12 +27,10 @@ export class Desk {
    * @param {HTMLElement} settings other settings, shown beneath the keys
    */
   constructor(shell, keys, protocol, on, settings) {
-    this.shell = shell;
-    this.protocol = protocol;
+    super(shell, keys, protocol, on.keys, { settings });
     this.on = on;
     /** @type {Sheet | null} what the viewer shows; null while another one is being put on the screen */
     this.sheet = null;
-    this.texts = new Texts(keys.preferences, keys.of('raw_text'));
     this.viewer = new Viewer(keys, {
       unit: (unit) => this.judgement.goToUnit(unit),
       page: (document, page) => this.judgement.goToPage(document, page),
@@ -51,7 +47,7 @@ export class Desk {
         on.change();
       },
       current: (cell) => {
-        this.#look(cell.target);
+        this.look(this.sheet?.item, cell.target);
         this.#drawSupports();
       },
       action: on.act,
@@ -64,12 +60,6 @@ export class Desk {
       this.viewer.showPart(document, page, box);
     });
     this.judgement.element.addEventListener('support', (event) => this.#supportOfRow(/** @type {CustomEvent} */ (event)));
-    this.guidelines = new Guidelines(protocol, () => this.toggleGuidelines());
-    this.keySheet = new KeySheet(keys, (changed) => {
-      if (changed) on.keys();
-      else this.judgement.focus();
-    }, undefined, settings);
-    shell.root.append(this.keySheet.element);
     // The page may be scrolled as a whole, and what a hidden tab shows nobody sees.
     this.listening = new AbortController();
     const look = () => this.sheet && this.judgement.areas.forEach((area) => area.look());
@@ -95,7 +85,7 @@ export class Desk {
     this.sheet = sheet;
     const target = judgement.cell?.target ?? '';
     if (evidence) viewer.show(item, targetKeys(target).evidence ?? null);
-    if (targetKeys(target).page) this.#look(target);
+    if (targetKeys(target).page) this.look(item, target);
     this.#drawSupports();
     // Once it is painted: the keys work without it, and the browser would lay the page out for it now.
     requestAnimationFrame(() => setTimeout(() => {
@@ -119,23 +109,13 @@ export class Desk {
     });
   }
 
-  toggleGuidelines() {
-    const { guidelines, shell } = this;
-    if (guidelines.unread) return;
-    if (!guidelines.element.isConnected) shell.stage.append(guidelines.element);
-    guidelines.toggle();
-    this.judgement.focus();
-  }
-
   showKeys() {
     this.keySheet.show(this.sheet?.criteria ?? []);
   }
 
   dispose() {
-    this.viewer.dispose();
-    this.judgement.dispose();
+    super.dispose();
     this.listening.abort();
-    this.keySheet.element.remove();
   }
 
   /** The places that support the label at hand, on the pages. */
@@ -145,7 +125,7 @@ export class Desk {
     if (sheet) viewer.setSupports(cell ? sheet.of(cell).rationale : null, (number) => cell && this.#unsupport(cell, number));
   }
 
-  /** Adds a place to the support of the label at hand. @param {import('./types.js').Place} place */
+  /** Adds a place to the support of the label at hand. @param {Place} place */
   #support(place) {
     const { sheet, judgement } = this;
     const { cell } = judgement;
@@ -162,7 +142,7 @@ export class Desk {
     this.#supportChanged(WORDS.marked(placeWords(place), cellTitle(cell, sheet.item)));
   }
 
-  /** @param {import('./types.js').Cell} cell @param {number} number */
+  /** @param {Cell} cell @param {number} number */
   #unsupport(cell, number) {
     const places = this.sheet?.of(cell).rationale ?? [];
     if (!places[number]) return;
@@ -180,7 +160,7 @@ export class Desk {
     this.on.change();
   }
 
-  /** A place listed in a row is shown or taken away. @param {CustomEvent<import('./rationale.js').SupportAct>} event */
+  /** A place listed in a row is shown or taken away. @param {CustomEvent<import('../viewer/places.js').SupportAct>} event */
   #supportOfRow(event) {
     const { judgement, sheet } = this;
     const row = event.target instanceof Element ? event.target.closest('[data-criterion]') : null;
@@ -191,13 +171,5 @@ export class Desk {
     const place = sheet.of(cell).rationale?.[number];
     if (remove) this.#unsupport(cell, number);
     else if (place) this.viewer.showPlace(place);
-  }
-
-  /** The viewer shows what the current decision is about. @param {string} target */
-  #look(target) {
-    const { evidence, document, page } = targetKeys(target);
-    if (!this.sheet || !hasEvidence(this.sheet.item)) return;
-    if (evidence && this.viewer.unit?.key !== evidence) this.viewer.showUnit(evidence);
-    else if (document && page) this.viewer.showPage(document, page);
   }
 }

@@ -1,12 +1,10 @@
 /** Half-filled answers: mirrored in this browser at once, sent to the server a moment later. */
 
-import { pauseAfter, Refused, SignedOut, troubleOf } from './api.js';
-import { keys, read, remove, write } from './storage.js';
+import { pauseAfter, Refused, SignedOut, troubleOf } from '../shared/ask.js';
+import { keys, read, remove, write } from '../shared/storage.js';
 
-/** @typedef {import('./types.js').Presentation} Presentation */
-/** @typedef {import('./types.js').Content} Content */
 /** @typedef {{content: Content, seconds: number}} Draft */
-/** @typedef {'saved' | 'signed-out' | 'outdated' | import('./api.js').Trouble} DraftState */
+/** @typedef {'saved' | 'signed-out' | 'outdated' | import('../shared/ask.js').Trouble} DraftState */
 
 const PREFIX = 'assay.draft.1';
 const DELAY = 800; // milliseconds without a change until a draft is sent

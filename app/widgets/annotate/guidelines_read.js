@@ -1,6 +1,6 @@
 /** Whether the annotator has read the guidelines of a study: said once, kept by the server however late it hears of it. */
 
-import { freshId, Outbox } from './outbox.js';
+import { freshId, Outbox } from '../shared/outbox.js';
 
 /** @typedef {{protocol_hash: string, guidelines_read: boolean}} Study */
 /** @typedef {{uid: string, protocol_hash: string}} Said */

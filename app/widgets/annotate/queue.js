@@ -1,7 +1,5 @@
 /** Which item is on the screen, which come next, which was left to correct an earlier one. No DOM, no requests. */
 
-/** @typedef {import('./types.js').Presentation} Presentation */
-
 const REMEMBERED = 50; // items that can be shown again if the server refuses their labels
 
 export class Queue {

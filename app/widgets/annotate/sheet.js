@@ -1,13 +1,7 @@
 /** The answers to one step of one item: which decisions there are, what was given, what is missing, what comes next. */
 
-import { kindOf } from './inputs/index.js';
-
-/** @typedef {import('./types.js').Cell} Cell */
-/** @typedef {import('./types.js').Criterion} Criterion */
-/** @typedef {import('./types.js').Given} Given */
-/** @typedef {import('./types.js').Presentation} Presentation */
-/** @typedef {import('./types.js').Content} Content */
-/** @typedef {import('./types.js').Value} Value */
+import { kindOf } from '../criteria/kinds.js';
+import { isAsked } from '../criteria/when.js';
 
 /** @param {string} criterion @param {string} target */
 const cellId = (criterion, target) => `${criterion} ${target}`;
@@ -15,7 +9,7 @@ const cellId = (criterion, target) => `${criterion} ${target}`;
 const ALONE = new Set(['item', 'pair', 'page']); // targets whose criteria are asked one after the other
 
 export class Sheet {
-  /** @param {Presentation} item @param {import('./types.js').Protocol} protocol */
+  /** @param {Presentation} item @param {Protocol} protocol */
   constructor(item, protocol) {
     this.item = item;
     const named = new Map(protocol.criteria.map((criterion) => [criterion.name, criterion]));
@@ -58,7 +52,7 @@ export class Sheet {
     return { labels: [...this.given.values()], comment: this.comment, flag: this.flag };
   }
 
-  /** Whether the item is flagged for the researcher, or why. @returns {import('./types.js').Flag} */
+  /** Whether the item is flagged for the researcher, or why. @returns {Flag} */
   get flag() {
     return this.flagged && (this.why || true);
   }
@@ -101,17 +95,11 @@ export class Sheet {
 
   /** Whether the cell is asked, as its condition stands now. @param {Cell} cell @returns {boolean} */
   asked(cell) {
-    const { when } = cell.criterion;
-    if (!when) return true;
-    for (const target of new Set([cell.target, 'item', 'pair'])) {
-      const id = cellId(when.criterion, target);
+    return isAsked(cell.criterion, cell.target, (criterion, target) => {
+      const id = cellId(criterion, target);
       const other = this.cellById.get(id);
-      const given = other ? (this.asked(other) && this.given.get(id)) : this.committed.get(id);
-      if (!given || given.cannot_judge || given.value === null) continue;
-      const values = Array.isArray(given.value) ? given.value : [given.value];
-      return values.some((value) => when.values.some((wanted) => String(wanted) === String(value)));
-    }
-    return false;
+      return other ? (this.asked(other) ? this.given.get(id) : null) : this.committed.get(id);
+    });
   }
 
   /** The cells that are asked now. */

@@ -1,21 +1,19 @@
 /** Saved or not, how far, how long: what the top line says, from the outbox, the drafts and the server's count. */
 
-/** @typedef {import('./types.js').Progress} Progress */
-
 export class Status {
   /**
-   * @param {import('./header.js').Header} header
-   * @param {import('./outbox.js').Outbox} outbox
+   * @param {import('../frame/top_line.js').TopLine} topLine
+   * @param {import('../shared/outbox.js').Outbox} outbox
    */
-  constructor(header, outbox) {
-    this.header = header;
+  constructor(topLine, outbox) {
+    this.topLine = topLine;
     this.outbox = outbox;
     /** @type {Progress} */
     this.progress = { done: 0, of: 0, seconds_today: 0 };
     /** @type {Set<string>} submissions under way that will count as progress */
     this.counted = new Set();
     this.signedOut = false;
-    /** What keeps the draft from being saved. @type {import('./api.js').Trouble | null} */
+    /** What keeps the draft from being saved. @type {import('../shared/ask.js').Trouble | null} */
     this.draftTrouble = null;
     /** @type {Date | null} */
     this.draftAt = null;
@@ -32,22 +30,14 @@ export class Status {
     if (state === 'saved') this.draftAt = new Date();
   }
 
-  /** Draws the saved state; "saved" only when nothing waits. */
+  /** Draws the saved state. */
   show() {
-    const { header, outbox, draftAt } = this;
-    const { waiting, savedAt } = outbox;
-    const refused = outbox.refused.length;
-    const trouble = this.draftTrouble ?? outbox.trouble;
-    if (this.signedOut) header.state('signed-out', { waiting });
-    else if (trouble) header.state(trouble, { waiting });
-    else if (waiting) header.state('saving', { waiting });
-    else if (refused) header.state('refused', { refused });
-    else if (draftAt && (!savedAt || draftAt > savedAt)) header.state('draft', { time: draftAt });
-    else header.state(savedAt ? 'saved' : 'none', { time: savedAt });
+    const { outbox, signedOut, draftTrouble: trouble, draftAt: kept } = this;
+    this.topLine.saved({ outbox, signedOut, trouble, kept, saved: outbox.savedAt });
   }
 
   /** Draws how far and how long. @param {number} seconds on the item on the screen */
   count(seconds) {
-    this.header.progress(this.done, this.progress.of, this.progress.seconds_today + seconds);
+    this.topLine.progress(this.done, this.progress.of, this.progress.seconds_today + seconds);
   }
 }

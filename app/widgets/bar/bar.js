@@ -1,6 +1,6 @@
 /** The two lines of the top bar: the groups of pages, and the pages of the open group. */
 
-import { h } from '../annotate/dom.js';
+import { h } from '../shared/dom.js';
 
 /**
  * @typedef {object} Place a page that the bar leads to

@@ -1,0 +1,105 @@
+/** The right order of the item's images: press their numbers one after the other, drag them, or move them by button. */
+
+import { h, keepFocus, keycap, shorten } from '../shared/dom.js';
+import { TEXT } from '../shared/text.js';
+import { buttons } from './buttons.js';
+import { register } from './kinds.js';
+
+const GIVEN = 'given_order'; // one of the orders that were given, where the images cannot be told apart by their keys
+
+/** @param {Value} value */
+const words = (value) => TEXT.orderOf([value].flat().map((key) => String(key).replace(/^I(?=\d+$)/, '')).join(', '));
+
+register(GIVEN, {
+  words,
+  create({ criterion, name, give }) {
+    const row = buttons({ name, labels: criterion.labels ?? [], pick: (label) => give(JSON.parse(String(label.value)), true) });
+    return { ...row, show: (given) => row.show((label) => JSON.stringify(given?.value) === label.value) };
+  },
+});
+
+register('order', {
+  complete: (value, _criterion, item) => Array.isArray(value) && value.length === (item.images ?? []).length,
+  words,
+  rekeyed: (value, keyOf) => (Array.isArray(value) ? value.map(keyOf) : value),
+  among(criterion, votes) {
+    const given = new Map(votes.flatMap(({ value }) => (Array.isArray(value) ? [[JSON.stringify(value), value]] : [])));
+    const labels = [...given].map(([value, order], number) => ({ value, title: order.join(', '), key: String(number + 1), definition: '' }));
+    return { ...criterion, kind: GIVEN, labels };
+  },
+  create({ name, item, give }) {
+    const images = item.images ?? [];
+    const keys = images.map((image) => image.key);
+    /** @type {string[]} the images that have a place, in order */
+    let placed = [];
+    const list = h('ol', { class: 'order', 'aria-label': name });
+    const asShown = h('button', {
+      type: 'button', class: 'btn', 'data-testid': 'label', 'data-value': 'as-shown', 'data-tip': TEXT.asShownDefinition,
+      'aria-description': TEXT.asShownDefinition, 'aria-keyshortcuts': '0', onmousedown: keepFocus,
+      onclick: () => place(keys),
+    }, h('span', {}, TEXT.asShown), keycap('0'));
+
+    /** @param {string[]} now */
+    const place = (now) => give(now.length ? now : null, now.length === keys.length);
+
+    /** The whole sequence: what is placed, then the rest as shown. */
+    const sequence = () => [...placed, ...keys.filter((key) => !placed.includes(key))];
+
+    /** @param {string} key @param {number} to */
+    const moveTo = (key, to) => {
+      const others = sequence().filter((other) => other !== key);
+      others.splice(Math.max(0, Math.min(others.length, to)), 0, key);
+      place(others);
+    };
+
+    const draw = () => {
+      list.replaceChildren(...sequence().map((key, at) => {
+        const number = keys.indexOf(key) + 1;
+        const title = TEXT.image(number);
+        const done = placed.includes(key);
+        return h('li', {
+          class: done ? 'placed' : '', draggable: 'true', 'data-key': key, 'data-testid': 'order-entry',
+          ondragstart: (/** @type {DragEvent} */ event) => event.dataTransfer?.setData('text/plain', key),
+          ondragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
+          ondrop: (/** @type {DragEvent} */ event) => {
+            event.preventDefault();
+            const dragged = event.dataTransfer?.getData('text/plain') ?? '';
+            if (keys.includes(dragged)) moveTo(dragged, at);
+          },
+        },
+        h('b', {}, done ? String(at + 1) : '–'),
+        h('span', { class: 'grow', dir: 'auto' }, title, images[number - 1].caption
+          ? h('small', {}, ` ${shorten(images[number - 1].caption ?? '', 60)}`) : null),
+        number <= 9 ? keycap(String(number)) : null,
+        h('button', {
+          type: 'button', class: 'mini', 'aria-label': TEXT.earlierPlace(title), disabled: at === 0,
+          onclick: () => moveTo(key, at - 1), onmousedown: keepFocus,
+        }, '↑'),
+        h('button', {
+          type: 'button', class: 'mini', 'aria-label': TEXT.laterPlace(title), disabled: at === keys.length - 1,
+          onclick: () => moveTo(key, at + 1), onmousedown: keepFocus,
+        }, '↓'));
+      }));
+    };
+    draw();
+    return {
+      element: h('div', { class: 'order-input' }, list, h('p', { class: 'order-help' }, h('small', {}, TEXT.orderHelp), asShown)),
+      show(given) {
+        placed = Array.isArray(given?.value) ? given.value.filter((key) => keys.includes(key)) : [];
+        draw();
+      },
+      key(pressed) {
+        if (pressed === '0') {
+          place(keys);
+          return true;
+        }
+        const key = /^[1-9]$/.test(pressed) ? keys[Number(pressed) - 1] : undefined;
+        if (key === undefined) return false;
+        if (placed.length === keys.length) place([key]); // a full order begins anew
+        else if (!placed.includes(key)) place([...placed, key]);
+        return true;
+      },
+      focus: () => asShown.focus({ preventScroll: true }),
+    };
+  },
+});

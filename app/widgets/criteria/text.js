@@ -1,0 +1,49 @@
+/** Words of the annotator's own, counted against the limit as they are typed. */
+
+import { h } from '../shared/dom.js';
+import { TEXT } from '../shared/text.js';
+import { register } from './kinds.js';
+
+/** @param {string} value */
+const words = (value) => value.trim().split(/\s+/).filter(Boolean).length;
+
+register('text', {
+  typed: true,
+  compared: false,
+  complete: (value) => typeof value === 'string' && value.trim() !== '',
+  problem(value, criterion) {
+    const most = criterion.max_words;
+    if (typeof value !== 'string' || !most) return null;
+    return words(value) > most ? TEXT.tooManyWords(words(value), most) : null;
+  },
+  create({ criterion, name, give }) {
+    const most = criterion.max_words ?? null;
+    const counter = h('small', { class: 'counter', 'aria-live': 'polite' });
+    const field = h('textarea', {
+      class: 'field', rows: criterion.lines ?? 2, dir: 'auto', 'aria-label': name, title: TEXT.typeHere,
+      oninput: () => {
+        give(field.value.trim() === '' ? null : field.value, false);
+        recount();
+      },
+    });
+    const recount = () => {
+      const n = words(field.value);
+      counter.textContent = most ? TEXT.words(n, most) : TEXT.wordsOnly(n);
+      counter.classList.toggle('over', !!most && n > most);
+      field.setAttribute('aria-invalid', String(!!most && n > most));
+    };
+    recount();
+    return {
+      element: h('div', { class: 'text-input' }, field, counter),
+      show(given) {
+        const value = typeof given?.value === 'string' ? given.value : '';
+        // A trailing space that is being typed stays: only another text replaces the field's.
+        if (value.trim() !== field.value.trim()) field.value = value;
+        recount();
+      },
+      key: () => false,
+      focus: () => undefined, // the row takes the focus, so that the page's keys go on working
+      enter: () => field.focus({ preventScroll: true }),
+    };
+  },
+});

@@ -1,0 +1,146 @@
+/** What is read before judging: question, answer with its images, references, steps, labels of earlier steps. */
+
+import { valueWords } from '../criteria/kinds.js';
+import { attribute, button, h, keepFocus } from '../shared/dom.js';
+import { FoundPhrases, phraseSets } from './counted_phrases.js';
+import { pageUrl, partUrl, partWidth, rung } from '../viewer/pages/images.js';
+import { TEXT } from '../shared/text.js';
+import { textIn } from '../texts/texts.js';
+import { hasEvidence } from '../viewer/viewer.js';
+import { WORDS } from '../shared/viewer_text.js';
+
+const LONG = 1600; // characters of a text that is long
+const NARROW = 520; // pixels an image of the answer is shown wide
+
+/**
+ * @param {Presentation} item
+ * @param {import('../texts/texts.js').Texts} texts
+ * @param {import('../shared/keys.js').Keys} keys
+ * @returns {HTMLElement[]}
+ */
+export function reading(item, texts, keys) {
+  const language = item.language ?? null;
+  const parts = [];
+  const references = (item.references ?? []).filter((reference) => typeof reference === 'string');
+  if (item.question !== undefined) {
+    parts.push(part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question)));
+  }
+  if (item.hops?.length) {
+    parts.push(part(TEXT.hops, h('ol', { class: 'hops' }, ...item.hops.map((hop) => h('li', { dir: 'auto', lang: language },
+      hop.question, hop.answer ? h('span', { class: 'soft' }, ` ${hop.answer}`) : null)))));
+  }
+  if (item.answer !== undefined) {
+    const title = item.system ? TEXT.answerBy(item.system) : TEXT.answer;
+    const answer = h('div', { class: 'a', lang: language, 'data-testid': 'answer' });
+    const found = new FoundPhrases(item.phrase_sets?.places ?? [], hasEvidence(item) ? null : keys);
+    texts.fill(answer, item.answer, () => figuresOf(item), (drawn) => found.mark(drawn));
+    parts.push(part(title, answer, h('span', { class: 'beside' }, texts.choice(item.answer), found.element)));
+  }
+  for (const { title, answer } of item.answers ?? []) {
+    parts.push(part(title, texts.fill(h('div', { class: 'a', lang: language }), answer), texts.choice(answer)));
+  }
+  if (item.phrase_sets) {
+    parts.push(part(TEXT.acceptable, phraseSets(item.phrase_sets, language), TEXT.acceptableSets(item.phrase_sets.sets.length)));
+  } else if (item.references?.length) {
+    parts.push(part(TEXT.references(item.references.length), h('ul', { class: 'refs', 'data-testid': 'references' },
+      ...item.references.map((reference) => (typeof reference === 'string'
+        ? texts.fill(h('li', { lang: language }), reference)
+        : h('li', { class: 'phrases' }, h('span', { class: 'soft' }, TEXT.allOf),
+          ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase)))))),
+    texts.choice(...references)));
+  }
+  return parts;
+}
+
+/** The read-only labels of a step that was committed. @param {Presentation} item @param {Protocol} protocol @param {number} step */
+export function committedLabels(item, protocol, step) {
+  const names = protocol.steps[step].criteria;
+  const rows = item.committed.filter((given) => names.includes(given.criterion)).flatMap((given) => {
+    const criterion = protocol.criteria.find((one) => one.name === given.criterion);
+    const target = ['item', 'pair'].includes(given.target) ? '' : ` (${given.target.replace(/^\w+:/, '')})`;
+    const words = given.cannot_judge ? TEXT.cannotJudgeNote(given.reason ?? '') : criterion ? valueWords(given.value, criterion) : String(given.value);
+    return [h('dt', {}, `${criterion?.title ?? given.criterion}${target}`), h('dd', { dir: 'auto' }, words)];
+  });
+  return h('section', { class: 'earlier', 'data-testid': 'committed' }, h('h2', {}, TEXT.earlier(protocol.steps[step].title)), h('dl', { class: 'scores' }, ...rows));
+}
+
+/**
+ * Marks a claim where the answer says it word for word; null takes the mark away.
+ *
+ * @param {HTMLElement} root
+ * @param {string | null} claim
+ */
+export function markClaim(root, claim) {
+  const answer = textIn(root.querySelector('.a'));
+  answer?.unmark('claim');
+  const [place] = claim ? answer?.find(claim.trim().replace(/[.。!?]$/, ''), 1) ?? [] : [];
+  if (place) answer?.mark(...place, 'claim');
+}
+
+/**
+ * An image of the answer: its part of a page, with a caption. Pressed, it says by the event `enlarge` where it is from.
+ *
+ * @param {Picture} picture
+ * @param {number} number from 1
+ * @param {Presentation} item
+ */
+export function figure(picture, number, item) {
+  const doc = item.documents?.find((one) => one.id === picture.document || one.key === picture.document);
+  const caption = h('figcaption', { dir: 'auto' }, h('b', {}, TEXT.image(number)), picture.caption ? ` ${picture.caption}` : '');
+  if (!doc?.supplied) return h('figure', {}, h('p', { class: 'soft' }, TEXT.noPicture), caption);
+  const page = picture.page ?? 1;
+  const box = picture.box ?? [0, 0, 1, 1];
+  const [x0, y0, x1, y1] = box;
+  const pixels = NARROW * window.devicePixelRatio;
+  const image = h('img', {
+    src: picture.box ? partUrl(doc, page, box, partWidth(pixels)) : pageUrl(doc, page, rung(pixels)), alt: picture.caption || TEXT.image(number), loading: 'lazy',
+  });
+  const size = doc.sizes?.[page - 1];
+  if (size) image.style.aspectRatio = String(((x1 - x0) * size[0]) / ((y1 - y0) * size[1])); // room for it while it comes
+  const frame = h('button', {
+    type: 'button', class: 'crop', title: WORDS.enlargeTitle, onmousedown: keepFocus,
+    onclick: () => frame.dispatchEvent(new CustomEvent('enlarge', { bubbles: true, detail: { document: doc.id, page, box } })),
+  }, image);
+  image.addEventListener('error', () => frame.replaceWith(h('p', { class: 'soft' }, TEXT.noPicture)));
+  return h('figure', { 'data-image': picture.key }, frame, caption);
+}
+
+/** @param {string} title @param {HTMLElement} content @param {HTMLElement | string | null} [beside] the title: a control, or more words */
+function part(title, content, beside) {
+  const more = typeof beside === 'string' ? h('small', { class: 'soft' }, ` ${beside}`) : beside;
+  return h('section', { class: 'part' }, h('h2', {}, more ? h('span', {}, title) : title, more), content);
+}
+
+/** The images of an answer: where the text has them, the rest after it. @param {Presentation} item @returns {import('../texts/draw.js').Figures} */
+function figuresOf(item) {
+  const images = item.images ?? [];
+  const placed = new Set();
+  const put = (/** @type {number} */ number) => {
+    placed.add(number);
+    return figure(images[number], number + 1, item);
+  };
+  return {
+    place: (address) => {
+      const number = images.findIndex((one, at) => (address === null ? !placed.has(at) : one.key === address));
+      return number < 0 ? null : put(number);
+    },
+    rest: () => images.flatMap((_, number) => (placed.has(number) ? [] : [put(number)])),
+  };
+}
+
+/** Gives the long texts among what is read a way to fold them. @param {HTMLElement} root */
+export function foldLong(root) {
+  for (const text of root.querySelectorAll('.q, .a')) {
+    const heading = text.closest('.part')?.querySelector('h2');
+    if (!heading || (text.textContent?.length ?? 0) < LONG) continue;
+    text.classList.add('long');
+    const fold = button(TEXT.fold, () => {
+      const folded = text.classList.toggle('folded');
+      attribute(fold, 'aria-expanded', String(!folded));
+      /** @type {HTMLElement} */ (fold.firstElementChild).textContent = folded ? TEXT.unfold : TEXT.fold;
+      if (folded) heading.scrollIntoView({ block: 'nearest' });
+    }, { class: 'mini', testid: 'fold-text' });
+    attribute(fold, 'aria-expanded', 'true');
+    heading.append(fold);
+  }
+}

@@ -1,0 +1,250 @@
+/** The shapes of what travels between our pages and the server, known to the type checker everywhere; nothing of it is served. */
+
+type Value = string | number | string[];
+type Label = { value: string | number; title: string; key: string; definition: string };
+/** Fractions of the page as displayed, origin top left. */
+type Box = [number, number, number, number];
+/** Its box, its text, and the number of its line. */
+type Word = [number, number, number, number, string, number];
+
+interface Criterion {
+  name: string;
+  title: string;
+  help?: string;
+  kind: string;
+  scale?: string;
+  target: string;
+  required?: boolean;
+  /** The label that all units without one get at a key. */
+  rest?: string | number;
+  per_hop?: boolean;
+  when?: { criterion: string; values: (string | number)[] } | null;
+  labels?: Label[];
+  minimum?: number;
+  maximum?: number;
+  step?: number;
+  max_words?: number | null;
+  lines?: number;
+}
+
+interface Given {
+  criterion: string;
+  target: string;
+  value: Value | null;
+  cannot_judge: boolean;
+  reason: string | null;
+  comment: string | null;
+  rationale: Place[] | null;
+}
+
+/** What supports a label. */
+type Place = { document?: number | string; page?: number; box?: Box; text?: string; boxes?: Box[] };
+
+type PageWords = { page: number; ocr: boolean; words: Word[]; reason?: string };
+type SearchHit = { page: number; boxes: Box[]; context: string };
+type SearchHits = {
+  query: string; hits: SearchHit[]; count?: number; searched: number; pages: number; without_text?: number[]; complete: boolean; reason?: string;
+};
+type FoundPhrase = { text: string; of: 'answer' | 'reference'; hits: { document: number; page: number; boxes: Box[] }[]; count: number };
+type FoundOnPages = { phrases: FoundPhrase[]; complete?: boolean; without_text?: { document: number; page: number }[] };
+type LocatedPassages = {
+  passages: { evidence: string; document?: number; page?: number; boxes?: Box[]; score?: number; reason?: string }[]; complete?: boolean;
+};
+
+/** One evidence unit. */
+interface Unit {
+  key: string;
+  kind: string;
+  document: number | null;
+  pages: number[];
+  box: Box | null;
+  text: string | null;
+  title?: string;
+  role?: string | null;
+  used?: boolean | null;
+}
+
+interface Doc {
+  id: number;
+  key: string;
+  title: string;
+  n_pages: number | null;
+  /** The pages that may be seen; null: all. */
+  pages?: number[] | null;
+  sizes: [number, number][] | null;
+  supplied: boolean;
+  /** With {page} and {width} to be replaced. */
+  url: string;
+}
+
+type Claim = { key: string; text: string; of: string };
+type Picture = { key: string; caption: string | null; document: number | string | null; page: number | null; box: Box | null };
+type Hop = { key: string; question: string; answer?: string };
+/** `words` is the value as people read it, or `unscored` with the reason. */
+type Score = { criterion: string | null; scorer: string; title: string; kind: string; value: number | null; words: string; meaning: string };
+type PhraseSet = { best: boolean; phrases: { text: string; count: number }[] };
+/** Whether the item is flagged for the researcher, or the words that say why. */
+type Flag = boolean | string;
+type Content = { labels: Given[]; comment: string | null; flag: Flag; at?: number; revision?: number };
+
+interface Presentation {
+  assignment: number;
+  sitting: string | number;
+  step: number;
+  shown?: string[];
+  question?: string;
+  answer?: string;
+  /** The answers of a pair. */
+  answers?: { title: string; answer: string }[];
+  references?: (string | string[])[];
+  hops?: Hop[];
+  claims?: Claim[];
+  images?: Picture[];
+  evidence?: Unit[];
+  documents?: Doc[];
+  /** For each criterion about scores the one it is about, then those of no criterion. */
+  scores?: Score[];
+  /** The references as a score of this item counted them, and where the best set's phrases stand in the answer. */
+  phrase_sets?: { sets: PhraseSet[]; rule: string; places: [number, number][] };
+  system?: string;
+  language?: string;
+  units: Record<string, string[]>;
+  /** Why it came back, if it was returned. */
+  returned?: string | null;
+  /** A stub: the browser has this item already. */
+  kept?: true;
+  committed: Given[];
+  previous: Given[];
+  draft: { content: Content; seconds: number } | null;
+}
+
+type Step = { name: string; title: string; criteria: string[] };
+type Protocol = { name: string; title: string; summary: string; guidelines: string; steps: Step[]; criteria: Criterion[] };
+type Progress = { done: number; of: number; seconds_today: number };
+
+interface Work {
+  study: { id: number; name: string; project: string; protocol: Protocol; protocol_hash: string; guidelines_read: boolean };
+  keys: Record<string, [string, string]>;
+  person: { name: string };
+  progress: Progress;
+  items: Presentation[];
+  finished: boolean;
+  last: number | null;
+}
+
+type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean };
+type Submission = {
+  uid: string; assignment: number; sitting: string | number; step: number; labels: Given[]; comment: string | null; flag: Flag; seconds: number;
+};
+
+/** One decision: a criterion on one target. */
+type Cell = { id: string; criterion: Criterion; target: string };
+
+/** One annotator's label of one unit. */
+type Vote = { rater: string; value: Value | null; cannot_judge: boolean; reason: string | null; comment: string | null; rationale: Place[] | null };
+type Outcome = 'unanimous' | 'majority' | 'open';
+
+interface SentUnit {
+  criterion: string;
+  /** With the item's own keys; the presentation's `targets` has what is shown for it. */
+  target: string;
+  votes: Vote[];
+  counts: Record<string, number>;
+  outcome: Outcome;
+  /** What the votes settle. */
+  value: Value | null;
+  majority: Value | null;
+  needs_decision: boolean;
+  /** In the last round. */
+  decided: Value | null;
+}
+
+/** An item as the annotators saw it, with all their labels. */
+interface Dispute {
+  study_item_id: number;
+  presentation: Presentation & { targets: Record<string, string> };
+  units: SentUnit[];
+  raters: string[];
+  comments: Record<string, string>;
+  flags: Record<string, string>;
+  assignments: Record<string, number>;
+  state: 'pending' | 'agreed' | 'disputed' | 'adjudicated';
+  /** Why this person may not adjudicate it, or null. */
+  allowed: string | null;
+}
+
+interface Disputes {
+  study: { id: number; name: string; protocol: Protocol };
+  counts: { pending: number; agreed: number; disputed: number; adjudicated: number };
+  /** Most disputed first. */
+  queue: { study_item_id: number; n_disputed: number; dispute: number }[];
+  person: { name: string };
+}
+
+/** One criterion and target with its votes, as the adjudicator's page works with it. */
+interface VotedUnit {
+  id: string;
+  criterion: Criterion;
+  /** As it is shown. */
+  target: string;
+  /** As the server knows it. */
+  stored: string;
+  votes: Vote[];
+  /** How many gave each value, the largest number first. */
+  sizes: number[];
+  outcome: Outcome;
+  value: Value | null;
+  majority: Value | null;
+  disputed: boolean;
+  decided: Value | null;
+}
+
+type SentDecision = { criterion: string; target: string; value: Value; reason: string | null };
+type Settlement = { uid: string; study_item: number; decisions: SentDecision[]; again: boolean };
+/** The words of a refusal because somebody else was faster, or null. */
+type SettlementAnswer = { conflict: string | null };
+
+/** The control of one cell. */
+interface Input {
+  element: HTMLElement;
+  show(given: Given | null): void;
+  /** Gives the label with this key; false when there is none. */
+  key(key: string): boolean;
+  /** Puts the keyboard's focus on the control without starting to type. */
+  focus(): void;
+  /** Moves the focus among the labels. */
+  move?(by: number): void;
+  /** Starts typing in the control's field. */
+  enter?(): void;
+}
+
+interface InputOptions {
+  criterion: Criterion;
+  /** What a screen reader calls the control. */
+  name: string;
+  item: Presentation;
+  /** Called with the new value; `done` when no more is awaited. */
+  give(value: Value | null, done: boolean): void;
+}
+
+/** A kind of criterion: the control that its values are given with, and what they mean. */
+interface Kind {
+  create(options: InputOptions): Input;
+  /** Whether a value is a whole answer. */
+  complete(value: Value | null, criterion: Criterion, item: Presentation): boolean;
+  /** What is wrong with a value, in words. */
+  problem(value: Value | null, criterion: Criterion): string | null;
+  /** A value in words. */
+  words(value: Value, criterion: Criterion): string;
+  /** A value with other keys of the item's parts that it names. */
+  rekeyed(value: Value, keyOf: (key: string) => string): Value;
+  /** Whether it is answered by typing in a field. */
+  typed: boolean;
+  /** Whether values of several people can be the same, so that they are counted and one of them is decided on. */
+  compared: boolean;
+  /** What is decided where the keys in the votes' values cannot be told: one of the values that were given. */
+  among?(criterion: Criterion, votes: Vote[]): Criterion;
+}
+
+/** Written by the server from the folder: imports every kind, each of which registers itself. */
+declare module '*/all.js';

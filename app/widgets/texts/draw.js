@@ -1,0 +1,221 @@
+/** From the tree of a text to DOM nodes, each of which is known by its place in the raw text. No HTML of the text passes. */
+
+import { fromTheRight, h } from '../shared/dom.js';
+import { TEXT } from '../shared/text.js';
+import { Drawn } from './drawn.js';
+import { isPlain, parse } from './markdown.js';
+
+/** @typedef {import('./tree.js').Block} Block */
+/** @typedef {import('./tree.js').Inline} Inline */
+/** @typedef {import('./tree.js').Range} Range */
+/** @typedef {import('./tree.js').Table} Table */
+/**
+ * @typedef {object} Figures the images of an answer
+ * @property {(address: string | null) => HTMLElement | null} place the one with this address, or (null) the next one; null when it is none
+ * @property {() => HTMLElement[]} rest those that stand nowhere in the text
+ */
+
+const KEPT = 120; // texts that are parsed once
+const MOST_FORMULAS = 300; // of a text; those behind them stay as they were written
+/** @type {Map<string, Block[] | null>} */
+const parsed = new Map();
+
+/**
+ * Draws a text into an element.
+ *
+ * @param {HTMLElement} element
+ * @param {string} raw
+ * @param {boolean} rendered whether its Markdown is rendered
+ * @param {Figures} [figures]
+ * @returns {Drawn}
+ */
+export function draw(element, raw, rendered, figures) {
+  const drawn = new Drawn(element, raw);
+  const blocks = rendered ? markupOf(raw) : null;
+  if (!rendered) drawn.rendered = () => draw(h('div'), raw, true);
+  const painter = new Painter(drawn, figures, 2);
+  element.classList.toggle('rendered', blocks !== null);
+  // A block of its own direction inside says nothing about the whole any more.
+  element.dir = (blocks && directionOf(raw, blocks)) || 'auto';
+  element.replaceChildren(...(blocks ? painter.blocks(blocks) : painter.shown([[0, raw.length]])), ...(figures?.rest() ?? []));
+  return drawn;
+}
+
+/** The blocks of a text that has Markdown which can be rendered, else null. @param {string} raw @returns {Block[] | null} */
+export function markupOf(raw) {
+  const known = parsed.get(raw);
+  if (known !== undefined) return known;
+  const blocks = parse(raw);
+  const markup = blocks && !isPlain(raw, blocks) ? blocks : null;
+  parsed.set(raw, markup);
+  for (const old of parsed.keys()) {
+    if (parsed.size <= KEPT) break;
+    parsed.delete(old);
+  }
+  return markup;
+}
+
+/** A text that is not data: the guidelines. @param {string} raw @returns {Node[]} */
+export function markdown(raw) {
+  const painter = new Painter(new Drawn(h('div'), raw), undefined, 1);
+  return painter.blocks(parse(raw) ?? [{ type: 'paragraph', range: [0, raw.length], children: [{ type: 'text', ranges: [[0, raw.length]] }] }]);
+}
+
+/** The direction of the first letter. @param {string} text @returns {'ltr' | 'rtl'} */
+function direction(text) {
+  const letter = /\p{L}/u.exec(text);
+  return letter && fromTheRight(letter[0]) ? 'rtl' : 'ltr';
+}
+
+/** The direction of the first letter of what is read; code, formulas and addresses say nothing about it. @param {string} raw @param {(Block | Inline)[]} nodes @returns {'ltr' | 'rtl' | null} */
+function directionOf(raw, nodes) {
+  for (const node of nodes) {
+    let found = null;
+    if (node.type === 'text') {
+      const letter = /\p{L}/u.exec(node.ranges.map(([start, end]) => raw.slice(start, end)).join(''));
+      found = letter && direction(letter[0]);
+    } else if (node.type === 'list') found = directionOf(raw, node.entries.flatMap((entry) => entry.children));
+    else if (node.type === 'table') found = directionOf(raw, node.rows.flat().flatMap((cell) => cell.children));
+    else if ('children' in node) found = directionOf(raw, node.children);
+    if (found) return found;
+  }
+  return null;
+}
+
+class Painter {
+  /** @param {Drawn} drawn @param {Figures | undefined} figures @param {number} under the level of the heading above the text */
+  constructor(drawn, figures, under) {
+    this.drawn = drawn;
+    this.figures = figures;
+    this.under = under;
+    this.block = 0;
+  }
+
+  /** @param {Block[]} blocks @returns {HTMLElement[]} */
+  blocks(blocks) {
+    return blocks.map((block) => this.#wrapped(block.range, () => this.#block(block)));
+  }
+
+  /** Characters as they are. @param {Range[]} ranges @returns {Text[]} */
+  shown(ranges) {
+    return ranges.filter(([start, end]) => start < end).map(([start, end]) => {
+      const text = this.drawn.raw.slice(start, end);
+      const node = document.createTextNode(text);
+      this.drawn.pieces.push({ node, start, end, exact: true, text, block: this.block });
+      return node;
+    });
+  }
+
+  /** @param {Block} block @returns {HTMLElement} */
+  #block(block) {
+    this.block += 1;
+    const dir = directionOf(this.drawn.raw, [block]) ?? 'auto';
+    switch (block.type) {
+      case 'heading': {
+        const level = Math.min(6, block.level + this.under);
+        return h(/** @type {'h3'} */ (`h${level}`), { class: `head head-${block.level}`, dir }, ...this.#inlines(block.children));
+      }
+      case 'list': return h(block.ordered ? 'ol' : 'ul', { role: 'list', class: 'list', dir },
+        ...block.entries.map((entry) => this.#wrapped(entry.range, () => h('li', {},
+          entry.marker ? h('span', { class: 'marker' }, ...this.shown([entry.marker])) : null,
+          h('div', { class: 'entry' }, ...this.blocks(entry.children))))));
+      case 'quote': return h('blockquote', { dir }, ...this.blocks(block.children));
+      case 'fence': return h('div', { class: 'fence', dir: 'ltr' },
+        block.about ? h('div', { class: 'about' }, ...this.shown([block.about])) : null,
+        h('pre', { tabindex: '0', role: 'region', 'aria-label': TEXT.code }, h('code', {}, ...this.#next(() => this.shown(block.ranges)))));
+      case 'rule': return h('hr');
+      case 'table': return this.#table(block, dir);
+      default: return h('div', { class: 'para', dir }, ...this.#inlines(block.children));
+    }
+  }
+
+  /** @param {Table} table @param {string} dir */
+  #table(table, dir) {
+    let heads = table.rows.findIndex((row) => row.some((cell) => !cell.heading));
+    if (heads < 0) heads = table.rows.length;
+    const rows = table.rows.map((row) => h('tr', {}, ...row.map((cell) => this.#wrapped(cell.range, () => {
+      this.block += 1;
+      return h(cell.heading ? 'th' : 'td', {
+        dir: 'auto', colspan: cell.columns > 1 ? cell.columns : null, rowspan: cell.rows > 1 ? cell.rows : null,
+        class: cell.align ? `aligned-${cell.align}` : null,
+      }, ...this.#inlines(cell.children));
+    }))));
+    return h('div', { class: 'table-box', tabindex: '0', role: 'region', 'aria-label': TEXT.table },
+      h('table', { dir },
+        heads ? h('thead', {}, ...rows.slice(0, heads)) : null, h('tbody', {}, ...rows.slice(heads))));
+  }
+
+  /** @param {Inline[]} inlines @returns {Node[]} */
+  #inlines(inlines) {
+    /** @type {Node[]} */
+    const nodes = [];
+    let behind = false; // what came last takes a line of its own
+    for (const one of inlines) {
+      const made = this.#inline(one);
+      const [first] = made;
+      if (behind && one.type === 'text' && first instanceof Text && first.data.startsWith('\n')) {
+        // The end of its line would be an empty one.
+        const piece = this.drawn.pieces[this.drawn.pieces.length - made.length];
+        const rest = first.splitText(1);
+        this.drawn.pieces.splice(this.drawn.pieces.indexOf(piece), 1, { ...piece, end: piece.start + 1, text: '\n' },
+          ...(rest.data ? [{ ...piece, node: rest, start: piece.start + 1, text: rest.data }] : []));
+        made.splice(0, 1, h('span', { class: 'line-end' }, first), rest);
+      }
+      behind = (one.type === 'formula' && one.display) || first instanceof HTMLElement && first.tagName === 'FIGURE';
+      nodes.push(...made);
+    }
+    return nodes;
+  }
+
+  /** @param {Inline} one @returns {Node[]} */
+  #inline(one) {
+    const { raw } = this.drawn;
+    switch (one.type) {
+      case 'text': return this.shown(one.ranges);
+      case 'char': return [this.#whole(one.range, document.createTextNode(one.text), one.text)];
+      case 'break': return [this.#whole(one.range, h('br'), '\n')];
+      case 'code': return [this.#wrapped(one.range, () => h('code', {}, ...this.shown(one.ranges)))];
+      case 'place': {
+        const figure = this.figures?.place(null);
+        return figure ? [this.#whole(one.range, figure, ' ')] : this.shown([one.range]);
+      }
+      case 'formula': {
+        if (this.drawn.formulas.length >= MOST_FORMULAS) return this.shown([one.range]);
+        const element = this.#whole(one.range, h('span', { class: one.display ? 'formula display' : 'formula', dir: 'ltr' }, raw.slice(...one.range)), raw.slice(...one.range));
+        this.drawn.formulas.push({ element, tex: one.tex, display: one.display });
+        return [element];
+      }
+      case 'link':
+      case 'picture': {
+        const address = one.address ? raw.slice(...one.address) : null;
+        const figure = one.type === 'picture' && address !== null ? this.figures?.place(address) : null;
+        if (figure) return [this.#whole(one.range, figure, ' ')];
+        // Nothing to press and nothing that is fetched: the address is words like the others.
+        return [this.#wrapped(one.range, () => h('span', { class: one.type === 'link' ? 'hyperlink' : 'no-picture' }, ...this.#inlines(one.children),
+          one.address ? h('bdi', { class: 'address', dir: 'ltr' }, ...this.shown([one.address])) : null))];
+      }
+      default: return [this.#wrapped(one.range, () => h(one.type, {}, ...this.#inlines(one.children)))];
+    }
+  }
+
+  /** Something that is in a selection as a whole. @template {Text | Element} T @param {Range} range @param {T} node @param {string} text */
+  #whole([start, end], node, text) {
+    this.drawn.pieces.push({ node, start, end, exact: false, text, block: this.block });
+    return node;
+  }
+
+  /** What is drawn between signs. @template T @param {Range} outer @param {() => T} make */
+  #wrapped(outer, make) {
+    const { pieces, wrappings } = this.drawn;
+    const first = pieces.length;
+    const made = make();
+    if (pieces.length > first) wrappings.push({ outer, inner: [pieces[first].start, pieces[pieces.length - 1].end] });
+    return made;
+  }
+
+  /** @template T @param {() => T} make */
+  #next(make) {
+    this.block += 1;
+    return make();
+  }
+}

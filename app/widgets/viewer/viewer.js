@@ -1,0 +1,452 @@
+/** The left side: documents and their pages, thumbnails, passages, what was found on them, the line of evidence units. */
+
+import { h } from '../shared/dom.js';
+import { EvidenceLine } from './evidence_line.js';
+import { fetchAhead, pageNumbers, pageUrl, rung } from './pages/images.js';
+import { around } from './pages/layout.js';
+import { Lookups } from './lookups.js';
+import { Pages } from './pages/pages.js';
+import { wordsOf } from './pages/text_layer.js';
+import { Passages, UnitText } from './passages.js';
+import { Phrases } from './phrases.js';
+import { boxPlace, enclosedPlace, placeBoxes, placeWords, textPlace } from './places.js';
+import { Search } from './search.js';
+import { clearSelection, selectedWords, UseSelection } from './pages/selection.js';
+import { Strip } from './strip.js';
+import { TEXT } from '../shared/text.js';
+import { Tip } from '../shared/tip.js';
+import { Toolbar } from './toolbar.js';
+import { WORDS } from '../shared/viewer_text.js';
+
+/** @typedef {import('./strip.js').Mark} Mark */
+
+const ZOOM_STEP = 1.2;
+
+/** Whether a presentation has something for the left side. @param {Presentation} item */
+export function hasEvidence(item) {
+  return item.evidence !== undefined || item.documents !== undefined;
+}
+
+export class Viewer {
+  /**
+   * @param {import('../shared/keys.js').Keys} keys
+   * @param {object} on
+   * @param {(unit: string) => void} on.unit the annotator chose an evidence unit
+   * @param {(document: string, page: number) => void} on.page the annotator turned to a page of the document with this key
+   * @param {(place: Place) => void} [on.support] a place was marked as the support of a label; without it none can be marked
+   * @param {() => void} [on.done] the annotator is done with a tool that had the keyboard
+   * @param {string} [on.study] address of the study, where phrases and passages are asked for
+   * @param {import('../texts/texts.js').Texts} texts
+   */
+  constructor(keys, on, texts) {
+    this.on = on;
+    /** @type {Unit[]} */
+    this.units = [];
+    /** @type {Doc[]} */
+    this.docs = [];
+    /** @type {Doc | null} */
+    this.doc = null;
+    /** @type {Unit | null} */
+    this.unit = null;
+    /** @type {'pages' | 'passages'} */
+    this.mode = 'pages';
+    /** @type {(document: string, page: number) => Mark[]} */
+    this.labelMarks = () => [];
+    /** Where passages were found. @type {{unit: string, document: number, page: number, boxes: Box[]}[]} */
+    this.located = [];
+    /** @type {{places: Place[], remove: (number: number) => void}} */
+    this.supports = { places: [], remove: () => undefined };
+    this.lookups = on.study ? new Lookups(on.study) : null;
+    /** @type {Pages} */
+    this.pages = new Pages({
+      page: (page, byScrolling) => {
+        this.#pageChanged();
+        if (byScrolling && this.doc) this.on.page(this.doc.key, page);
+      },
+      zoom: () => this.#zoomChanged(),
+      unit: (key) => this.choose(key),
+      selected: () => {
+        const selected = selectedWords(this.pages);
+        this.pages.element.classList.toggle('selected', !!selected);
+        this.selection.show(this.on.support ? selected : null, this.view);
+      },
+      marked: (page, box, asText) => void this.#marked(page, box, asText),
+      drawing: () => this.tools.marking(this.pages.marker.on),
+      pictured: () => this.strip.draw(),
+      thumbnail: (page) => this.strip.thumbnail(page),
+    });
+    this.pages.element.addEventListener('scroll', () => this.selection.hide(), { passive: true });
+    /** @type {Strip} */
+    this.strip = new Strip((page) => this.goTo(page), (page) => this.pages.picture(page));
+    this.passages = new Passages((key) => this.choose(key), texts);
+    this.passages.element.hidden = true;
+    this.selection = new UseSelection(keys, () => this.act('mark'));
+    this.tools = new Toolbar(keys, {
+      act: (action) => this.act(action),
+      page: (page) => this.goTo(page),
+      document: (id) => {
+        const doc = this.docs.find((one) => String(one.id) === id);
+        if (!doc) return;
+        this.#open(doc);
+        this.#setMode('pages');
+      },
+      passages: () => {
+        this.#setMode(this.mode === 'pages' ? 'passages' : 'pages');
+        this.#drawText();
+      },
+      marks: !!on.support,
+    });
+    this.search = new Search(keys, {
+      changed: () => this.#drawHits(),
+      go: (hit) => this.#goToPlace(this.doc, hit.page, hit.boxes),
+      closed: () => this.on.done?.(),
+      page: () => this.pages.page,
+    });
+    this.phrases = new Phrases(keys, {
+      changed: () => this.#drawHits(),
+      go: (hit) => this.#goToPlace(this.docs.find((doc) => doc.id === hit.document) ?? null, hit.page, hit.boxes),
+      act: (action) => this.act(action),
+      place: () => ({ document: this.doc?.id ?? 0, page: this.pages.page }),
+    });
+    this.text = new UnitText((unit) => this.#enlarge(unit), texts);
+    this.line = new EvidenceLine(keys, {
+      act: (action) => this.act(action),
+      unit: (key) => this.choose(key),
+      text: () => {
+        this.text.wanted = !this.text.open;
+        this.#drawText();
+      },
+    });
+    this.empty = h('div', { class: 'nothing' }, h('b', {}, TEXT.noEvidence), h('p', {}, TEXT.noEvidenceMore));
+    this.live = h('span', { class: 'unseen', 'aria-live': 'polite' });
+    this.view = h('div', { class: 'view' }, this.tools.element, this.search.element, this.pages.marker.bar, this.pages.element,
+      this.passages.element, this.empty, this.text.element, this.phrases.element, this.line.element, this.selection.element, this.live);
+    this.tip = new Tip(this.view, this.view, true);
+    this.view.append(this.tip.element);
+    this.element = h('section', { class: 'viewer', 'aria-label': TEXT.viewer }, this.strip.element, this.view);
+  }
+
+  /** @param {Presentation} item @param {string | null} first the unit to begin with */
+  show(item, first) {
+    this.units = item.evidence ?? [];
+    this.docs = item.documents ?? [];
+    this.unit = null;
+    this.located = [];
+    this.supports.places = [];
+    const supplied = this.docs.filter((doc) => doc.supplied);
+    const unit = this.units.find((one) => one.key === first) ?? this.units[0] ?? null;
+    const doc = supplied.find((one) => one.id === unit?.document) ?? supplied[0] ?? null;
+    this.passages.open(this.units, this.docs);
+    this.line.open(this.units, this.docs);
+    this.tools.documents(supplied);
+    this.empty.hidden = this.units.length + this.docs.length > 0;
+    this.phrases.begin(this.lookups !== null && supplied.length > 0 && (item.answer !== undefined || !!item.references?.length));
+    if (this.search.open) this.search.close();
+    if (doc) this.#open(doc);
+    else this.doc = null;
+    this.#setMode(doc && (!unit || unit.document === doc.id) ? 'pages' : 'passages');
+    if (unit) this.showUnit(unit.key);
+    else this.#drawText();
+    this.lookups?.follow(item, (found) => this.phrases.show(found, supplied.map((one) => one.id)), (found) => this.#locate(found));
+  }
+
+  /** Shows a unit on its page, or its passage. @param {string} key */
+  showUnit(key) {
+    const unit = this.units.find((one) => one.key === key);
+    if (!unit) return;
+    this.unit = unit;
+    const doc = this.docs.find((one) => one.id === unit.document && one.supplied);
+    if (doc && (unit.pages.length || this.located.some((place) => place.unit === key))) {
+      this.#setMode('pages');
+      if (doc !== this.doc) this.#open(doc);
+      this.#drawText();
+      this.pages.showUnit(unit);
+    } else {
+      this.#setMode('passages');
+      this.#drawText();
+    }
+    this.passages.showUnit(key);
+    this.line.mark(key);
+  }
+
+  /** The annotator points at a unit. @param {string} key */
+  choose(key) {
+    this.showUnit(key);
+    this.on.unit(key);
+  }
+
+  /** @param {number} by 1 or -1 */
+  walk(by) {
+    if (!this.units.length) return;
+    const at = this.unit ? this.units.indexOf(this.unit) : -1;
+    this.choose(this.units[(at + by + this.units.length) % this.units.length].key);
+  }
+
+  /** Shows a page without saying so: the judgement asked for it. @param {string} key of the document @param {number} page */
+  showPage(key, page) {
+    const doc = this.docs.find((one) => one.key === key && one.supplied);
+    if (!doc) return;
+    this.#setMode('pages');
+    if (doc !== this.doc) this.#open(doc);
+    if (this.pages.page !== page) this.pages.goTo(page);
+  }
+
+  /** @param {number} page */
+  goTo(page) {
+    this.#setMode('pages');
+    this.pages.goTo(page);
+    if (this.doc) this.on.page(this.doc.key, this.pages.page);
+  }
+
+  /** @param {number} by 1 or -1 */
+  #turn(by) {
+    this.#setMode('pages');
+    this.pages.turn(by);
+    if (this.doc) this.on.page(this.doc.key, this.pages.page);
+  }
+
+  /** Marks for pages that were labelled. @param {(document: string, page: number) => Mark[]} marks */
+  setLabelMarks(marks) {
+    this.labelMarks = marks;
+    this.strip.remark();
+  }
+
+  /** The places that support the label at hand. @param {Place[] | null} places @param {(number: number) => void} remove */
+  setSupports(places, remove) {
+    if (!places?.length && !this.supports.places.length) return;
+    this.supports = { places: places ?? [], remove };
+    this.#drawSupports();
+  }
+
+  /** Shows a place that was marked. @param {Place} place */
+  showPlace(place) {
+    const doc = this.docs.find((one) => one.supplied && (one.key === place.document || one.id === place.document)) ?? null;
+    if (place.page) this.#goToPlace(doc, place.page, placeBoxes(place));
+  }
+
+  /** Opens a part of a page enlarged. @param {number} document its id @param {number} page @param {Box} box */
+  showPart(document, page, box) {
+    const doc = this.docs.find((one) => one.supplied && one.id === document);
+    if (!doc || !this.element.isConnected) return;
+    this.#setMode('pages');
+    if (doc !== this.doc) this.#open(doc);
+    this.pages.enlarge(page, box);
+  }
+
+  /** Does what a key of the viewer says. @param {string} action @returns {boolean} */
+  act(action) {
+    const actions = /** @type {Record<string, () => void>} */ ({
+      previous_page: () => this.#turn(-1),
+      next_page: () => this.#turn(1),
+      zoom_in: () => this.pages.zoomBy(ZOOM_STEP),
+      zoom_out: () => this.pages.zoomBy(1 / ZOOM_STEP),
+      fit_width: () => this.pages.fitWidth(),
+      fit_page: () => this.pages.fitPage(),
+      rotate: () => this.pages.rotate(),
+      two_pages: () => this.pages.twoPages(),
+      enlarge: () => (this.pages.closeEnlarged() ? undefined : this.unit && this.#enlarge(this.unit)),
+      search: () => {
+        this.#setMode('pages');
+        if (this.doc) this.search.show(this.doc);
+      },
+      previous_hit: () => this.#walkHits(-1),
+      next_hit: () => this.#walkHits(1),
+      mark: () => this.#mark(),
+      previous_evidence: () => this.walk(-1),
+      next_evidence: () => this.walk(1),
+    });
+    if (!actions[action]) return false;
+    if (this.doc || action.endsWith('evidence')) actions[action]();
+    return true;
+  }
+
+  /** A key that is the viewer's while a box is drawn or the search has the keyboard. @param {string} key @param {EventTarget} target @param {boolean} repeat */
+  key(key, target, repeat) {
+    const inField = target instanceof Node && this.search.element.contains(target);
+    if (key === 'Escape' && inField) {
+      this.search.close();
+      return true;
+    }
+    const typing = target instanceof Element && target.matches('input, textarea, select');
+    return !typing && this.pages.marker.key(key, repeat);
+  }
+
+  /** Closes what is open last; false when nothing is. */
+  escape() {
+    if (this.pages.closeEnlarged()) return true;
+    if (this.search.open) {
+      this.search.close();
+      return true;
+    }
+    if (!selectedWords(this.pages)) return false;
+    clearSelection(this.pages);
+    this.selection.hide();
+    return true;
+  }
+
+  /** @param {number} screens */
+  scrollBy(screens) {
+    (this.mode === 'pages' ? this.pages : this.passages).scrollBy(screens);
+  }
+
+  /** Fetches what the next items show first; only what they were sent with. @param {Presentation[]} items */
+  fetchAhead(items) {
+    const shown = this.pages.element.clientWidth || window.innerWidth / 2;
+    const width = rung((shown - 28) * window.devicePixelRatio);
+    for (const item of items) {
+      const unit = item.evidence?.find((one) => item.documents?.some((doc) => doc.id === one.document && doc.supplied));
+      const doc = item.documents?.find((one) => one.supplied && (!unit || one.id === unit.document));
+      if (doc) fetchAhead(pageUrl(doc, unit?.pages[0] ?? pageNumbers(doc)[0] ?? 1, width));
+    }
+    this.lookups?.ahead(items);
+  }
+
+  dispose() {
+    this.pages.dispose();
+    this.strip.dispose();
+    this.lookups?.stop();
+    this.search.close();
+    this.tip.hide();
+  }
+
+  /** @param {Doc} doc */
+  #open(doc) {
+    this.doc = doc;
+    this.selection.hide();
+    this.pages.open(doc, this.units);
+    this.strip.open(doc, this.pages.numbers, (page) => this.#marksOf(doc, page));
+    this.tools.document(doc);
+    this.#pageChanged();
+    this.#zoomChanged();
+    this.#drawLocated();
+    this.#drawSupports();
+    this.#drawHits();
+    this.search.in(doc);
+  }
+
+  /** What the thumbnail of a page says. @param {Doc} doc @param {number} page @returns {Mark[]} */
+  #marksOf(doc, page) {
+    const hits = this.search.hits.filter((hit) => hit.page === page).length;
+    const units = this.units.filter((unit) => unit.document === doc.id && unit.pages.includes(page)).map((unit) => ({
+      class: unit.role ?? 'has',
+      title: `${unit.key}${unit.role ? ` ${TEXT.roles[unit.role] ?? unit.role}` : ''}`,
+    }));
+    const phrases = this.phrases.shown ? this.phrases.hits.filter((hit) => hit.document === doc.id && hit.page === page) : [];
+    return [
+      ...(hits ? [{ class: 'hit', title: WORDS.hits(hits), words: String(hits) }] : []), ...this.labelMarks(doc.key, page), ...units,
+      ...[...new Set(phrases.map((hit) => hit.phrase.of))].map((of) => ({
+        class: of, title: [...new Set(phrases.filter((hit) => hit.phrase.of === of).map((hit) => `“${hit.phrase.text}”`))].slice(0, 4).join(', '),
+      })),
+    ];
+  }
+
+  /** @param {'pages' | 'passages'} mode */
+  #setMode(mode) {
+    this.mode = this.doc ? mode : 'passages';
+    const pages = this.mode === 'pages';
+    this.pages.element.hidden = !pages;
+    this.passages.element.hidden = pages || !this.empty.hidden;
+    this.strip.element.hidden = !this.doc;
+    this.tools.mode(this.mode, !!this.doc, this.units.length > 0);
+    this.element.classList.toggle('no-strip', !this.doc);
+  }
+
+  /** The text of the unit beneath its page. */
+  #drawText() {
+    const { unit } = this;
+    const placed = !!unit?.box || this.located.some((place) => place.unit === unit?.key);
+    const onPages = this.mode === 'pages' && !!unit;
+    this.text.show(onPages ? unit : null, this.docs.find((one) => one.id === unit?.document), placed);
+    this.line.textState(this.text.open, onPages);
+  }
+
+  /** @param {LocatedPassages} found */
+  #locate(found) {
+    this.located = found.passages.flatMap(({ evidence, document, page, boxes }) => (
+      document && page && boxes?.length ? [{ unit: evidence, document, page, boxes }] : []));
+    this.#drawLocated();
+    const { unit } = this;
+    // Unless the annotator has gone on already, the passage is shown as if its place had been known.
+    if (unit && !unit.box && this.pages.at === unit.key && this.mode === 'pages' && this.located.some((place) => place.unit === unit.key)) this.pages.showUnit(unit);
+  }
+
+  #drawLocated() {
+    const located = this.located.filter((place) => place.document === this.doc?.id);
+    if (located.length || this.pages.drawn.located.length) this.pages.set({ located });
+  }
+
+  #drawSupports() {
+    const { places, remove } = this.supports;
+    const supports = places.flatMap((place, number) => (place.page && (place.document === this.doc?.key || place.document === this.doc?.id)
+      ? [{ page: place.page, boxes: placeBoxes(place), title: placeWords(place), remove: () => remove(number) }] : []));
+    if (supports.length || this.pages.drawn.supports.length) this.pages.set({ supports });
+  }
+
+  /** Draws what was found on the pages, and on the thumbnails. */
+  #drawHits() {
+    const at = this.search.hits[this.search.at];
+    const searched = this.search.hits.map((hit) => ({ page: hit.page, boxes: hit.boxes, of: /** @type {const} */ ('search'), title: '', on: hit === at }));
+    const phrases = this.phrases.shown ? this.phrases.hits.filter((hit) => hit.document === this.doc?.id).map((hit) => ({
+      page: hit.page, boxes: hit.boxes, of: hit.phrase.of, title: hit.phrase.text, on: hit === this.phrases.at && !searched.length,
+    })) : [];
+    const hits = [...phrases, ...searched];
+    if (!hits.length && !this.pages.drawn.hits.length) return;
+    this.pages.set({ hits });
+    this.strip.remark();
+  }
+
+  /** @param {number} by */
+  #walkHits(by) {
+    this.#setMode('pages');
+    if (this.search.hits.length) this.search.walk(by);
+    else this.phrases.walk(by);
+  }
+
+  /** @param {Doc | null} doc @param {number} page @param {Box[]} boxes */
+  #goToPlace(doc, page, boxes) {
+    if (!doc) return;
+    this.#setMode('pages');
+    if (doc !== this.doc) this.#open(doc);
+    this.pages.bring(page, boxes.length ? around(boxes) : null);
+    this.on.page(doc.key, page);
+  }
+
+  /** @param {Unit} unit */
+  #enlarge(unit) {
+    const place = this.located.find((one) => one.unit === unit.key);
+    if (unit.box && unit.pages.length) this.pages.enlarge(unit.pages[0], unit.box);
+    else if (place) this.pages.enlarge(place.page, around(place.boxes));
+  }
+
+  /** Marks the selected text, or begins to draw a box. */
+  #mark() {
+    if (!this.on.support || !this.doc) return;
+    const selected = selectedWords(this.pages);
+    this.#setMode('pages');
+    if (!selected) {
+      this.pages.marker.set(!this.pages.marker.on);
+      return;
+    }
+    this.on.support(textPlace(this.doc, selected.page, selected.words));
+    clearSelection(this.pages);
+    this.selection.hide();
+  }
+
+  /** @param {number} page @param {Box} box @param {boolean} asText */
+  async #marked(page, box, asText) {
+    const { doc } = this;
+    if (!doc) return;
+    const words = asText ? await wordsOf(doc, page) : null;
+    this.on.support?.((words && enclosedPlace(doc, page, box, words.words)) ?? boxPlace(doc, page, box));
+  }
+
+  #pageChanged() {
+    const { numbers, page } = this.pages;
+    this.tools.page(page, this.doc?.n_pages ?? numbers[numbers.length - 1] ?? 1, numbers.length);
+    this.strip.select(this.pages.page);
+  }
+
+  #zoomChanged() {
+    this.tools.zoom(this.pages.zoom, this.pages.fit, this.pages.layout.columns);
+  }
+}
