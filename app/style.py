@@ -46,7 +46,7 @@ _STYLE = """
 .assay-groups a[aria-current] { border-bottom-color: var(--assay-accent); }
 .assay-lines a:focus-visible { outline: 2px solid var(--assay-accent); outline-offset: -3px; border-radius: 6px; }
 .assay-waits { color: var(--assay-warn); font-size: 0.8rem; font-weight: 600; border-radius: 8px; padding: 0 0.45rem;
-  background: color-mix(in srgb, var(--assay-warn) 12%, var(--assay-panel)); font-variant-numeric: tabular-nums; }
+  background: color-mix(in srgb, var(--assay-warn) 8%, var(--assay-panel)); font-variant-numeric: tabular-nums; }
 .assay-project { display: block; padding-left: 9px; font-weight: 650; white-space: nowrap; overflow: hidden;
   text-overflow: ellipsis; color: inherit; text-decoration: none; }
 .st-key-assay-project [role="group"] { border-color: transparent; background: transparent; }
