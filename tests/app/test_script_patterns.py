@@ -112,7 +112,7 @@ def timed(ask: Ask, source: str, flags: str = "") -> str | None:
 
 def test_the_patterns_of_the_scripts_are_found(ask: Ask, patterns: list[Found]) -> None:
     sources = {(one.place.rpartition("/")[2].partition(":")[0], one.source) for one in patterns}
-    assert ("api.js", r"^\d+$") in sources
+    assert ("ask.js", r"^\d+$") in sources
     assert ("inline.js", "<(\\/?)(sub|sup)>") in sources
     assert ("html_table.js", "\\bword\\s*=\\s*[\"']?(\\d{1,3})") in sources
     # As many as a rough look at the lines finds: what follows a bracket, a comma or an equals sign.
