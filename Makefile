@@ -33,9 +33,6 @@ PLAIN := -m "not e2e and not slow and not nightly"
 BROWSER := -m "e2e and not slow and not nightly"
 endif
 
-# One more than there are cores: nearly half of their time tests wait for servers and workers that they started.
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
-
 # What tests write is thrown away, so it goes into memory where there is room: each write waits for a disk otherwise.
 # Nothing that is tested depends on it: a killed process loses nothing that it has written either way.
 SCRATCH := $(shell test -w /dev/shm && test "$$(df -Pk /dev/shm | awk 'END {print $$4}')" -gt 6000000 && echo /dev/shm \
@@ -118,7 +115,7 @@ test-nightly: setup
 tests: setup
 	@scratch=$$(mktemp -d "$(SCRATCH)/assay-tests.XXXXXX") && chmod 711 "$$scratch" && export TMPDIR="$$scratch" && \
 	trap 'rm -rf "$$scratch"' EXIT && trap 'exit 130' INT TERM && \
-	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n $(WORKERS) $(PYTEST_OPTIONS) && \
+	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 $(PYTEST_OPTIONS) && \
 	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 2 --dist loadfile $(PYTEST_OPTIONS)
 
 lint: setup lint-js

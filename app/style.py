@@ -115,6 +115,8 @@ _STYLE = """
 .assay-progress { display: grid; gap: 5px; font-size: 0.87rem; }
 @media (max-width: 640px) { .assay-row { grid-template-columns: minmax(0, 1fr); gap: 8px; } }
 [class*="st-key-row-"] { background: var(--assay-panel); --assay-bg: var(--assay-panel); }
+/* A long command goes on in the next line, whatever its own style says: what scrolls sideways no key would reach. */
+[data-testid="stMarkdownPre"] code { white-space: pre-wrap !important; overflow-wrap: anywhere; }
 /* Streamlit writes white on the accent, which in the dark theme nobody could read. */
 button[kind^="primary"]:not(:disabled), button[kind^="primary"]:not(:disabled) * {
   color: var(--assay-on-accent) !important; }
