@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import Select, Table, select
+from sqlalchemy import CursorResult, Select, Table, select
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
@@ -34,15 +34,19 @@ def mark(session: Session) -> str:
 
 
 def plain_rows(session: Session, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """All rows of a query as the driver gives them: SQLAlchemy's rows cost as much again as reading them does."""
-    connection = session.connection()
-    result = connection.exec_driver_sql(sql, parameters)
-    assert result.cursor is not None
+    """All rows of a query that is given as text, as the driver gives them."""
+    return driver_rows(session.connection().exec_driver_sql(sql, parameters))
+
+
+def driver_rows(result: CursorResult[Any]) -> list[tuple[Any, ...]]:
+    """All rows as the driver gives them, JSON on SQLite as text: SQLAlchemy's rows cost as much again as reading."""
+    connection, cursor = result.connection, result.cursor
+    assert cursor is not None
     kind = connection.dialect.loaded_dbapi.Error
     try:
-        return list(result.cursor.fetchall())
+        return list(cursor.fetchall())
     except kind as error:  # as SQLAlchemy would raise it, so that it is explained in words (db/engine.py)
-        raise DBAPIError.instance(sql, None, error, kind, hide_parameters=True, dialect=connection.dialect) from error
+        raise DBAPIError.instance(None, None, error, kind, hide_parameters=True, dialect=connection.dialect) from error
     finally:
         result.close()
 

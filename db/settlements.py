@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Connection, Float, Select, Update, bindparam, case, text, type_coerce, update
+from sqlalchemy import Connection, Float, Select, Update, bindparam, case, text, update
 from sqlalchemy import select as sql_select
-from sqlalchemy.types import NullType
 from sqlmodel import Session, col
 
 from annotators.protocols import Protocol
@@ -29,7 +28,7 @@ from db.models import (
     SettlementState,
     Study,
 )
-from db.query import mark, pick, plain_rows, table_of
+from db.query import driver_rows, mark, pick, plain_rows, table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
@@ -109,7 +108,7 @@ def _current() -> Select[Any]:
     return (
         sql_select(
             *(given.study_item_id, given.id),
-            *(label.criterion, label.target, type_coerce(label.value, NullType()), label.cannot_judge),
+            *(label.criterion, label.target, label.value, label.cannot_judge),
         )
         .select_from(table_of(Annotation).outerjoin(table_of(GivenLabel), same))
         .where(
@@ -140,7 +139,7 @@ def current_labels(connection: Connection, study_id: int, study_item_ids: Sequen
     found: dict[int, ItemLabels] = defaultdict(ItemLabels)
     seen: set[int] = set()
     as_text = connection.dialect.name == "sqlite"
-    rows = connection.execute(_CURRENT, {"study": study_id, "ids": list(study_item_ids)})
+    rows = driver_rows(connection.execute(_CURRENT, {"study": study_id, "ids": list(study_item_ids)}))
     for study_item_id, annotation_id, criterion, target, value, cannot_judge in rows:
         labels = found[study_item_id]
         if annotation_id not in seen:

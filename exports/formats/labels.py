@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from io import TextIOWrapper
+from operator import itemgetter
 from pathlib import Path
 
 from annotators.errors import AssayError, InvalidInput, NotFound
@@ -19,6 +20,7 @@ from exports.cells import original
 NEEDED = ("item", "annotator", "criterion", "value")
 OPTIONAL = ("target", "time", "comment")
 _FLAGS = ("current", "complete", "cannot_judge", "kind")
+_READ = (*NEEDED, *OPTIONAL, *_FLAGS)
 _DELIMITERS = ",;\t|"
 _LONGEST_CELL = 1 << 20
 _SHOWN = 20
@@ -64,7 +66,7 @@ def read_labels(path: Path) -> LabelTable:
     with _opened(path) as text:
         for line, row in _rows(text, table):
             try:
-                label = _label(line, row, table.left_out)
+                label = _label(line, row, table)
             except AssayError as error:
                 table.rejected.append(Rejected(path.name, line, str(error)))
                 continue
@@ -117,13 +119,13 @@ def _heading(text: TextIOWrapper, name: str) -> tuple[list[str], str]:
     return columns, delimiter
 
 
-def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[str, str] | str]]:
-    """(line, cells by column that is read) of every row, or (line, why it cannot be); `table` learns its columns."""
+def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, Iterator[str] | str]]:
+    """(line, cells of `_READ`) of every row, or (line, why it cannot be read); `table` learns its columns."""
     columns, delimiter = _heading(text, table.source)
-    known = (*NEEDED, *OPTIONAL, *_FLAGS)
-    table.columns = [column for column in columns if column in known]
-    table.ignored = [column for column in columns if column not in known]
-    places = [(column, place) for place, column in enumerate(columns) if column in known]
+    table.columns = [column for column in columns if column in _READ]
+    table.ignored = [column for column in columns if column not in _READ]
+    places = {column: place for place, column in enumerate(columns)}
+    picked = itemgetter(*(places.get(column, -1) for column in _READ))
     limit = csv.field_size_limit(_LONGEST_CELL)
     try:
         reader = csv.reader(text, delimiter=delimiter, strict=True)
@@ -145,34 +147,31 @@ def _rows(text: TextIOWrapper, table: LabelTable) -> Iterator[tuple[int, dict[st
             if "�" in whole or "\x00" in whole:
                 yield line, "the row is not in UTF-8. Save the table as UTF-8 and import it again."
                 continue
-            yield line, {column: _cell(cells[place]) for column, place in places}
+            cells.append("")  # for columns that are not there
+            yield line, map(_cell, picked(cells))
     finally:
         csv.field_size_limit(limit)
 
 
-def _label(line: int, row: dict[str, str] | str, left_out: Counter[str]) -> ForeignLabel | None:
+def _label(line: int, row: Iterator[str] | str, table: LabelTable) -> ForeignLabel | None:
     """The label of a row, or None when it does not count (which is noted)."""
     if isinstance(row, str):
         raise InvalidInput(row)
-    reason = not_counting(row)
+    item, annotator, criterion, value, target, time, comment, *flags = row
+    reason = _not_counting(*flags)
     if reason:
-        left_out[reason] += 1
+        table.left_out[reason] += 1
         return None
-    for column in NEEDED:
-        if not row[column]:
-            raise InvalidInput(f"`{column}` is empty. Fill it in, or leave the row out.")
-    target = row.get("target") or "item"
-    target_kind(target)
-    return ForeignLabel(
-        line, row["item"], row["annotator"], row["criterion"], target, row["value"], _time(row.get("time", "")),
-        row.get("comment") or None,
-    )  # fmt: skip
+    if not (item and annotator and criterion and value):
+        empty = NEEDED[(item, annotator, criterion, value).index("")]
+        raise InvalidInput(f"`{empty}` is empty. Fill it in, or leave the row out.")
+    target_kind(target or "item")
+    return ForeignLabel(line, item, annotator, criterion, target or "item", value, _time(time), comment or None)
 
 
 def not_counting(row: dict[str, str]) -> str | None:
     """Why a row of a table that Assay exported does not count; None when it does."""
-    get = row.get
-    return _not_counting(get("current", ""), get("complete", ""), get("cannot_judge", ""), get("kind", ""))
+    return _not_counting(*(row.get(flag, "") for flag in _FLAGS))
 
 
 @lru_cache(_REMEMBERED)
