@@ -148,7 +148,7 @@ def _look_up(session: Session, project_id: int, ids: list[str]) -> dict[str, _Th
         "SELECT i.external_id, i.id, q.key, i.system, v.content_hash, v.id, v.number, coalesce((SELECT NOT w.reinstates"
         f" FROM withdrawal w WHERE w.batch_id = i.batch_id ORDER BY w.id DESC LIMIT 1), {no}) "
         "FROM item i JOIN question q ON q.id = i.question_id JOIN item_version v ON v.item_id = i.id "
-        f"WHERE i.project_id = {mark(session)} AND {condition} ORDER BY i.id, v.number",
+        f"WHERE i.project_id = {mark(session.connection())} AND {condition} ORDER BY i.id, v.number",
         (project_id, *values),
     )
     found: dict[str, _There] = {}
@@ -238,7 +238,7 @@ class RowWriter:
     def _find_or_add(self, session: Session, table: str, keys: list[str], add: _Add) -> dict[str, int]:
         condition, values = in_clause(session, "key", keys)
         rows = session.connection().exec_driver_sql(
-            f"SELECT key, id FROM {table} WHERE project_id = {mark(session)} AND {condition}",
+            f"SELECT key, id FROM {table} WHERE project_id = {mark(session.connection())} AND {condition}",
             (self._origin.project_id, *values),
         )
         found: dict[str, int] = {key: row_id for key, row_id in rows}  # noqa: C416 - rows are not plain tuples
@@ -280,7 +280,8 @@ class RowWriter:
             return
         condition, values = in_clause(session, "id", item_ids)
         session.connection().exec_driver_sql(
-            f"UPDATE item SET batch_id = {mark(session)} WHERE {condition}", (self._origin.batch_id, *values)
+            f"UPDATE item SET batch_id = {mark(session.connection())} WHERE {condition}",
+            (self._origin.batch_id, *values),
         )
 
     def _run(self, session: Session, name: str, parameters: str) -> int:
@@ -339,7 +340,7 @@ def documents_there(session: Session, project_id: int, keys: Iterable[str]) -> i
     wanted, found = sorted(keys), 0
     for start in range(0, len(wanted), _REMEMBERED):
         condition, values = in_clause(session, "key", wanted[start : start + _REMEMBERED])
-        query = f"SELECT count(*) FROM document WHERE project_id = {mark(session)} AND {condition}"
+        query = f"SELECT count(*) FROM document WHERE project_id = {mark(session.connection())} AND {condition}"
         found += session.connection().exec_driver_sql(query, (project_id, *values)).scalar_one()
     return found
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlmodel import Session, col, select
@@ -297,12 +297,16 @@ def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, pe
     assignment_ids, submission_ids = fresh_ids(session, "assignment", n), fresh_ids(session, "submission", n)
     assignments, submissions, annotations, labels = [], [], [], []
     submitted, imported = AssignmentState.SUBMITTED.value, AnnotationKind.IMPORTED.value
+
+    @cache  # people judge many items in the same second
+    def stored(at: datetime) -> Any:
+        return at.replace(tzinfo=None).isoformat(sep=" ") if sqlite else at
+
     for number, ((study_item_id, annotator), assignment_id, submission_id) in enumerate(
         zip(sorted(grouped), assignment_ids, submission_ids, strict=True)
     ):
         cells, person_id = grouped[study_item_id, annotator], people[annotator]
-        at = max((cell[4] for cell in cells if cell[4]), default=moment)
-        when = at.replace(tzinfo=None).isoformat(sep=" ") if sqlite else at
+        when = stored(max((cell[4] for cell in cells if cell[4]), default=moment))
         assignments.append(
             (assignment_id, study_id, study_item_id, person_id, "imported", submitted, 0, 1, steps, when)
         )

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 import orjson
-from sqlalchemy import CursorResult, Select, Table, select
+from sqlalchemy import Connection, CursorResult, Select, Table, select
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session, SQLModel
 
@@ -28,9 +28,9 @@ def is_sqlite(session: Session) -> bool:
     return session.get_bind().dialect.name == "sqlite"
 
 
-def mark(session: Session) -> str:
+def mark(connection: Connection) -> str:
     """How the driver marks a parameter."""
-    return "?" if is_sqlite(session) else "%s"
+    return "?" if connection.dialect.name == "sqlite" else "%s"
 
 
 def plain_rows(session: Session, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

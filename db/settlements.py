@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Connection, Float, Select, Update, bindparam, case, text, update
+from sqlalchemy import Connection, Select, bindparam
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col
 
@@ -21,10 +21,7 @@ from db.models import (
     Adjudication,
     Annotation,
     AnnotationKind,
-    Assignment,
-    AssignmentState,
     GivenLabel,
-    Settlement,
     SettlementState,
     Study,
 )
@@ -36,42 +33,26 @@ COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 _AT_ONCE = 500
 _REMEMBERED = 10_000
 
-_SETTLEMENT = table_of(Settlement).c
-
 # Two annotations of one item that are completed at once take turns here, as the row is written even where it is there.
-_LOCK = text(
+_LOCK = (
     "INSERT INTO settlement (study_item_id, study_id, state, n_annotations, n_disputed, dispute) "
-    "VALUES (:item, :study, 'pending', 0, 0, 0) ON CONFLICT (study_item_id) DO UPDATE SET study_id = excluded.study_id"
+    "VALUES ({mark}, {mark}, 'pending', 0, 0, 0) ON CONFLICT (study_item_id) DO UPDATE SET study_id = excluded.study_id"
 )
 
-
-def _settle() -> Update:
-    """Where an item stands, by its votes: what was adjudicated stays so, and what was returned waits for its annotator.
-
-    What an annotator has been asked to judge again is about to change, and stands only until then.
-    """
-    slot = table_of(Assignment).c
-    returned = sql_select(slot.id).where(
-        slot.study_item_id == _SETTLEMENT.study_item_id, slot.state == AssignmentState.RETURNED
-    )
-    decided = _SETTLEMENT.state == SettlementState.ADJUDICATED
-    return (
-        update(table_of(Settlement))
-        .where(_SETTLEMENT.study_item_id == bindparam("item"))
-        .values(
-            n_annotations=bindparam("n"),
-            n_disputed=case((decided, _SETTLEMENT.n_disputed), else_=bindparam("disputed")),
-            dispute=case((decided, _SETTLEMENT.dispute), else_=bindparam("sum_of_shares", type_=Float)),
-            state=case(
-                (decided, _SETTLEMENT.state),
-                (returned.exists(), SettlementState.PENDING.value),
-                else_=bindparam("by_votes"),
-            ),
-        )
-    )
-
-
-_SETTLE = _settle()
+# Where an item stands by its votes: what was adjudicated stays so, and what an annotator has been asked to judge again
+# is about to change, and stands only until then.
+_SETTLE = """
+UPDATE settlement SET
+  n_annotations = {mark},
+  n_disputed = CASE WHEN state = 'adjudicated' THEN n_disputed ELSE {mark} END,
+  dispute = CASE WHEN state = 'adjudicated' THEN dispute ELSE {mark} END,
+  state = CASE
+    WHEN state = 'adjudicated' THEN state
+    WHEN EXISTS (SELECT 1 FROM assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')
+      THEN 'pending'
+    ELSE {mark} END
+WHERE study_item_id = {mark}
+"""
 
 
 class SettledUnit(NamedTuple):
@@ -204,28 +185,26 @@ def update_settlements(connection: Connection, study: Study, protocol: Protocol,
     """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
     assert study.id is not None
     known: Known = {}
+    sign = mark(connection)
     for start in range(0, len(study_item_ids), _AT_ONCE):
         ids = sorted(study_item_ids[start : start + _AT_ONCE])
-        connection.execute(_LOCK, [{"item": one, "study": study.id} for one in ids])
+        connection.exec_driver_sql(_LOCK.format(mark=sign), [(one, study.id) for one in ids])
         found = current_labels(connection, study.id, ids)
-        stands = [{"item": one, **_by_votes(study, protocol, found[one], known)} for one in ids]
-        connection.execute(_SETTLE, stands)
+        stands = [(*_by_votes(study, protocol, found[one], known), one) for one in ids]
+        connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
 
 
-def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known) -> dict[str, Any]:
-    """Where an item stands by the votes alone."""
+def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known) -> tuple[int, int, float, str]:
+    """Where an item stands by the votes alone, in the order of `_SETTLE`."""
     disputed = [
         settled
         for criterion, _, settled in settle_item(protocol, labels, study.rule, known)
         if is_disputed(protocol, criterion, settled, labels.n_annotations)
     ]
     state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
-    return {
-        "n": labels.n_annotations,
-        "disputed": len(disputed),
-        "sum_of_shares": sum(one.dispute for one in disputed),
-        "by_votes": SettlementState.PENDING if labels.n_annotations < study.overlap else state,
-    }
+    if labels.n_annotations < study.overlap:
+        state = SettlementState.PENDING
+    return labels.n_annotations, len(disputed), float(sum(one.dispute for one in disputed)), state.value
 
 
 def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
@@ -237,7 +216,7 @@ def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
     study = session.get_one(Study, study_id)
     protocol = Protocol.model_validate(study.protocol)
     known: Known = {}
-    query = _SAMPLED.format(mark=mark(session))
+    query = _SAMPLED.format(mark=mark(session.connection()))
     for start in range(0, study.n_items, _AT_ONCE):
         block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))
         yield from _settled_block(session, study, protocol, block, known)

@@ -59,7 +59,7 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
     called = (real_names if names else pseudonyms)(session, study.id)
     called = {person_id: safe(name) for person_id, name in called.items()}
     value = _value_on_sqlite if is_sqlite(session) else value_cell
-    submissions = _SUBMISSIONS.format(no="0" if is_sqlite(session) else "false", mark=mark(session))
+    submissions = _SUBMISSIONS.format(no="0" if is_sqlite(session) else "false", mark=mark(session.connection()))
     begins, ends = _beginnings(called), _endings(study)
     n = 0
     for start in range(0, study.n_items, AT_ONCE):
