@@ -80,7 +80,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Known:
+class StoredSubmission:
     """A submission that is stored already: whose it is, of which assignment, and when it came."""
 
     person_id: int
@@ -392,7 +392,7 @@ _OWN = (
 
 def own(
     connection: Connection, actor: Actor, study_id: int, assignment_id: int, *, uid: str = ""
-) -> tuple[Held, Known | None]:
+) -> tuple[Held, StoredSubmission | None]:
     """An assignment of the actor's, locked until the transaction ends, and the submission of that `uid` if it is there.
 
     Raises NotFound for an assignment that is not there, NotAllowed for somebody else's.
@@ -403,7 +403,7 @@ def own(
     held, known = Held(*row[: len(_HELD)]), row[len(_HELD) :]
     if held.study_id != study_id or held.person_id != actor.person_id:
         raise NotAllowed(f"Assignment {assignment_id} is not yours in this study.")
-    return held, None if known[0] is None else Known(*known)
+    return held, None if known[0] is None else StoredSubmission(*known)
 
 
 _LOCKED = select(Assignment).where(Assignment.id == bindparam("id")).with_for_update()

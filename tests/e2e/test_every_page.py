@@ -95,7 +95,7 @@ SETTLED = """
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    home = tmp_path_factory.mktemp("axe")
+    home = tmp_path_factory.mktemp("pages")
     with running_server(home) as running:
         make_sample_project(running.db, running.admin, home / "sample", home / "data" / "documents")
         set_password(running.db, running.admin, ANNOTATOR, password=PASSWORD)
