@@ -12,7 +12,7 @@ from db.query import mark, plain_rows
 def test_plain_rows_are_those_of_the_session_s_own_transaction(database: Database) -> None:
     with database.write() as session:
         session.connection().exec_driver_sql("INSERT INTO project (name, created_at) VALUES ('new', '2026-01-01')")
-        found = plain_rows(session, f"SELECT name, 1 FROM project WHERE name = {mark(session)}", ("new",))
+        found = plain_rows(session, f"SELECT name, 1 FROM project WHERE name = {mark(session.connection())}", ("new",))
         assert found == [("new", 1)]
         assert type(found[0]) is tuple
 
