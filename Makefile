@@ -88,7 +88,7 @@ $(RUNNING): | $(VENV)/torch
 # would compile 1,200 files, which takes longer than all the rest. Importing what the server and the commands load
 # compiles just that; all of the environment would take minutes.
 $(COMPILED): $(RUNNING)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import alembic.command, app.cli, app.server; \
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -c 'import alembic.command, app.cli, app.server.application; \
 	  from app.navigation import load_pages; load_pages()'
 	@$(BIN)/python -m compileall -q app annotators db exports
 	@rm -f $(VENV)/compiled-*

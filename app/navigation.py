@@ -1,7 +1,8 @@
 """Every page of the app in one table: its file, its title, its address, and who sees it.
 
-A page is a module in app/pages with a function `page()` that draws it. It is imported when it is drawn first, or by
-`load_pages` in the background of a server that has started: some draw plots, whose libraries take seconds to load.
+A page is a module in app/pages with a function `page()` that draws it, or a folder with such a module named `page`. It
+is imported when it is drawn first, or by `load_pages` in the background of a server that has started: some draw plots,
+whose libraries take seconds to load.
 What a person sees here is a matter of order, not of permission: permission is checked by the operations a page calls.
 """
 
@@ -84,8 +85,11 @@ def load_pages(go_on: Callable[[], bool] = lambda: True) -> dict[str, Callable[[
 def _function(name: str) -> Callable[[], None]:
     # One thread at a time: of two that import modules which import each other, Python lets one see half of a module.
     with _loading:
-        found: Callable[[], None] = importlib.import_module(f"app.pages.{name}").page
-        return found
+        found = importlib.import_module(f"app.pages.{name}")
+        if hasattr(found, "__path__"):
+            found = importlib.import_module(f"app.pages.{name}.page")
+        page: Callable[[], None] = found.page
+        return page
 
 
 def _draw(name: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from annotators.pages import Limits, PageCache, Renderer
-from annotators.scorers.offered_models import offer
-from app.reports import Reports
+from annotators.scorers.shared.offered_models import offer
+from app.server.upload_store import UploadStore
 from app.settings import Settings
-from app.upload_store import UploadStore
+from app.worker.reports import Reports
 from db import schema
 from db.engine import Database
 from db.faults import check_for_loss

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from app.palette import both_themes
-from exports.tables import STYLE as CELLS
+from exports.drawing.tables import STYLE as CELLS
 
 
 @cache

@@ -12,16 +12,17 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from annotators.errors import AssayError, NotSignedIn
-from app import downloads, navigation, wording
-from app.reports import Reports
+from app import navigation, wording
+from app.server.routes import downloads
+from app.server.web import COOKIE
 from app.state import app_state
 from app.style import style
-from app.web import COOKIE
+from app.worker.reports import Reports
 from db.engine import Database
+from db.people.sign_in import session_actor
 from db.permissions import READERS, Actor, Role
 from db.projects import ProjectRow, my_projects
-from db.sign_in import session_actor
-from exports.tables import TextTable, as_html
+from exports.drawing.tables import TextTable, as_html
 
 _PROJECT = "assay_project"
 _GO = "assay_go"

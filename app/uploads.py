@@ -15,11 +15,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from annotators.errors import InvalidInput
 from app.state import app_state
 from db.engine import Database
-from db.imports import ImportReport
+from db.items.imports import ImportReport
 from db.permissions import Actor
 from exports.formats import FORMATS, recognise
-from exports.importing import Progress, import_reading
-from exports.sources import Sources, open_sources
+from exports.importing.items import Progress, import_reading
+from exports.reading.sources import Sources, open_sources
 
 
 class Upload(Protocol):
@@ -75,7 +75,7 @@ def import_uploads(
     skip_bad: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """What importing the uploads would do (`dry_run`), or has done; as `exports.importing.import_paths`.
+    """What importing the uploads would do (`dry_run`), or has done; as `exports.importing.items.import_paths`.
 
     The batch is known by the files' names, not by where they lay for a moment, and a single file counts as lying in no
     folder: FATHOMS' groups are folders, so result files of several groups are uploaded as a zip.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 if TYPE_CHECKING:
-    from db.imports import ImportReport
+    from db.items.imports import ImportReport
 
 NOT_DEFINED = "not defined"
 NO_REASON = "no reason given"

@@ -33,7 +33,7 @@ WAIT_SECONDS = 30
 """How long a command or a job waits for the database. Requests wait less (app/settings.py)."""
 
 MOST_CONNECTIONS = 32
-"""Connections of a process that serves people. With those of its worker and its watch (app/jobs.py), two such
+"""Connections of a process that serves people. With those of its worker and its watch (app/worker/jobs.py), two such
 processes fit into the 97 that PostgreSQL gives by default, and the command line beside them."""
 
 MOST_WRITING = 16

@@ -10,7 +10,7 @@ from sqlmodel import Session, col, select
 
 from db.engine import Database
 from db.models import Event, Project
-from db.people import names_of
+from db.people.accounts import names_of
 from db.permissions import RESEARCHERS, Actor, On, operation
 
 PAGE = 50

@@ -2,7 +2,7 @@
 
 They are made anew after every migration, because a migration that recreates a table on SQLite drops its triggers.
 Rows of a batch that is not published may be deleted, and nothing else: nobody has seen them, and an import that was
-broken off leaves them behind (`db/unpublished.py`).
+broken off leaves them behind (`db/items/unpublished.py`).
 `INSERT OR REPLACE` deletes without firing a delete trigger unless `recursive_triggers` is on, which is a matter of the
 connection; so an insert trigger refuses a row whose key is already there, whoever is connected.
 """

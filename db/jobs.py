@@ -14,7 +14,7 @@ from sqlmodel import Session, col, select
 from annotators.errors import Conflict, NotFound
 from db.engine import Database
 from db.models import UNFINISHED, Account, Job, JobState, now
-from db.people import names_of
+from db.people.accounts import names_of
 from db.permissions import RESEARCHERS, Actor, On, actor_of, operation, record
 from db.query import is_sqlite
 

@@ -175,7 +175,7 @@ class Batch(Table, table=True):
 class UnpublishedBatch(Table, table=True):
     """A batch that nobody sees: its import has not ended, or (`cleared_at`) was broken off and its rows are removed.
 
-    An import writes its rows in many short transactions and takes this row away in the last one (`db/unpublished.py`).
+    An import writes its rows in many short transactions; the last one takes this row away (`db/items/unpublished.py`).
     """
 
     __tablename__ = "unpublished_batch"

@@ -11,8 +11,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, SQLModel, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed
-from db.current import is_published, item_is_published, unpublished_now
 from db.engine import Database
+from db.items.current import is_published, item_is_published, unpublished_now
 from db.models import Batch, Document, Item, Membership, Project, Question, Run, Study
 from db.names import no_project
 from db.permissions import READERS, Actor, On, Role, operation, record

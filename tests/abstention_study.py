@@ -5,14 +5,14 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from annotators.criteria import Choice, Label
-from annotators.submissions import GivenLabel
-from app.jobs import work
-from db import annotations
+from annotators.asking.submissions import GivenLabel
+from annotators.criteria.kinds import Choice, Label
+from app.worker.jobs import work
+from db.annotating import annotations
 from db.engine import Database
 from db.jobs import job_facts, latest_job, queue_job
-from db.studies import StudyDesign, create_study
-from db.training_sets import REVIEW, proposed_examples
+from db.scores.training_sets import REVIEW, proposed_examples
+from db.studies.design import StudyDesign, create_study
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 DECLINES, STATES = "Copper melts in a blue kiln.", "The rope was sold in autumn."

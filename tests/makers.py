@@ -8,13 +8,13 @@ from typing import Any
 
 from sqlmodel import select
 
-from annotators.criteria import Choice, Label
+from annotators.asking.submissions import GivenLabel
+from annotators.criteria.kinds import Choice, Label
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
-from annotators.submissions import GivenLabel
-from db.annotations import Submitted, submit, work
-from db.committing import StepSubmission
+from db.annotating.annotations import Submitted, submit, work
+from db.annotating.committing import StepSubmission
+from db.annotating.guidelines import guidelines_read
 from db.engine import Database
-from db.guidelines import guidelines_read
 from db.models import (
     Account,
     Document,
@@ -30,7 +30,7 @@ from db.models import (
     StudyMember,
 )
 from db.permissions import Actor, actor_of
-from db.studies import StudyDesign, StudyMade, create_study
+from db.studies.design import StudyDesign, StudyMade, create_study
 
 _numbers = itertools.count(1)
 

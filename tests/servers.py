@@ -14,9 +14,9 @@ from pathlib import Path
 
 import httpx
 
-from app.web import COOKIE
+from app.server.web import COOKIE
 from db.engine import Database
-from db.people import add_person, first_administrator
+from db.people.accounts import add_person, first_administrator
 from db.permissions import Actor
 from db.schema import migrate
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 PASSWORD = "four plain words here"
 BY_SERVE = (
     "-c",
-    "from app.settings import Settings\nfrom app.server import serve\n"
+    "from app.settings import Settings\nfrom app.server.application import serve\n"
     "serve(Settings.load(), announce=lambda text: print(text, flush=True))",
 )
 

@@ -62,7 +62,11 @@ def test_exports_only_read(path: Path) -> None:
 
 def test_only_settings_read_the_environment() -> None:
     readers = [name(path) for path in FILES if re.search(r"os\.environ|os\.getenv|getenv\(", path.read_text())]
-    makers = {"annotators/pages/renderer.py", "annotators/scorers/embedder.py", "app/reports.py"}
+    makers = {
+        "annotators/pages/documents/renderer.py",
+        "annotators/scorers/shared/embedder.py",
+        "app/worker/reports.py",
+    }
     assert set(readers) <= {"app/settings.py", *makers}, (
         "app/settings.py reads the environment; renderer.py and reports.py make the one their processes get, and "
         "embedder.py tells the model's library to stay offline"
@@ -104,7 +108,7 @@ def test_nothing_names_a_path_or_a_host_of_the_machine_it_was_made_on() -> None:
 @pytest.mark.slow
 def test_the_web_process_loads_no_embedding_model() -> None:
     code = (
-        "import sys\nimport app.server, app.cli\nfrom app.navigation import load_pages\nload_pages()\n"
+        "import sys\nimport app.server.application, app.cli\nfrom app.navigation import load_pages\nload_pages()\n"
         "print([name for name in ('torch', 'sentence_transformers', 'cv2', 'dask') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
@@ -114,11 +118,13 @@ def test_the_web_process_loads_no_embedding_model() -> None:
 @pytest.mark.slow
 def test_the_server_answers_before_it_loads_what_only_pages_need(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom app.settings import Settings\nfrom app.server import create_app\n"
+        "import sys\nfrom pathlib import Path\nfrom app.settings import Settings\n"
+        "from app.server.application import create_app\n"
         f"from db.engine import Database\nfrom db.schema import migrate\nmigrate(Database('sqlite:///{tmp_path}/assay.db'))\n"
         "del sys.modules['alembic']\n"
         f"create_app(Settings.load({{}}, home=Path({str(tmp_path)!r})))\n"
-        "slow = ('numpy', 'pandas', 'scipy', 'altair', 'pyarrow', 'pymupdf', 'torch', 'alembic', 'db.soundness')\n"
+        "slow = ('numpy', 'pandas', 'scipy', 'altair', 'pyarrow', 'pymupdf', 'torch', 'alembic', "
+        "'db.upkeep.soundness')\n"
         "print([name for name in slow if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
@@ -129,7 +135,8 @@ def test_the_server_answers_before_it_loads_what_only_pages_need(tmp_path: Path)
 def test_what_the_server_loads_at_its_start_is_compiled_when_it_is_set_up() -> None:
     """Installers that leave packages uncompiled, and PYTHONDONTWRITEBYTECODE, cost 1.5 s at every start."""
     code = (
-        "import sys\nimport app.server, app.cli.home, db.people, alembic.command\nimport streamlit.starlette\n"
+        "import sys\nimport app.server.application, app.cli.home, db.people.accounts, alembic.command\n"
+        "import streamlit.starlette\n"
         "from pathlib import Path\n"
         "files = {name: getattr(one, '__cached__', None) for name, one in sorted(sys.modules.items())}\n"
         "print(len(files), *[name for name, file in files.items() if file and not Path(file).exists()])"
@@ -165,7 +172,7 @@ def test_every_package_that_is_imported_is_declared() -> None:
 def test_figures_alone_import_nothing_that_draws_plots() -> None:
     heavy = ("altair", "pandas", "vl_convert", "streamlit", "pyarrow")
     code = (
-        "import sys, exports.agreement_report, exports.alignment_report, exports.rating_tables\n"
+        "import sys, exports.agreement.report, exports.alignment.report, exports.agreement.rating_tables\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

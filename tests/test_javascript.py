@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from annotators.criteria import KINDS, Choice, Condition, Label
-from annotators.submissions import GivenLabel, is_asked
+from annotators.asking.submissions import GivenLabel, is_asked
+from annotators.criteria.kinds import KINDS, Choice, Condition, Label
 from tests.conftest import ROOT
 
 WIDGETS = ROOT / "app" / "widgets"
 MODULES = {path.relative_to(WIDGETS).as_posix(): path for path in sorted(WIDGETS.rglob("*.js"))}
 IMPORT = re.compile(r"^(?:import|export) (?:[^;']*? from )?'(\.[^']+)'", re.MULTILINE)
 KIND_LIST = "criteria/all.js"
-"""Written by the server from the folder (app/assets.py)."""
+"""Written by the server from the folder (app/server/assets.py)."""
 
 ROOMS = ["shared", "criteria", "texts", "viewer/pages", "viewer", "reading", "frame", "annotate/judgement", "annotate"]
 """Every room imports only from itself and from those before it; the pages that are beside each other come last."""

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from annotators.pages.normal import normalise
-from annotators.scorers.sentences import sentences
-from annotators.scorers.words import answer_form, plain, words
+from annotators.pages.finding.normal import normalise
+from annotators.scorers.shared.sentences import sentences
+from annotators.scorers.shared.words import answer_form, plain, words
 from exports.cells import original, safe
-from exports.tables import TextTable, as_csv, as_markdown
+from exports.drawing.tables import TextTable, as_csv, as_markdown
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("annotators", "db", "exports", "app")
@@ -41,7 +41,7 @@ UNITS = (
 
 WITHOUT_A_TEXT_OF_THEIR_OWN = {
     # made from a value: of one field name, and of the characters of Streamlit's own page
-    ("exports/reading.py", "element_lines"),
+    ("exports/reading/json_files.py", "element_lines"),
 }
 
 
@@ -155,7 +155,12 @@ def _runner(found: Found) -> Callable[[str], object]:
 
 def test_the_patterns_of_the_source_are_found() -> None:
     places = {found.path for found in PATTERNS}
-    assert {"exports/tables.py", "exports/cells.py", "annotators/pages/phrases.py", "annotators/targets.py"} <= places
+    assert {
+        "exports/drawing/tables.py",
+        "exports/cells.py",
+        "annotators/pages/finding/phrases.py",
+        "annotators/items/targets.py",
+    } <= places
     assert len(PATTERNS) > 80
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from annotators.agreement.table import Label, Ratings, Scale
 from annotators.errors import InvalidInput
-from annotators.targets import target_kind
+from annotators.items.targets import target_kind
 
 ITEM = "item"
 UNIT_COLUMNS = ("item", "unit", "item_id", "unit_id", "id")

@@ -4,11 +4,11 @@ Importing this package loads neither MuPDF nor Pillow: documents come from stran
 `Renderer` open them.
 """
 
-from annotators.pages.cache import WIDTHS, PageCache, snap_width
-from annotators.pages.failure import draw_failure
-from annotators.pages.kinds import MEDIA_TYPES, sniff
-from annotators.pages.renderer import Renderer
-from annotators.pages.results import (
+from annotators.pages.documents.cache import WIDTHS, PageCache, snap_width
+from annotators.pages.documents.failure import draw_failure
+from annotators.pages.documents.kinds import MEDIA_TYPES, sniff
+from annotators.pages.documents.renderer import Renderer
+from annotators.pages.documents.results import (
     WHOLE,
     Crop,
     DocumentFacts,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotators.criteria import Choice, Condition, Label
+from annotators.criteria.kinds import Choice, Condition, Label
 from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
 
 _GUIDELINES = """\

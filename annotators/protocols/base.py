@@ -9,10 +9,10 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from annotators.criteria import AnyCriterion, Criterion, Misfit
+from annotators.criteria.kinds import AnyCriterion, Criterion, Misfit
+from annotators.items.targets import TargetKind
 from annotators.keys import RESERVED
 from annotators.registry import Registry
-from annotators.targets import TargetKind
 
 
 class Material(StrEnum):

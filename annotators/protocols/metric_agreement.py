@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotators.criteria import Grade, Label
+from annotators.criteria.kinds import Grade, Label
 from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
 
 _GUIDELINES = """\

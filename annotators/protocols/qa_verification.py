@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from annotators.criteria import Choice, Label
+from annotators.criteria.kinds import Choice, Label
+from annotators.items.targets import TargetKind
 from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
-from annotators.targets import TargetKind
 
 _GUIDELINES = """\
 You check one question, its answer and the evidence behind it. There are two steps. In the first you see **only the

@@ -1,5 +1,5 @@
 """One file a metric: what code computes over an item. `SCORERS.get(name)` finds one."""
 
-from annotators.scoring import SCORERS, Scorer, ScoreValue
+from annotators.scorers.base import SCORERS, Scorer, ScoreValue
 
 __all__ = ["SCORERS", "ScoreValue", "Scorer"]

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from annotators.later import Later
-from annotators.scorers.embedder import Vectors, embedder
-from annotators.scorers.offered_models import BUNDLED
-from annotators.scorers.training_sets import AnswerLabel, TrainingSet, find_training_set, starting_hash
-from annotators.scorers.words import words
-from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.embedder import Vectors, embedder
+from annotators.scorers.shared.offered_models import BUNDLED
+from annotators.scorers.shared.training_sets import AnswerLabel, TrainingSet, find_training_set, starting_hash
+from annotators.scorers.shared.words import words
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from annotators.scorers.embedder import Embedder, Vectors, embedder
-from annotators.scorers.references import NO_REFERENCE, f_measure, reference_texts
+from annotators.scorers.base import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
 from annotators.scorers.semantic_similarity import EmbeddingParameters
-from annotators.scoring import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.embedder import Embedder, Vectors, embedder
+from annotators.scorers.shared.references import NO_REFERENCE, f_measure, reference_texts
 
 _AT_A_TIME = 64
 """Items whose token embeddings are in memory at once."""

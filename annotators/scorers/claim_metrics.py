@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from annotators.scorers.verdicts import Verdicts, by_source, claims_of, judging_source, settled_source
-from annotators.scoring import SCORERS, EvidenceView, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, EvidenceView, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.verdicts import Verdicts, by_source, claims_of, judging_source, settled_source
 
 Modality = Literal["image", "text"]
 

@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from annotators.scorers.references import best_reference, scored
-from annotators.scorers.words import answer_form, is_english, squad_form
-from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.references import best_reference, scored
+from annotators.scorers.shared.words import answer_form, is_english, squad_form
 
 Normalisation = Literal["unicode", "squad"]
 

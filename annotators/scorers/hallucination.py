@@ -8,8 +8,8 @@ from dataclasses import replace
 from pydantic import Field
 
 from annotators.scorers.abstention import AbstentionParameters, Neighbour, classify, training_set_resource
+from annotators.scorers.base import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
 from annotators.scorers.phrase_recall import CORRECTNESS, Mode, phrase_recall
-from annotators.scoring import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
 
 
 class HallucinationParameters(AbstentionParameters):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from annotators.scorers.retrieved_pages import retrieval_of
-from annotators.scoring import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.retrieved_pages import retrieval_of
 
 
 class TopKParameters(Parameters):

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pydantic import Field
 
 from annotators.later import Later
-from annotators.scorers.embedder import embedder
+from annotators.scorers.base import SCORERS, ImageView, ItemView, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.semantic_similarity import EmbeddingParameters
-from annotators.scorers.sentences import sentences
-from annotators.scorers.words import words
-from annotators.scoring import SCORERS, ImageView, ItemView, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.embedder import embedder
+from annotators.scorers.shared.sentences import sentences
+from annotators.scorers.shared.words import words
 
 if TYPE_CHECKING:
     import numpy as np

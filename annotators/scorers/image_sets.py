@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from annotators.scorers.images import NO_REFERENCE_IMAGES, Wanted, answer_images, wanted_images
-from annotators.scorers.references import f_measure
-from annotators.scoring import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.images import NO_REFERENCE_IMAGES, Wanted, answer_images, wanted_images
+from annotators.scorers.shared.references import f_measure
 
 
 class ImageParameters(Parameters):

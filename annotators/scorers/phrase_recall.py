@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from annotators.scoring import IMPORTED, SCORERS, ItemView, Parameters, Reference, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import IMPORTED, SCORERS, ItemView, Parameters, Reference, Scorer, ScoreValue, ValueKind
 
 Mode = Literal["fathoms_code", "paper", "word_boundary"]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from pydantic import Field
 
 from annotators.later import Later
-from annotators.scorers.references import f_measure
-from annotators.scorers.verdicts import Verdicts, by_source, claims_of, settled_source
-from annotators.scoring import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.references import f_measure
+from annotators.scorers.shared.verdicts import Verdicts, by_source, claims_of, settled_source
 
 if TYPE_CHECKING:
     import numpy as np

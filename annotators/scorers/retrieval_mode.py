@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from annotators.scoring import SCORERS, Difference, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, Difference, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
 
 Mode = Literal["gold_only", "gold_and_distractors", "distractors_only"]
 

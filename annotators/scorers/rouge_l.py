@@ -8,10 +8,10 @@ from typing import Literal
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
-from annotators.scorers.references import best_reference, f_measure, scored
-from annotators.scorers.stems import stem
-from annotators.scorers.words import ascii_words, words
-from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.references import best_reference, f_measure, scored
+from annotators.scorers.shared.stems import stem
+from annotators.scorers.shared.words import ascii_words, words
 
 Tokens = Literal["unicode", "ascii"]
 

@@ -11,10 +11,10 @@ from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
 from annotators.later import Later
-from annotators.scorers.references import best_reference, f_measure, scored
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
 from annotators.scorers.rouge_l import Tokens, tokenizer
-from annotators.scorers.sentences import sentences
-from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.references import best_reference, f_measure, scored
+from annotators.scorers.shared.sentences import sentences
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from annotators.scorers.abstention import EMPTY
-from annotators.scorers.embedder import embedder
-from annotators.scorers.offered_models import BUNDLED
-from annotators.scorers.references import NO_REFERENCE, reference_texts
-from annotators.scoring import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.embedder import embedder
+from annotators.scorers.shared.offered_models import BUNDLED
+from annotators.scorers.shared.references import NO_REFERENCE, reference_texts
 
 
 class EmbeddingParameters(Parameters):

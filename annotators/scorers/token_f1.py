@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from annotators.scorers.base import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
 from annotators.scorers.exact_match import AnswerParameters, normaliser
-from annotators.scorers.references import best_reference, f_measure, scored
-from annotators.scoring import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.references import best_reference, f_measure, scored
 
 
 class TokenF1(Scorer[AnswerParameters]):

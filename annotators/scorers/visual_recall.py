@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from annotators.scorers.images import evidence_identity, place_of, wanted_images
-from annotators.scoring import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.images import evidence_identity, place_of, wanted_images
 
 
 class VisualRecallParameters(Parameters):

@@ -11,7 +11,7 @@ from app.cli.base import AsJson, ProjectName, Seed, StudyName, check_names, comm
 from app.cli.output import count, emit, table, working
 
 if TYPE_CHECKING:
-    from exports.alignment_advice import Advice
+    from exports.alignment.advice import Advice
 
 
 def add_to(app: typer.Typer) -> None:
@@ -57,7 +57,7 @@ def advice(  # noqa: PLR0917 - the command's options
     often, and says with which probability.
     """
     check_names(context, project, study)
-    from exports.alignment_advice import advice_on
+    from exports.alignment.advice import advice_on
 
     with opened(context) as here, working("Looking"):
         study_id = study_id_of(here, project, study)

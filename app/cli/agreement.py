@@ -32,13 +32,13 @@ from app.cli.base import (
 )
 from app.cli.output import emit, working
 from exports.checks import SAID, check_report, check_scale, check_weights
-from exports.columns import check_columns
+from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.agreement import CriterionAgreement
-    from exports.agreement_planning import CriterionPlan
-    from exports.agreement_report import Report
-    from exports.rating_tables import RatingTables
+    from exports.agreement.planning import CriterionPlan
+    from exports.agreement.rating_tables import RatingTables
+    from exports.agreement.report import Report
 
 
 def add_to(app: typer.Typer) -> None:
@@ -166,11 +166,11 @@ def agreement(  # noqa: PLR0917 - the command's options
     else:
         check_names(context, *what)
     from annotators.agreement import agreement_report as report_of
-    from exports.agreement import agreement_report
-    from exports.agreement_report import Report
-    from exports.own_weights import named_weights, weights_for
-    from exports.rating_tables import Named, read_ratings
-    from exports.report_files import write_report
+    from exports.agreement.own_weights import named_weights, weights_for
+    from exports.agreement.rating_tables import Named, read_ratings
+    from exports.agreement.report import Report
+    from exports.agreement.study import agreement_report
+    from exports.drawing.report_files import write_report
 
     chosen: str | list[str] = statistics if statistics in ("default", "all") else named
     own = named_weights(weights or ())
@@ -233,7 +233,7 @@ def _named_columns(given: Mapping[str, Any]) -> dict[str, str]:
 
 def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:
     """A plan for each criterion of the report; one that cannot be planned says why."""
-    from exports.agreement_planning import criterion_plan
+    from exports.agreement.planning import criterion_plan
 
     return [criterion_plan(one.title, one.ratings, width, seed=seed) for one in made.measured]
 

@@ -28,11 +28,11 @@ from app.cli.base import (
 )
 from app.cli.output import emit, progress, working
 from exports.checks import check_report
-from exports.columns import check_columns
+from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
     from annotators.alignment import Aligned
-    from exports.alignment import Labels
+    from exports.alignment.study import Labels
 
 LABELS: tuple[Labels, ...] = ("item", "each", "settled")
 
@@ -136,8 +136,8 @@ def alignment(  # noqa: PLR0917 - the command's options
     if report is not None:
         check_report(report)
     from annotators.alignment import Resampling
-    from exports.alignment import AlignmentReport, alignment_report
-    from exports.alignment_table import Named, TableAlignment, align_table
+    from exports.alignment.study import AlignmentReport, alignment_report
+    from exports.alignment.table import Named, TableAlignment, align_table
 
     asked = Resampling(resamples, seed, level, "percentile" if kind == "percentile" else "BCa")
     found: AlignmentReport | TableAlignment
@@ -156,8 +156,8 @@ def alignment(  # noqa: PLR0917 - the command's options
                 scorers=tuple(scorer or ()), labels=which, by=by, asked=asked, epsilon=epsilon, progress=move,
             )  # fmt: skip
     if report is not None:
-        from exports.alignment_report import Report
-        from exports.report_files import write_report
+        from exports.alignment.report import Report
+        from exports.drawing.report_files import write_report
 
         made = Report.of_table(found) if isinstance(found, TableAlignment) else Report.of_study(found)
         written = write_report(made, report)
@@ -179,8 +179,8 @@ def two_ends(given: str, option: str) -> tuple[float, float]:
 
 def in_words(statistics: Sequence[Aligned], notes: Sequence[str]) -> str:
     """The tables of the report one below the other."""
-    from exports.alignment_sections import sections
-    from exports.tables import as_text
+    from exports.alignment.sections import sections
+    from exports.drawing.tables import as_text
 
     lines = []
     for section in sections(statistics):

@@ -180,7 +180,7 @@ def opened(context: typer.Context, **given: Any) -> Iterator[Here]:
     """The home folder with its database, and who acts: the person of `--as`, else the first administrator."""
     settings = settings_of(context, **given)
     with database_of(settings) as db:
-        from db.people import actor_named, local_administrator
+        from db.people.accounts import actor_named, local_administrator
 
         name = context.find_root().obj.acting_as
         yield Here(settings, db, actor_named(db, name) if name else local_administrator(db))
@@ -195,7 +195,7 @@ def project_id_of(here: Here, name: str) -> int:
 
 def study_id_of(here: Here, project: str, study: str) -> int:
     """The id of a study by its project's name and its own; NotFound lists the project's studies."""
-    from db.studies import find_study
+    from db.studies.design import find_study
 
     return find_study(here.db, here.actor, project_id_of(here, project), name=study)
 

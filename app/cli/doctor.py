@@ -17,11 +17,12 @@ from typing import Any
 from annotators.errors import AssayError
 from annotators.version import program_version
 from app.settings import ROOT, STREAMLIT_CONFIG, Settings
-from db import schema, soundness
+from db import schema
 from db.engine import Database
 from db.faults import DatabaseDamaged, DatabaseUnavailable, check_for_loss
-from db.people import local_administrator
-from db.unpublished import clear_all_broken_off
+from db.items.unpublished import clear_all_broken_off
+from db.people.accounts import local_administrator
+from db.upkeep import soundness
 
 PACKAGES = (
     "streamlit", "sqlmodel", "sqlalchemy", "alembic", "psycopg", "pymupdf", "pillow", "numpy", "scipy", "krippendorff",

@@ -12,7 +12,7 @@ from app.cli.output import count, emit, table, working
 from exports.checks import check_export_folder, check_export_formats
 
 if TYPE_CHECKING:
-    from exports.verify import VerifyReport
+    from exports.bundles.verify import VerifyReport
 
 DIFFERS = 1
 """Exit code of an export that is not what was exported."""
@@ -55,7 +55,7 @@ def export(
     check_export_folder(to)
     if study:
         check_names(context, project, study)
-    from exports.bundle import export_project
+    from exports.bundles.bundle import export_project
 
     with opened(context) as here, working("Exporting"):
         manifest = export_project(
@@ -89,10 +89,10 @@ def verify(
     Without a home folder (neither --home nor ASSAY_HOME) the files are compared with the hashes of the manifest; with
     one the export is also derived again from the database as it was then. The exit code is 1 if anything differs.
     """
-    from exports.manifest import read_manifest
+    from exports.bundles.manifest import read_manifest
 
     read_manifest(folder)  # before anything large is imported
-    from exports.verify import verify_against, verify_folder
+    from exports.bundles.verify import verify_against, verify_folder
 
     with working("Reading the files"):
         reports = [verify_folder(folder)]

@@ -95,7 +95,7 @@ def _init_in_words(here: Here, address: str | None) -> str:
 @contextmanager
 def begun(context: typer.Context, **given: Any) -> Iterator[tuple[Here, bool]]:
     """The home folder with its folders, database and first administrator, made where missing; whether they are new."""
-    from db.people import begin_administration
+    from db.people.accounts import begin_administration
 
     settings = settings_of(context, **given).prepare()
     with database_of(settings, create=True) as db:
@@ -119,12 +119,12 @@ def serve(
     """Serve the app until it is stopped (Ctrl-C)."""
     from concurrent.futures import ThreadPoolExecutor
 
-    gc.disable()  # as app/server.py does until everything is loaded
+    gc.disable()  # as app/server/application.py does until everything is loaded
     try:
         with opened(context, host=host, port=port) as here, ThreadPoolExecutor(1) as beside:
             settings = here.settings
             checked = beside.submit(_check_a_moment, here.db)
-            import_module("app.server")  # while SQLite reads its file
+            import_module("app.server.application")  # while SQLite reads its file
             checked.result()
     except BaseException:
         gc.enable()
@@ -133,7 +133,7 @@ def serve(
 
 
 def _check_a_moment(db: Database) -> None:
-    """Raise DatabaseDamaged for what is found within half a second; the server checks the rest (app/server.py)."""
+    """Raise DatabaseDamaged for what is found within half a second; the server itself checks the rest."""
     from db.faults import damage_in, damaged
 
     if db.is_sqlite:
@@ -149,7 +149,7 @@ def serve_until_stopped(settings: Settings, *, sign_in: bool, open_browser: bool
     """
     import webbrowser
 
-    from app.server import serve as serve_app
+    from app.server.application import serve as serve_app
     from app.settings import has_display
 
     def announce(message: str) -> None:
@@ -166,7 +166,7 @@ def serve_until_stopped(settings: Settings, *, sign_in: bool, open_browser: bool
 
 
 def _administrators_address(settings: Settings, base: str) -> str:
-    from db.people import local_administrator
+    from db.people.accounts import local_administrator
 
     with database_of(settings) as db:
         administrator = local_administrator(db)
@@ -192,7 +192,7 @@ def demo(
     It has documents, items of two systems, scores, people, and four studies in which simulated annotators have labelled
     and an adjudicator has decided. A second run adds nothing.
     """
-    from app.sample_project import make_sample_project
+    from app.sample.project import make_sample_project
 
     if serve_it and as_json:
         raise typer.BadParameter("A server prints no JSON document. Leave one of the two out.", param_hint="--json")
@@ -277,7 +277,7 @@ def backup(
     whose bytes are missing are listed, and the exit code is then 1.
     """
     from app.cli.doctor import document_problems
-    from db.backups import back_up
+    from db.upkeep.backups import back_up
 
     with opened(context) as here:
         target = to or here.settings.backups_folder / f"assay-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.db"
@@ -299,10 +299,10 @@ def restore(
     The backup is checked before anything is replaced. What was there is kept: in the folder backups, or, when it is
     damaged, beside the database. Stop the server first.
     """
-    from app.served import running
-    from db.backups import is_usable, replace_unusable
-    from db.backups import restore as put_back
+    from app.server.served import running
     from db.engine import Database
+    from db.upkeep.backups import is_usable, replace_unusable
+    from db.upkeep.backups import restore as put_back
 
     settings = settings_of(context).prepare()
     database = Database(settings.database)

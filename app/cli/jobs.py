@@ -29,8 +29,8 @@ def add_to(app: typer.Typer) -> None:
 
 def list_them(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
     """List the jobs of a project, newest first."""
-    from app.job_kinds import KINDS
     from app.wording import duration
+    from app.worker.job_kinds import KINDS
     from db.jobs import list_jobs
 
     with opened(context) as here:
@@ -86,7 +86,7 @@ def run(
     The server starts a worker of its own; this one is for a machine beside it, or for when no server runs. Any number
     of workers may run at once.
     """
-    from app.jobs import work, worker_name
+    from app.worker.jobs import work, worker_name
 
     stop = threading.Event()
     if threading.current_thread() is threading.main_thread():

@@ -13,7 +13,7 @@ from app.cli.output import count, emit, working
 from exports.checks import MAY_BE_INFERRED, check_inferable
 
 if TYPE_CHECKING:
-    from exports.label_import import LabelTableImport, LabelTablePlan
+    from exports.importing.labels import LabelTableImport, LabelTablePlan
 
 MOST_SHOWN = 20
 """Names, values and obstacles that are listed in words; with --json all are there."""
@@ -88,7 +88,7 @@ def import_labels(
             check_names(context, project, study)
         except NotFound as error:
             raise NotFound(f"{error} {MAY_BE_INFERRED}") from None
-    from exports.label_import import import_label_table, plan_label_table
+    from exports.importing.labels import import_label_table, plan_label_table
 
     with opened(context) as here, working("Reading the table"):
         project_id = project_id_of(here, project)
@@ -113,7 +113,7 @@ def import_labels(
 
 def _plan_in_words(found: LabelTablePlan, study: str) -> str:
     """What an import would do, in lines; what stands against it comes last."""
-    from exports.label_import import shortened
+    from exports.importing.labels import shortened
 
     plan = found.plan
     lines = [

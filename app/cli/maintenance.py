@@ -30,7 +30,7 @@ def redact(
 
     Comments, reasons and labels that are texts give way to a note with their SHA-256; drafts are deleted.
     """
-    from db.maintenance import redact_text
+    from db.upkeep.maintenance import redact_text
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
@@ -51,8 +51,8 @@ def delete(
 
     To take back an import, withdraw its batch instead.
     """
-    from db.documents import document_file
-    from db.maintenance import delete_project
+    from db.items.documents import document_file
+    from db.upkeep.maintenance import delete_project
 
     with opened(context) as here:
         done = delete_project(here.db, here.actor, project_id_of(here, project), name=confirm)

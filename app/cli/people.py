@@ -58,7 +58,7 @@ def add(
     --role is their role in every project that gives them no other. Without --password-stdin they come in by the
     one-time sign-in address that is printed, and can choose a password there.
     """
-    from db.people import add_person
+    from db.people.accounts import add_person
 
     with opened(context) as here:
         password = password_from_stdin() if password_stdin else None
@@ -75,8 +75,8 @@ def sign_in_address(here: Here, name: str, base: str | None = None, *, at_once: 
     One that is given to somebody asks for a click first, because the preview of a chat would use it up; `at_once` is
     for the person who reads it off this terminal.
     """
-    from app.served import served_address
-    from db.sign_in import one_time_sign_in
+    from app.server.served import served_address
+    from db.people.sign_in import one_time_sign_in
 
     minutes = here.settings.one_time_minutes
     token = one_time_sign_in(here.db, here.actor, name, lifetime=timedelta(minutes=minutes))
@@ -86,7 +86,7 @@ def sign_in_address(here: Here, name: str, base: str | None = None, *, at_once: 
 @command(user, "list", "assay --home ./assay-home user list")
 def list_everybody(context: typer.Context, as_json: AsJson = False) -> None:
     """List everybody with an account, with their roles."""
-    from db.people import list_people
+    from db.people.accounts import list_people
 
     with opened(context) as here:
         rows = list_people(here.db, here.actor)
@@ -118,7 +118,7 @@ def list_everybody(context: typer.Context, as_json: AsJson = False) -> None:
 @command(user, "erase", "assay --home ./assay-home user erase ada")
 def erase(context: typer.Context, name: PersonName, as_json: AsJson = False) -> None:
     """Erase a person: name, login, sessions and roles go, what they submitted stays under an opaque id."""
-    from db.people import erase_person
+    from db.people.accounts import erase_person
 
     with opened(context) as here:
         person_id = erase_person(here.db, here.actor, name)
@@ -131,7 +131,7 @@ def password(
     context: typer.Context, name: PersonName, password_stdin: PasswordFromStdin = False, as_json: AsJson = False
 ) -> None:
     """Give a person a new password; it signs them out everywhere."""
-    from db.people import set_password
+    from db.people.accounts import set_password
 
     if not password_stdin:
         raise typer.BadParameter("Give the password on standard input.", param_hint="--password-stdin")
@@ -166,7 +166,7 @@ def add_member(
     as_json: AsJson = False,
 ) -> None:
     """Give a person a role in a project; it goes before their default role, and replaces one they had there."""
-    from db.people import set_member
+    from db.people.accounts import set_member
 
     with opened(context) as here:
         set_member(here.db, here.actor, project_id_of(here, project), name=name, role=role)
@@ -177,7 +177,7 @@ def add_member(
 @command(member, "list", "assay --home ./assay-home member list finance")
 def list_everybody_in(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
     """List who has which role in a project, and whether it is their default role."""
-    from db.people import list_members
+    from db.people.accounts import list_members
 
     with opened(context) as here:
         rows = list_members(here.db, here.actor, project_id_of(here, project))
@@ -189,7 +189,7 @@ def list_everybody_in(context: typer.Context, project: ProjectName, as_json: AsJ
 @command(member, "remove", "assay --home ./assay-home member remove finance ada")
 def remove_member(context: typer.Context, project: ProjectName, name: PersonName, as_json: AsJson = False) -> None:
     """Take away a person's role in a project; a default role they have applies again."""
-    from db.people import remove_member as remove
+    from db.people.accounts import remove_member as remove
 
     with opened(context) as here:
         remove(here.db, here.actor, project_id_of(here, project), name=name)

@@ -13,7 +13,7 @@ from app.cli.output import count, emit, progress, table
 from app.wording import import_counts
 
 if TYPE_CHECKING:
-    from db.imports import ImportReport
+    from db.items.imports import ImportReport
 
 project = group("project", "Projects: create, list.")
 
@@ -100,7 +100,7 @@ def import_items(
     from exports.formats.base import check_files
 
     check_files(paths, format_name)  # before anything large is imported
-    from exports.importing import import_paths
+    from exports.importing.items import import_paths
 
     with opened(context) as here, progress("Reading" if dry_run else "Importing") as move:
         report = import_paths(
@@ -156,7 +156,7 @@ def batches(context: typer.Context, project: ProjectName, as_json: AsJson = Fals
 
     The batch number is what `assay withdraw` takes.
     """
-    from db.batches import list_batches
+    from db.items.batches import list_batches
 
     with opened(context) as here:
         rows = list_batches(here.db, here.actor, project_id_of(here, project))
@@ -192,7 +192,7 @@ def withdraw(
 
     Nothing is deleted, studies keep their frozen sample, and --undo puts it back.
     """
-    from db.batches import withdraw_batch
+    from db.items.batches import withdraw_batch
 
     with opened(context) as here:
         withdraw_batch(here.db, here.actor, project_id_of(here, project), batch, reason=reason, reinstates=undo)

@@ -29,7 +29,7 @@ def protocols(
     as_json: AsJson = False,
 ) -> None:
     """List the built-in protocols, or print one as a YAML file."""
-    from annotators.protocol_files import protocol_to_yaml
+    from annotators.asking.protocol_files import protocol_to_yaml
     from annotators.protocols import PROTOCOLS
 
     del context  # the list needs no home folder

@@ -14,9 +14,9 @@ from app.cli.output import count, emit, progress, table
 
 if TYPE_CHECKING:
     from db.jobs import JobRow
-    from db.score_gaps import ScoreGap
-    from db.score_summaries import ScoreSummary
-    from exports.scoring import FileScores
+    from db.scores.gaps import ScoreGap
+    from db.scores.summaries import ScoreSummary
+    from exports.scoring.files import FileScores
 
 _LOOK_SECONDS = 0.5
 
@@ -87,10 +87,10 @@ def score(  # noqa: PLR0917 - the command's options
     if format_name or skip_bad:
         raise typer.BadParameter("--format and --skip-bad are about --input. Leave them out.", param_hint="--format")
     _check_scorer(scorer, param, engine, address)
-    from annotators.scorers.offered_models import offer
-    from db.score_gaps import score_gaps
-    from db.score_summaries import score_summary
-    from db.scores import plan_scoring
+    from annotators.scorers.shared.offered_models import offer
+    from db.scores.gaps import score_gaps
+    from db.scores.summaries import score_summary
+    from db.scores.write import plan_scoring
 
     with opened(context) as here:
         offer(here.settings.models)
@@ -110,7 +110,7 @@ def score(  # noqa: PLR0917 - the command's options
 
 def _check_scorer(scorer: str, param: list[str] | None, engine: str, address: str | None) -> None:
     """NotFound or InvalidInput for what is wrong with these words, before anything large is imported."""
-    from annotators.scoring import SCORERS, parameters_of
+    from annotators.scorers.base import SCORERS, parameters_of
     from exports.checks import check_engine
 
     check_engine(engine, address)
@@ -119,8 +119,8 @@ def _check_scorer(scorer: str, param: list[str] | None, engine: str, address: st
 
 def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
     """Queue the work and do it here, unless a worker has it already: then wait for that; how many scores were added."""
-    from app.job_kinds import SCORE
-    from app.jobs import Interrupted, carry_out, worker_name
+    from app.worker.job_kinds import SCORE
+    from app.worker.jobs import Interrupted, carry_out, worker_name
     from db.jobs import Order, WorkerDesk, queue_job
 
     job = queue_job(here.db, here.actor, project_id, kind=SCORE, parameters=given)
@@ -188,8 +188,8 @@ def _score_files(  # noqa: PLR0917 - the command's options
     check_scores_file(output)
     check_files(source, format_name)
     _check_scorer(scorer, param, engine, address)
-    from exports.engines import scoring_engine
-    from exports.scoring import score_files
+    from exports.scoring.engines import scoring_engine
+    from exports.scoring.files import score_files
 
     with scoring_engine(engine, address) as computed_by, progress("Scoring") as move:
         found = score_files(
@@ -216,7 +216,7 @@ def _files_in_words(found: FileScores, output: Path) -> str:
 
 def in_words(summary: ScoreSummary, added: int) -> str:
     """A summary of scores as a table, with what it is a summary of."""
-    from annotators.scoring import readable
+    from annotators.scorers.base import readable
 
     parameters = " ".join(readable(summary.parameters)) or "no parameters"
     everything = ("all", "", summary.n_scored, summary.mean, summary.macro_mean)
@@ -249,7 +249,7 @@ def _gaps(gaps: Sequence[ScoreGap]) -> str:
 
 def scorers(context: typer.Context, as_json: AsJson = False) -> None:
     """List the scorers with their values and parameters."""
-    from annotators.scoring import SCORERS, allowed_values
+    from annotators.scorers.base import SCORERS, allowed_values
 
     del context  # the list needs no home folder
     document = [

@@ -23,7 +23,7 @@ from app.cli.output import count, emit, table
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol
-    from db.studies import StudyMade, StudyPlan
+    from db.studies.design import StudyMade, StudyPlan
 
 study = group("study", "Studies: create, list.")
 
@@ -100,7 +100,7 @@ def create(
     if drawn is not None and (sample is not None or per is not None):
         raise typer.BadParameter("What is drawn is the sample. Leave --sample and --per out.", param_hint="--drawn")
     items, settings = _drawn(drawn) if drawn is not None else ((), {})
-    from db.studies import StudyDesign, create_study, plan_study
+    from db.studies.design import StudyDesign, create_study, plan_study
 
     with opened(context) as here:
         chosen = protocol_named(protocol)
@@ -165,8 +165,8 @@ def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
 
 def protocol_named(name: str) -> Protocol:
     """A built-in protocol by its name, or the one that a YAML file defines."""
+    from annotators.asking.protocol_files import protocol_from_yaml
     from annotators.errors import NotFound
-    from annotators.protocol_files import protocol_from_yaml
     from annotators.protocols import PROTOCOLS
 
     if not name.lower().endswith((".yaml", ".yml")):
@@ -180,7 +180,7 @@ def protocol_named(name: str) -> Protocol:
 @command(study, "list", "assay --home ./assay-home study list finance")
 def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
     """List a project's studies, and how far each is."""
-    from db.studies import list_studies
+    from db.studies.design import list_studies
 
     with opened(context) as here:
         rows = list_studies(here.db, here.actor, project_id_of(here, project))
@@ -207,7 +207,7 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show how far a study and each annotator is."""
     check_names(context, project, study)
-    from db.study_status import study_status
+    from db.studies.status import study_status
 
     with opened(context) as here:
         found = study_status(here.db, here.actor, study_id_of(here, project, study))

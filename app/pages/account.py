@@ -12,9 +12,9 @@ from annotators.preferences import BREAK_AFTER, LONGEST_WORK
 from annotators.protocols import PROTOCOLS
 from app import ui
 from app.widgets import blocks
-from db.people import change_password
+from db.people.accounts import change_password
+from db.people.preferences import my_preferences, set_preference
 from db.permissions import Actor
-from db.preferences import my_preferences, set_preference
 
 KEY_SETTINGS = ("keys", "adjudication_keys", "label_keys")
 _NAMES = {"ArrowUp": "↑", "ArrowDown": "↓", "ArrowLeft": "←", "ArrowRight": "→"}

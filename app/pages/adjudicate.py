@@ -8,11 +8,11 @@ from annotators.errors import NotFound
 from app import ui, wording
 from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
-from db.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
+from db.people.preferences import my_preferences
 from db.permissions import Actor
-from db.preferences import my_preferences
 from db.projects import ProjectRow
-from db.studies import StudyRow, my_studies
+from db.studies.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
+from db.studies.design import StudyRow, my_studies
 
 LATELY = 8
 """Decisions that are shown."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app import ui
 from app.widgets.annotate import annotate
-from db.preferences import my_preferences
-from db.studies import my_studies
+from db.people.preferences import my_preferences
+from db.studies.design import my_studies
 
 
 def page() -> None:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import ui
-from app.downloads import KEPT_SECONDS, Packed, pack_export
+from app.server.routes.downloads import KEPT_SECONDS, Packed, pack_export
 from app.state import app_state
 from app.widgets import blocks
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
-from db.studies import StudyRow, list_studies
-from exports.bundle import DEFAULT_FORMATS
+from db.studies.design import StudyRow, list_studies
+from exports.bundles.bundle import DEFAULT_FORMATS
+from exports.bundles.manifest import Manifest
 from exports.checks import EXPORTED
-from exports.manifest import Manifest
 
 TITLES = {
     "native": "Items and documents (native JSONL)",

@@ -14,7 +14,7 @@ from app.widgets import blocks, next_steps
 from app.widgets.next_steps import Standing
 from db.permissions import Actor, Role
 from db.projects import ProjectRow, create_project, my_projects
-from db.studies import StudyRow, my_studies
+from db.studies.design import StudyRow, my_studies
 
 _STYLE = """
 [class*="st-key-card-"]:not([class*="st-key-card-more"]) { background: var(--assay-panel);
@@ -239,7 +239,7 @@ def _new_project_dialog() -> None:
 
 
 def _sample() -> str:
-    from app.sample_project import PROJECT  # noqa: PLC0415 - its texts are large, and seldom wanted
+    from app.sample.project import PROJECT  # noqa: PLC0415 - its texts are large, and seldom wanted
 
     return PROJECT
 
@@ -250,7 +250,7 @@ def _sample_project(actor: Actor) -> None:
         pressed = st.button("Open the sample project", type="tertiary", key="home-open-sample")
     if not pressed:
         return
-    from app.sample_project import make_sample_project  # noqa: PLC0415
+    from app.sample.project import make_sample_project  # noqa: PLC0415
 
     settings = app_state().settings
     with ui.problems():

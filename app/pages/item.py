@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotators.scoring import readable, value_kind
-from annotators.settling import vote
+from annotators.asking.settling import vote
+from annotators.scorers.base import readable, value_kind
 from app import ui, wording
 from app.widgets import blocks, item_texts, item_view
-from db.items import ItemDetails, ScoreRow, item_details
-from db.preferences import my_preferences
-from db.remarks import ItemInStudy, ItemLabel, item_labels, item_place
+from db.items.read import ItemDetails, ScoreRow, item_details
+from db.people.preferences import my_preferences
+from db.studies.remarks import ItemInStudy, ItemLabel, item_labels, item_place
 
 
 def page() -> None:

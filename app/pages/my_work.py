@@ -6,8 +6,8 @@ import streamlit as st
 
 from app import ui, wording
 from app.widgets import blocks, pager
-from db.annotations import MyItem, my_work
-from db.my_progress import MyProgress, my_progress
+from db.annotating.annotations import MyItem, my_work
+from db.annotating.my_progress import MyProgress, my_progress
 
 PAGE = 50
 _AGAIN = ("submitted", "returned", "surplus", "expired")

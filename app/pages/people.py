@@ -11,11 +11,11 @@ import streamlit as st
 from app import ui, wording
 from app.state import app_state
 from app.widgets import blocks, copying, forms
-from db import people
-from db.people import PersonPlan, PersonRow
+from db.people import accounts as people
+from db.people.accounts import PersonPlan, PersonRow
+from db.people.sign_in import one_time_sign_in
 from db.permissions import Actor, Role
 from db.projects import ProjectRow, my_projects
-from db.sign_in import one_time_sign_in
 
 ROLES = [None, *Role]
 _ADDRESSES = "people-addresses"

@@ -6,10 +6,10 @@ import streamlit as st
 
 from app import ui, wording
 from app.widgets import blocks, study_form
-from db.items import ItemCounts, item_counts
+from db.items.read import ItemCounts, item_counts
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
-from db.studies import StudyRow, list_studies
+from db.studies.design import StudyRow, list_studies
 
 
 def page() -> None:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import ui
-from exports.tables import cell_html, identifier_html
+from exports.drawing.tables import cell_html, identifier_html
 
 _STYLE = """
 .assay-table a, .assay-facts a, .assay-links a { color: var(--assay-accent); text-decoration: none; }

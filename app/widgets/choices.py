@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import ui
-from db.studies import StudyRow
+from db.studies.design import StudyRow
 
 NO_CATEGORY = "(none)"
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from annotators.keys import ACTIONS
-from app.assets import asset_url
+from app.server.assets import asset_url
 
 _texts = st.components.v2.component(
     "assay_texts",
@@ -30,7 +30,7 @@ def text_html(text: str) -> str:
 def rendering(person: str, preferences: Mapping[str, Any]) -> None:
     """Render the texts of this page, and offer the choice between rendered and raw where one has Markdown.
 
-    `person` is the id of who looks at the page, `preferences` their settings (db/preferences.py): the choice is kept.
+    `person` is the id of who looks at the page, `preferences` their settings, in which the choice is kept.
     """
     own = preferences.get("keys") or {}
     data = {"person": person, "key": own.get("raw_text", ACTIONS["raw_text"][0]), "preferences": dict(preferences)}

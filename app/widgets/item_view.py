@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import ui
 from app.widgets import blocks, item_texts
-from db.item_parts import DocumentPart, EvidencePart, ItemParts
+from db.items.parts import DocumentPart, EvidencePart, ItemParts
 
 SHOWN = 100
 

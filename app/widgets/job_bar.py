@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import jobs, ui, wording
-from app.job_kinds import KINDS
+from app import ui, wording
 from app.widgets import blocks
+from app.worker import jobs
+from app.worker.job_kinds import KINDS
 from db.jobs import JobRow, cancel_job, list_jobs, resume_job
 from db.models import JobState
 

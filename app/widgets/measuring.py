@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app import ui, wording
-from app.reports import NotMeasured, Task
+from app.worker.reports import NotMeasured, Task
 
 AT_ONCE_SECONDS = 0.15
 """What comes within this time is drawn without a word about waiting."""

@@ -12,11 +12,11 @@ import streamlit as st
 from annotators.protocols import PROTOCOLS
 from app import ui, wording
 from app.state import app_state
-from db.items import item_counts
-from db.people import who_may_annotate
+from db.items.read import item_counts
+from db.people.accounts import who_may_annotate
 from db.permissions import Actor
 from db.projects import ProjectRow, project_overview
-from db.studies import StudyDesign, StudyRow, create_study, list_studies
+from db.studies.design import StudyDesign, StudyRow, create_study, list_studies
 
 DEFAULT_PROTOCOL = "qa_verification"
 """What is asked where nobody has chosen a protocol."""

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from app import downloads
-from exports.charts import drawn
+from app.server.routes import downloads
+from exports.drawing.charts import drawn
 
 _WIDTH = 420
 _KINDS: tuple[tuple[str, Literal["png", "svg"], str], ...] = (

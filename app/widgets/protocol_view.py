@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from annotators.criteria import Criterion, Number, Text
+from annotators.criteria.kinds import Criterion, Number, Text
 from annotators.keys import ACTIONS
 from annotators.protocols import Material, Protocol
 from app.widgets import blocks

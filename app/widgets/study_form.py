@@ -10,19 +10,19 @@ from itertools import chain, count
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from annotators.asking.protocol_files import protocol_from_yaml
 from annotators.errors import InvalidInput
-from annotators.protocol_files import protocol_from_yaml
 from annotators.protocols import PROTOCOLS, Protocol
 from app import ui, wording
 from app.state import app_state
 from app.uploads import stored
 from app.widgets import forms, protocol_view
-from db.items import ItemCounts
-from db.people import who_may_annotate
+from db.items.read import ItemCounts
+from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
-from db.scores import list_scorers_in
-from db.studies import RULES, StudyDesign, StudyMade, create_study, list_studies, plan_study
+from db.scores.write import list_scorers_in
+from db.studies.design import RULES, StudyDesign, StudyMade, create_study, list_studies, plan_study
 
 SAMPLES: dict[str, str] = {
     "all": "All items",

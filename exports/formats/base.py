@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Protocol
 
 from annotators.errors import InvalidInput
+from annotators.items.parsed import Reading
 from annotators.registry import Registry
-from db.parsed import Reading
-from exports.archives import is_archive
 from exports.checks import check_there
-from exports.reading import Meter
-from exports.sources import SourceFile, Sources, open_sources
+from exports.reading.archives import is_archive
+from exports.reading.json_files import Meter
+from exports.reading.sources import SourceFile, Sources, open_sources
 
 
 class FileReading(Reading, Protocol):

@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from annotators.errors import AssayError, InvalidInput
-from db.normal import DEFAULT_SYSTEM, Normal, normal_item, question_key
-from db.parsed import ParsedDocument, ParsedItem, Rejected
+from annotators.items.normal import DEFAULT_SYSTEM, Normal, normal_item, question_key
+from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats.base import FORMATS, FileReading
-from exports.reading import Meter, element_lines, json_file
-from exports.sources import SourceFile, Sources
+from exports.reading.json_files import Meter, element_lines, json_file
+from exports.reading.sources import SourceFile, Sources
 
 SCORER = "imported:fathoms"
 _HALLUCINATION = ("suspected_hallucination", "hallucinating")

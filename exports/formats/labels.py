@@ -1,4 +1,4 @@
-"""Judgements made elsewhere: a long table (CSV, TSV) with one label a row. Its writer is `exports.label_table`."""
+"""Judgements made elsewhere: a long table (CSV, TSV), one label a row. Its writer is `exports.bundles.label_table`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from annotators.errors import AssayError, InvalidInput, NotFound
-from annotators.targets import target_kind
-from db.parsed import ForeignLabel, Rejected
+from annotators.items.parsed import ForeignLabel, Rejected
+from annotators.items.targets import target_kind
 from exports.cells import original
 
 NEEDED = ("item", "annotator", "criterion", "value")

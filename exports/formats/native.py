@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from annotators.errors import AssayError, InvalidInput
-from db.normal import Normal, canonical, document_key, normal_item
-from db.parsed import ParsedDocument, ParsedItem, Rejected
+from annotators.items.normal import Normal, canonical, document_key, normal_item
+from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.bundles.sinks import Sink
 from exports.formats.base import FORMATS, FileReading
-from exports.reading import Meter, json_lines
-from exports.sinks import Sink
-from exports.sources import SourceFile, Sources, is_hidden
+from exports.reading.json_files import Meter, json_lines
+from exports.reading.sources import SourceFile, Sources, is_hidden
 
 if TYPE_CHECKING:
     from sqlmodel import Session
@@ -166,7 +166,7 @@ FORMATS.register(Native())
 
 def write_items(session: Session, blocks: Iterable[Sequence[int]], write: Callable[[bytes], Any]) -> int:
     """Write item versions, given as blocks of ids, one normalised line each; how many."""
-    from db.item_parts import normal_items  # noqa: PLC0415 - files are read without a database
+    from db.items.parts import normal_items  # noqa: PLC0415 - files are read without a database
 
     n = 0
     for block in blocks:
@@ -180,7 +180,7 @@ def write_documents(
     documents: Iterable[Document], sink: Sink, folder: str, data_folder: Path | None
 ) -> tuple[int, int]:
     """Write documents.jsonl and, where there is a data folder, the bytes; (documents, those with bytes)."""
-    from db.documents import document_file  # noqa: PLC0415
+    from db.items.documents import document_file  # noqa: PLC0415
 
     taken: set[str] = set()
     n = supplied = 0

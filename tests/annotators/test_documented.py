@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from annotators.criteria import KINDS, Label
+from annotators.asking.protocol_files import MAX_CHARACTERS, protocol_from_yaml, protocol_to_yaml
+from annotators.criteria.kinds import KINDS, Label
+from annotators.items.targets import TargetKind
 from annotators.keys import ACTIONS, RESERVED
-from annotators.protocol_files import MAX_CHARACTERS, protocol_from_yaml, protocol_to_yaml
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from annotators.protocols.base import REVISABLE
 from annotators.scorers import SCORERS
-from annotators.scoring import allowed_values
-from annotators.targets import TargetKind
+from annotators.scorers.base import allowed_values
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

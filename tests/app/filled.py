@@ -8,9 +8,9 @@ from pathlib import Path
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from db.people import set_member
+from db.people.accounts import set_member
+from db.people.sign_in import session_actor
 from db.permissions import Actor, Role
-from db.sign_in import session_actor
 from tests.app.pages import Pages, words
 from tests.makers import StudyInUse
 

@@ -15,12 +15,12 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from app import state
+from app.server.web import COOKIE
 from app.settings import Settings
 from app.state import AppState
-from app.web import COOKIE
-from db.people import add_person, first_administrator
+from db.people.accounts import add_person, first_administrator
+from db.people.sign_in import sign_in
 from db.permissions import Actor, Role
-from db.sign_in import sign_in
 from tests.servers import PASSWORD
 
 

@@ -8,13 +8,13 @@ from html import unescape
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.pages import agreement
-from db.adjudications import UnitDecision, adjudicate, disputes
+from app.pages.agreement import page as agreement
 from db.models import StudyMember
-from db.people import set_member
+from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from exports import agreement_counts
+from db.studies.adjudications import UnitDecision, adjudicate, disputes
+from exports.agreement import counts as agreement_counts
 from tests.app.filled import Filled, actor_named, no_problem, press
 from tests.app.pages import Pages, tables, words
 from tests.exports.labelled import CRITERIA, Labelled, labelled, labelled_study

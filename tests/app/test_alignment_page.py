@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.widgets.alignment_views import titled
+from app.pages.alignment.views import titled
 from db.models import Study
-from db.people import set_member
+from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from db.studies import list_studies
-from exports.tables import TextTable
+from db.studies.design import list_studies
+from exports.drawing.tables import TextTable
 from tests.app.filled import no_problem, press
 from tests.app.pages import Pages, words
 from tests.exports.judged import Judged, make_judged

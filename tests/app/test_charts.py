@@ -12,11 +12,13 @@ import pytest
 from annotators.agreement import Statistic
 from annotators.agreement.pace import Drift, Stretch
 from annotators.alignment import Pairs
-from annotators.scoring import ValueKind
-from app.widgets import score_plots
-from db.score_items import BINS, Distribution
-from exports import agreement_plots, alignment_plots, charts
-from exports.agreement_annotators import drift_plot
+from annotators.scorers.base import ValueKind
+from app.pages.scores import plots as score_plots
+from db.scores.items import BINS, Distribution
+from exports.agreement import plots as agreement_plots
+from exports.agreement.annotators import drift_plot
+from exports.alignment import plots as alignment_plots
+from exports.drawing import charts
 
 
 def ticks(chart: Any) -> list[list[str]]:

@@ -12,15 +12,15 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotators.errors import AssayError
-from app import downloads
-from app.downloads import pack_export
-from app.web import handle_error
-from db.batches import list_batches
-from db.items import list_items
-from db.people import set_member
-from db.studies import list_studies
+from app.server.routes import downloads
+from app.server.routes.downloads import pack_export
+from app.server.web import handle_error
+from db.items.batches import list_batches
+from db.items.read import list_items
+from db.people.accounts import set_member
+from db.studies.design import list_studies
+from exports.bundles.verify import verify_folder
 from exports.formats import FORMATS
-from exports.verify import verify_folder
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages, tables
 

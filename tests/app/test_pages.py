@@ -10,20 +10,20 @@ from sqlmodel import select
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from annotators.submissions import FLAGGED, GivenLabel
+from annotators.asking.submissions import FLAGGED, GivenLabel
 from app.pages import help as help_page
 from app.settings import Settings
 from app.widgets.study_form import sample_size
-from db.annotations import submit, work
-from db.assignments import return_to_annotator, skip
-from db.committing import StepSubmission
-from db.items import item_counts
+from db.annotating.annotations import submit, work
+from db.annotating.assignments import return_to_annotator, skip
+from db.annotating.committing import StepSubmission
+from db.items.read import item_counts
 from db.models import Document, Item
-from db.people import set_member
+from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from db.scores import run_scorer
-from db.studies import StudyDesign, create_study, list_studies
+from db.scores.write import run_scorer
+from db.studies.design import StudyDesign, create_study, list_studies
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages, words
 from tests.makers import StudyInUse, make_item, read_guidelines, tiny_protocol

@@ -9,11 +9,19 @@ from streamlit.testing.v1 import AppTest
 
 from annotators.errors import InvalidInput, NotFound
 from app import navigation
-from db.people import add_people, add_person, erase_person, list_members, list_people, revoke_sessions, set_member
+from db.people.accounts import (
+    add_people,
+    add_person,
+    erase_person,
+    list_members,
+    list_people,
+    revoke_sessions,
+    set_member,
+)
+from db.people.sign_in import one_time_person, session_actor, sign_in
 from db.permissions import EVERYBODY, Actor, Role
 from db.projects import create_project, my_projects
-from db.sign_in import one_time_person, session_actor, sign_in
-from db.studies import StudyDesign, create_study, my_studies
+from db.studies.design import StudyDesign, create_study, my_studies
 from tests.app.filled import Filled
 from tests.app.pages import Pages, tables, words
 from tests.makers import make_item, tiny_protocol
@@ -152,7 +160,9 @@ def test_pages_are_listed_by_role_in_the_chosen_project(pages: Pages) -> None:
 
 
 def test_every_page_that_is_there_stands_in_the_table(pages: Pages) -> None:
-    there = {path.stem for path in (ROOT / "app" / "pages").glob("[a-z]*.py")}
+    pages_folder = ROOT / "app" / "pages"
+    folders = {path.parent.name for path in pages_folder.glob("*/page.py")}
+    there = folders | {path.stem for path in pages_folder.glob("[a-z]*.py")}
     assert there == set(navigation.load_pages())
     with pytest.raises(NotFound, match="Known: home"):
         navigation.find("nowhere")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from app.assets import PALETTE, assets
 from app.palette import both_themes, colours, full_screen
+from app.server.assets import PALETTE, assets
 from tests.conftest import ROOT
 
 HEX = re.compile(r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})\b(?![\w-]*\()")
 WIDGETS = ROOT / "app" / "widgets"
 STYLED = [path for path in sorted(WIDGETS.rglob("*")) if path.suffix in (".css", ".js")]
-DRAWN_BY_PYTHON = [ROOT / "app" / name for name in ("style.py", "plain_pages.py")]
+DRAWN_BY_PYTHON = [ROOT / "app" / name for name in ("style.py", "server/plain_pages.py")]
 
 
 def test_no_style_sheet_and_no_script_types_a_colour_twice_or_one_of_the_palette() -> None:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotators.scorers.training_sets import starting_set
-from app.jobs import work
+from annotators.scorers.shared.training_sets import starting_set
+from app.worker.jobs import work
 from db.jobs import list_jobs, queue_job
-from db.people import set_member
+from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from db.scores import plan_scoring, run_scorer
-from exports.importing import import_paths
+from db.scores.write import plan_scoring, run_scorer
+from exports.importing.items import import_paths
 from tests.abstention_study import DECLINES, Labelled
 from tests.app.filled import no_problem, press
 from tests.app.pages import Pages, words

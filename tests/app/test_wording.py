@@ -11,7 +11,16 @@ from html import unescape
 import pytest
 
 from app import wording
-from exports.tables import LONGEST_WORD, TextTable, as_csv, as_html, as_latex, as_markdown, cell_html, identifier_html
+from exports.drawing.tables import (
+    LONGEST_WORD,
+    TextTable,
+    as_csv,
+    as_html,
+    as_latex,
+    as_markdown,
+    cell_html,
+    identifier_html,
+)
 
 
 @pytest.mark.parametrize(

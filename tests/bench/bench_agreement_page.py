@@ -32,8 +32,8 @@ from app import state
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, AssignmentState, now
 from db.query import database_time
-from db.studies import StudyDesign, create_study
-from exports.agreement import agreement_report
+from db.studies.design import StudyDesign, create_study
+from exports.agreement.study import agreement_report
 from tests.app.pages import installation
 from tests.bench.bench_export import protocol
 from tests.bulk import make_items

@@ -24,12 +24,12 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Page, sync_playwright
 
-from annotators.criteria import Choice, Label
+from annotators.criteria.kinds import Choice, Label
 from annotators.pages import Renderer
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.projects import create_project
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.e2e.conftest import FLAGS, find_chromium, sign_in
 from tests.makers import read_guidelines

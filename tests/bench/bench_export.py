@@ -18,14 +18,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from annotators.criteria import Choice, Grade, Label
+from annotators.criteria.kinds import Choice, Grade, Label
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, AssignmentState, Study, now
 from db.query import database_time
-from db.studies import StudyDesign, create_study
-from exports.bundle import export_project
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.bundles.bundle import export_project
+from exports.importing.items import import_paths
 from tests.bench.bench_import import fresh, write_items
 from tests.makers import make_member, make_person, make_project
 

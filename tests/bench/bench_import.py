@@ -19,7 +19,7 @@ import orjson
 
 from db.engine import Database
 from db.schema import migrate
-from exports.importing import import_paths
+from exports.importing.items import import_paths
 from tests.makers import make_person, make_project
 
 TABLES = ("document", "question", "item", "item_version", "item_document", "evidence", "score")

@@ -24,8 +24,8 @@ from pathlib import Path
 import httpx
 
 from db.projects import create_project, project_overview
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from tests.bench.bench_browser import one_step
 from tests.bench.bench_import import write_items
 from tests.servers import PASSWORD, ROOT, RunningServer, running_server

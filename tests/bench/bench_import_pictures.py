@@ -19,7 +19,7 @@ from pathlib import Path
 import orjson
 from PIL import Image
 
-from exports.importing import import_paths
+from exports.importing.items import import_paths
 from tests.bench.bench_import import fresh
 from tests.makers import make_person, make_project
 

@@ -18,12 +18,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from annotators.criteria import Choice, Grade, Label
+from annotators.criteria.kinds import Choice, Grade, Label
 from annotators.protocols import Material, Step
 from db.engine import Database
 from db.permissions import Actor
-from db.studies import StudyDesign, create_study
-from exports.label_import import import_label_table, plan_label_table
+from db.studies.design import StudyDesign, create_study
+from exports.importing.labels import import_label_table, plan_label_table
 from tests.bench.bench_import import fresh
 from tests.bulk import make_items
 from tests.makers import make_member, make_person, make_project, tiny_protocol

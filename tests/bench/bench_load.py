@@ -23,8 +23,8 @@ from pathlib import Path
 import httpx
 
 from db.projects import create_project
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from tests.bench.bench_browser import cpu_seconds, make_items, one_step
 from tests.servers import PASSWORD, RunningServer, memory_mb, running_server
 
@@ -178,7 +178,9 @@ def main() -> None:
         stored = server.db.engine.connect().exec_driver_sql("SELECT COUNT(*) FROM annotation").scalar_one()
         print(f"errors: {len(seen.errors)} {seen.errors[:3]}; acknowledged {seen.acknowledged}, stored {stored}")
         assert stored >= seen.acknowledged
-        print("garbage collection: none after each Streamlit run, gc.freeze() after warm-up (app/server.py)")
+        print(
+            "garbage collection: none after each Streamlit run, gc.freeze() after warm-up (app/server/application.py)"
+        )
 
 
 if __name__ == "__main__":

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from annotators.submissions import GivenLabel
-from db.annotations import submit, work
-from db.committing import StepSubmission
+from annotators.asking.submissions import GivenLabel
+from db.annotating.annotations import submit, work
+from db.annotating.committing import StepSubmission
 from db.engine import Database, insert_many
 from db.permissions import Actor
 from db.schema import migrate
-from db.studies import StudyDesign, create_study
+from db.studies.design import StudyDesign, create_study
 from tests.makers import make_member, make_person, make_project, tiny_protocol
 
 ROUNDS = 300

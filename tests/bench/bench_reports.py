@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from annotators.alignment import Resampling
-from app.report_tasks import Agreement, Alignment
-from app.reports import Reports
 from app.settings import Settings
+from app.worker.report_tasks import Agreement, Alignment
+from app.worker.reports import Reports
 from db.permissions import Actor
-from db.ratings import alignment_stamp
+from db.studies.ratings import alignment_stamp
 from tests.bench.bench_load import Seen, annotator, set_up
 from tests.bench.big_study import BigStudy, make_big_study
 from tests.servers import RunningServer, running_server

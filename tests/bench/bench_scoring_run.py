@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from db.engine import Database
-from db.people import first_administrator
+from db.people.accounts import first_administrator
 from db.schema import migrate
-from db.scores import run_scorer
-from exports.engines import scoring_engine
+from db.scores.write import run_scorer
+from exports.scoring.engines import scoring_engine
 from tests.bulk import make_items
 from tests.makers import make_project
 

@@ -27,16 +27,16 @@ from pathlib import Path
 from sqlalchemy import event, func
 from sqlmodel import col, select
 
-from annotators.submissions import GivenLabel
-from app.web import COOKIE
-from db.annotations import submit, work
-from db.committing import StepSubmission
+from annotators.asking.submissions import GivenLabel
+from app.server.web import COOKIE
+from db.annotating.annotations import submit, work
+from db.annotating.committing import StepSubmission
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, Assignment, Document, ItemVersion, now
+from db.people.sign_in import session_actor, sign_in
 from db.projects import create_project
 from db.query import database_time
-from db.sign_in import session_actor, sign_in
-from db.studies import StudyDesign, create_study
+from db.studies.design import StudyDesign, create_study
 from tests.bench.bench_browser import cpu_seconds, one_step
 from tests.bulk import make_items
 from tests.servers import PASSWORD, ROOT, RunningServer, free_port, running_server

@@ -8,12 +8,12 @@ from datetime import timedelta
 
 import numpy as np
 
-from annotators.criteria import Choice, Grade, Label
+from annotators.criteria.kinds import Choice, Grade, Label
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, AssignmentState, Run, now
 from db.query import database_time
-from db.studies import StudyDesign, create_study
+from db.studies.design import StudyDesign, create_study
 from tests.bulk import make_items
 from tests.makers import make_member, make_person, make_project
 

@@ -18,18 +18,18 @@ from sqlmodel import select
 
 import db as db_package
 import exports as exports_package
+from annotators.asking.submissions import GivenLabel
 from annotators.errors import AssayError, NotAllowed, NotFound, NotSignedIn
-from annotators.submissions import GivenLabel
-from db.committing import StepSubmission
+from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.models import Person, StudyItem, now
 from db.permissions import OPERATIONS, Actor, On, Operation, Role, role_in
 from tests.makers import StudyInUse, make_member, make_person, make_project
 
 for package in (db_package, exports_package):
-    for module in pkgutil.iter_modules(package.__path__):
-        if module.name != "migrations":
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not module.name.startswith("db.migrations"):
+            importlib.import_module(module.name)
 
 NAMES = sorted(OPERATIONS)
 
@@ -43,112 +43,112 @@ ROLES = frozenset({"researcher", "adjudicator", "annotator", "viewer"})
 SIGNED_IN = frozenset({"anybody signed in"})
 
 MAY: dict[str, frozenset[str]] = {
-    "adjudications.adjudicate": ADJUDICATORS,
-    "adjudications.count_disputed": ADJUDICATORS,
-    "adjudications.disputed_item": ADJUDICATORS,
-    "adjudications.disputes": ADJUDICATORS,
-    "adjudications.latest_decisions": ADJUDICATORS,
-    "adjudications.settlement_counts": ADJUDICATORS,
-    "adjudications.study_disputes": ADJUDICATORS,
-    "annotations.my_work": SIGNED_IN,
-    "annotations.reopen": ANNOTATORS,
-    "annotations.save_draft": ANNOTATORS,
-    "annotations.submit": ANNOTATORS,
-    "annotations.work": ANNOTATORS,
-    "assignments.return_to_annotator": ADJUDICATORS,
-    "assignments.skip": ANNOTATORS,
-    "backups.back_up": ADMINISTRATORS,
-    "backups.restore": ADMINISTRATORS,
-    "batches.list_batches": READERS,
-    "batches.withdraw_batch": RESEARCHERS,
-    "disclosure.may_see_page": SIGNED_IN,
-    "disclosure.reading": ROLES,
-    "disclosure.visible_document": SIGNED_IN,
-    "documents.add_document": RESEARCHERS,
-    "documents.attach_bytes": RESEARCHERS,
-    "documents.list_documents": READERS,
+    "studies.adjudications.adjudicate": ADJUDICATORS,
+    "studies.adjudications.count_disputed": ADJUDICATORS,
+    "studies.adjudications.disputed_item": ADJUDICATORS,
+    "studies.adjudications.disputes": ADJUDICATORS,
+    "studies.adjudications.latest_decisions": ADJUDICATORS,
+    "studies.adjudications.settlement_counts": ADJUDICATORS,
+    "studies.adjudications.study_disputes": ADJUDICATORS,
+    "annotating.annotations.my_work": SIGNED_IN,
+    "annotating.annotations.reopen": ANNOTATORS,
+    "annotating.annotations.save_draft": ANNOTATORS,
+    "annotating.annotations.submit": ANNOTATORS,
+    "annotating.annotations.work": ANNOTATORS,
+    "annotating.assignments.return_to_annotator": ADJUDICATORS,
+    "annotating.assignments.skip": ANNOTATORS,
+    "upkeep.backups.back_up": ADMINISTRATORS,
+    "upkeep.backups.restore": ADMINISTRATORS,
+    "items.batches.list_batches": READERS,
+    "items.batches.withdraw_batch": RESEARCHERS,
+    "annotating.disclosure.may_see_page": SIGNED_IN,
+    "annotating.disclosure.reading": ROLES,
+    "annotating.disclosure.visible_document": SIGNED_IN,
+    "items.documents.add_document": RESEARCHERS,
+    "items.documents.attach_bytes": RESEARCHERS,
+    "items.documents.list_documents": READERS,
     "events.list_events": ADMINISTRATORS,
     "events.project_events": RESEARCHERS,
-    "export_log.check_may_export": RESEARCHERS,
-    "export_log.is_logged": READERS,
-    "export_log.log_export": RESEARCHERS,
-    "exports.bundle.export_project": RESEARCHERS,
-    "exports.importing.import_paths": RESEARCHERS,
-    "exports.label_import.import_label_table": RESEARCHERS,
-    "exports.label_import.plan_label_table": RESEARCHERS,
-    "exports.training_review.review_extension": RESEARCHERS,
-    "exports.verify._verify": READERS,
-    "foreign_studies.import_study_of_labels": RESEARCHERS,
-    "foreign_studies.plan_study_of_labels": RESEARCHERS,
-    "guidelines.guidelines_read": ANNOTATORS,
-    "imports.import_items": RESEARCHERS,
-    "imports.preview_import": RESEARCHERS,
-    "items.item_counts": READERS,
-    "items.item_details": READERS,
-    "items.list_items": READERS,
+    "upkeep.export_log.check_may_export": RESEARCHERS,
+    "upkeep.export_log.is_logged": READERS,
+    "upkeep.export_log.log_export": RESEARCHERS,
+    "exports.bundles.bundle.export_project": RESEARCHERS,
+    "exports.importing.items.import_paths": RESEARCHERS,
+    "exports.importing.labels.import_label_table": RESEARCHERS,
+    "exports.importing.labels.plan_label_table": RESEARCHERS,
+    "exports.scoring.training_review.review_extension": RESEARCHERS,
+    "exports.bundles.verify._verify": READERS,
+    "studies.foreign.import_study_of_labels": RESEARCHERS,
+    "studies.foreign.plan_study_of_labels": RESEARCHERS,
+    "annotating.guidelines.guidelines_read": ANNOTATORS,
+    "items.imports.import_items": RESEARCHERS,
+    "items.imports.preview_import": RESEARCHERS,
+    "items.read.item_counts": READERS,
+    "items.read.item_details": READERS,
+    "items.read.list_items": READERS,
     "jobs.cancel_job": RESEARCHERS,
     "jobs.job_facts": RESEARCHERS,
     "jobs.latest_job": RESEARCHERS,
     "jobs.list_jobs": RESEARCHERS,
     "jobs.queue_job": RESEARCHERS,
     "jobs.resume_job": RESEARCHERS,
-    "labels.import_labels": RESEARCHERS,
-    "labels.plan_labels": RESEARCHERS,
-    "maintenance.delete_project": ADMINISTRATORS,
-    "maintenance.redact_text": RESEARCHERS,
-    "my_progress.my_progress": SIGNED_IN,
-    "people.add_people": RESEARCHERS,
-    "people.add_person": ADMINISTRATORS,
-    "people.change_password": SIGNED_IN,
-    "people.erase_person": ADMINISTRATORS,
-    "people.list_members": ADJUDICATORS,
-    "people.list_names": RESEARCHERS,
-    "people.list_people": ADMINISTRATORS,
-    "people.plan_people": RESEARCHERS,
-    "people.remove_member": RESEARCHERS,
-    "people.revoke_sessions": ADMINISTRATORS,
-    "people.set_member": RESEARCHERS,
-    "people.set_password": ADMINISTRATORS,
-    "people.set_person": ADMINISTRATORS,
-    "people.who_may_annotate": ADJUDICATORS,
-    "preferences.my_preferences": SIGNED_IN,
-    "preferences.set_preference": SIGNED_IN,
+    "studies.labels.import_labels": RESEARCHERS,
+    "studies.labels.plan_labels": RESEARCHERS,
+    "upkeep.maintenance.delete_project": ADMINISTRATORS,
+    "upkeep.maintenance.redact_text": RESEARCHERS,
+    "annotating.my_progress.my_progress": SIGNED_IN,
+    "people.accounts.add_people": RESEARCHERS,
+    "people.accounts.add_person": ADMINISTRATORS,
+    "people.accounts.change_password": SIGNED_IN,
+    "people.accounts.erase_person": ADMINISTRATORS,
+    "people.accounts.list_members": ADJUDICATORS,
+    "people.accounts.list_names": RESEARCHERS,
+    "people.accounts.list_people": ADMINISTRATORS,
+    "people.accounts.plan_people": RESEARCHERS,
+    "people.accounts.remove_member": RESEARCHERS,
+    "people.accounts.revoke_sessions": ADMINISTRATORS,
+    "people.accounts.set_member": RESEARCHERS,
+    "people.accounts.set_password": ADMINISTRATORS,
+    "people.accounts.set_person": ADMINISTRATORS,
+    "people.accounts.who_may_annotate": ADJUDICATORS,
+    "people.preferences.my_preferences": SIGNED_IN,
+    "people.preferences.set_preference": SIGNED_IN,
     "projects.create_project": SIGNED_IN,
     "projects.find_project": SIGNED_IN,
     "projects.my_projects": SIGNED_IN,
     "projects.project_overview": READERS,
-    "ratings.decided_labels": READERS,
-    "ratings.may_see_names": READERS,
-    "ratings.ratings": READERS,
-    "ratings.alignment_stamp": READERS,
-    "ratings.ratings_stamp": READERS,
-    "remarks.item_labels": READERS,
-    "remarks.item_place": SIGNED_IN,
-    "remarks.study_remarks": READERS,
-    "score_gaps.score_gaps": READERS,
-    "score_items.compare_scores": READERS,
-    "score_items.list_differences": READERS,
-    "score_items.list_scored": READERS,
-    "score_items.score_distribution": READERS,
-    "score_summaries.list_scorers_in": READERS,
-    "score_summaries.score_summary": READERS,
-    "scores.plan_scoring": RESEARCHERS,
-    "scores.run_scorer": RESEARCHERS,
-    "sign_in.one_time_sign_in": ADMINISTRATORS,
-    "studies.create_study": RESEARCHERS,
-    "studies.find_study": ROLES,
-    "studies.list_studies": ROLES,
-    "studies.my_studies": SIGNED_IN,
-    "studies.plan_study": RESEARCHERS,
-    "studies.studies_to_compare": ROLES,
-    "studies.study_facts": ROLES,
-    "study_status.study_status": READERS,
-    "training_sets.accept_training_set": RESEARCHERS,
-    "training_sets.list_training_sets": READERS,
-    "training_sets.present_training_set": READERS,
-    "training_sets.proposed_examples": RESEARCHERS,
-    "training_sets.read_answers": RESEARCHERS,
-    "uploads.check_may_upload": SIGNED_IN,
+    "studies.ratings.decided_labels": READERS,
+    "studies.ratings.may_see_names": READERS,
+    "studies.ratings.ratings": READERS,
+    "studies.ratings.alignment_stamp": READERS,
+    "studies.ratings.ratings_stamp": READERS,
+    "studies.remarks.item_labels": READERS,
+    "studies.remarks.item_place": SIGNED_IN,
+    "studies.remarks.study_remarks": READERS,
+    "scores.gaps.score_gaps": READERS,
+    "scores.items.compare_scores": READERS,
+    "scores.items.list_differences": READERS,
+    "scores.items.list_scored": READERS,
+    "scores.items.score_distribution": READERS,
+    "scores.summaries.list_scorers_in": READERS,
+    "scores.summaries.score_summary": READERS,
+    "scores.write.plan_scoring": RESEARCHERS,
+    "scores.write.run_scorer": RESEARCHERS,
+    "people.sign_in.one_time_sign_in": ADMINISTRATORS,
+    "studies.design.create_study": RESEARCHERS,
+    "studies.design.find_study": ROLES,
+    "studies.design.list_studies": ROLES,
+    "studies.design.my_studies": SIGNED_IN,
+    "studies.design.plan_study": RESEARCHERS,
+    "studies.design.studies_to_compare": ROLES,
+    "studies.design.study_facts": ROLES,
+    "studies.status.study_status": READERS,
+    "scores.training_sets.accept_training_set": RESEARCHERS,
+    "scores.training_sets.list_training_sets": READERS,
+    "scores.training_sets.present_training_set": READERS,
+    "scores.training_sets.proposed_examples": RESEARCHERS,
+    "scores.training_sets.read_answers": RESEARCHERS,
+    "people.uploads.check_may_upload": SIGNED_IN,
 }
 """Who may do what, written apart from the operations: administrators may do all of it, nobody else what is not here.
 
@@ -240,7 +240,9 @@ def attempt(world: World, operation: Operation, actor: Actor | None) -> BaseExce
 
 def test_there_are_operations_to_walk() -> None:
     assert len(NAMES) >= 30
-    assert {"annotations.submit", "adjudications.adjudicate", "studies.create_study"} <= set(NAMES)
+    assert {"annotating.annotations.submit", "studies.adjudications.adjudicate", "studies.design.create_study"} <= set(
+        NAMES
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -285,7 +287,13 @@ def test_a_membership_goes_before_the_default_role(
 
 
 @pytest.mark.parametrize(
-    "name", ["annotations.reopen", "annotations.save_draft", "annotations.submit", "assignments.skip"]
+    "name",
+    [
+        "annotating.annotations.reopen",
+        "annotating.annotations.save_draft",
+        "annotating.annotations.submit",
+        "annotating.assignments.skip",
+    ],
 )
 def test_an_assignment_of_somebody_else_is_refused(sqlite_database: Database, name: str) -> None:
     study = StudyInUse(sqlite_database, items=2, annotators=2, overlap=1)
@@ -293,12 +301,12 @@ def test_an_assignment_of_somebody_else_is_refused(sqlite_database: Database, na
     study.work(1)
     place = {"assignment_id": theirs["assignment"], "sitting": 1, "step": 0}
     given: dict[str, dict[str, Any]] = {
-        "annotations.reopen": {"assignment_id": theirs["assignment"]},
-        "annotations.save_draft": {**place, "content": {"revision": 1}},
-        "annotations.submit": {
+        "annotating.annotations.reopen": {"assignment_id": theirs["assignment"]},
+        "annotating.annotations.save_draft": {**place, "content": {"revision": 1}},
+        "annotating.annotations.submit": {
             "step": StepSubmission("mine", **place, labels=(GivenLabel("right", "item", "yes"),), seconds=1.0)
         },
-        "assignments.skip": {"assignment_id": theirs["assignment"], "reason": "not mine"},
+        "annotating.assignments.skip": {"assignment_id": theirs["assignment"], "reason": "not mine"},
     }
     for actor in (study.annotators[1], study.researcher):
         with pytest.raises((NotAllowed, NotFound)):
@@ -323,44 +331,44 @@ def test_an_administrator_is_let_in(world: World, name: str) -> None:
 
 def public_functions_that_take_a_database() -> list[tuple[str, Callable[..., Any]]]:
     found = []
-    for module in pkgutil.iter_modules(db_package.__path__):
-        if module.name == "migrations":
+    for module in pkgutil.walk_packages(db_package.__path__, "db."):
+        if module.name.startswith("db.migrations"):
             continue
-        loaded = importlib.import_module(f"db.{module.name}")
+        loaded = importlib.import_module(module.name)
         for name, function in vars(loaded).items():
             if name.startswith("_") or not inspect.isfunction(function) or function.__module__ != loaded.__name__:
                 continue
             first = next(iter(inspect.signature(function).parameters.values()), None)
             if first is not None and first.name == "db":
-                found.append((f"{module.name}.{name}", function))
+                found.append((f"{module.name.removeprefix('db.')}.{name}", function))
     return found
 
 
 WITHOUT_ACTOR = {
     # before anybody is signed in, or deciding who that is
-    "people.first_administrator",
-    "people.local_administrator",
-    "people.actor_named",
-    "sign_in.sign_in",
-    "sign_in.session_actor",
-    "sign_in.sign_out",
-    "sign_in.one_time_owner",
-    "sign_in.one_time_person",
-    "sign_in.use_one_time",
+    "people.accounts.first_administrator",
+    "people.accounts.local_administrator",
+    "people.accounts.actor_named",
+    "people.sign_in.sign_in",
+    "people.sign_in.session_actor",
+    "people.sign_in.sign_out",
+    "people.sign_in.one_time_owner",
+    "people.sign_in.one_time_person",
+    "people.sign_in.use_one_time",
     # for whoever has the home folder: the first account, and putting back a database that cannot be asked who may
-    "people.begin_administration",
-    "backups.is_usable",
-    "backups.replace_unusable",
+    "people.accounts.begin_administration",
+    "upkeep.backups.is_usable",
+    "upkeep.backups.replace_unusable",
     # what the operations that import are made of; they have asked who it is
-    "imports.staged",
-    "unpublished.only_import",
-    "unpublished.rows_a_turn",
-    "unpublished.broken_off",
-    "unpublished.clear_broken_off",
+    "items.imports.staged",
+    "items.unpublished.only_import",
+    "items.unpublished.rows_a_turn",
+    "items.unpublished.broken_off",
+    "items.unpublished.clear_broken_off",
     # the doctor, of whoever has the machine: what it removes nobody has seen
-    "unpublished.clear_all_broken_off",
+    "items.unpublished.clear_all_broken_off",
     # the server, which draws them ahead and shows them to nobody
-    "queued_pages.queued_pages",
+    "annotating.queued_pages.queued_pages",
     # the health check, which tells nothing but that the database answers
     "projects.database_answers",
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
-from app.web import COOKIE
+from app.server.web import COOKIE
 from tests.conftest import IN_CI, ROOT
 from tests.servers import PASSWORD, RunningServer
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from annotators.criteria import Criterion, Number, Order, Several, Text
+from annotators.asking.submissions import GivenLabel
+from annotators.criteria.kinds import Criterion, Number, Order, Several, Text
 from annotators.protocols import PROTOCOLS, Protocol
-from annotators.submissions import GivenLabel
-from db.annotations import submit, work
-from db.committing import StepSubmission
+from db.annotating.annotations import submit, work
+from db.annotating.committing import StepSubmission
 from db.models import Assignment, StudyItem
-from db.people import actor_named
-from db.studies import StudyDesign, create_study
+from db.people.accounts import actor_named
+from db.studies.design import StudyDesign, create_study
 from tests.makers import read_guidelines
 from tests.servers import RunningServer
 

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from annotators.protocols import PROTOCOLS, Protocol
 from db.projects import create_project
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.scene import ANNOTATORS, Scene, judgement
@@ -87,7 +87,7 @@ def make_own_scene(
 
 
 def _is_there(server: RunningServer, name: str) -> bool:
-    from db.people import list_people
+    from db.people.accounts import list_people
 
     return any(row.name == name for row in list_people(server.db, server.admin))
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from annotators.asking.submissions import GivenLabel
 from annotators.protocols import PROTOCOLS, Protocol
-from annotators.submissions import GivenLabel
-from app.sample_judgements import chance
-from db.annotations import submit, work
-from db.committing import StepSubmission
-from db.people import actor_named
+from app.sample.judgements import chance
+from db.annotating.annotations import submit, work
+from db.annotating.committing import StepSubmission
+from db.people.accounts import actor_named
 from db.projects import create_project
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from tests.servers import RunningServer
 
 PEOPLE = ("ada", "ben", "chloe")

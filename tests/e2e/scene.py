@@ -11,8 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotators.protocols import PROTOCOLS
 from db.projects import create_project
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.makers import read_guidelines
 from tests.servers import RunningServer

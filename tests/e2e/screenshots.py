@@ -20,10 +20,10 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.navigation import ENTRIES
-from app.sample_project import ANNOTATOR, PROJECT, make_sample_project
-from db.people import set_password
+from app.sample.project import ANNOTATOR, PROJECT, make_sample_project
+from db.people.accounts import set_password
 from db.projects import find_project
-from db.studies import list_studies
+from db.studies.design import list_studies
 from tests.conftest import ROOT, SHARED
 from tests.e2e.conftest import ARTEFACTS, FLAGS, find_chromium, sign_in
 from tests.e2e.real_project import RealProjects, make_real_projects

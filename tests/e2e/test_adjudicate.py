@@ -12,14 +12,14 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlmodel import col, select
 
-from annotators.criteria import Choice, Condition, Grade, Label, Number, Order, Several, Text
+from annotators.criteria.kinds import Choice, Condition, Grade, Label, Number, Order, Several, Text
 from annotators.protocols import Material, Protocol, Step
-from db.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
 from db.engine import Database
 from db.models import AdjudicatedLabel, Adjudication, Assignment, AssignmentState
-from db.people import actor_named, revoke_sessions, set_member
+from db.people.accounts import actor_named, revoke_sessions, set_member
 from db.projects import create_project
-from exports.importing import import_paths
+from db.studies.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
+from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.disputes import (
     ANNOTATORS,

@@ -14,10 +14,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from app.navigation import ENTRIES
-from app.sample_project import ANNOTATOR, PROJECT, make_sample_project
-from db.items import list_items
+from app.sample.project import ANNOTATOR, PROJECT, make_sample_project
+from db.items.read import list_items
 from db.jobs import WorkerDesk, queue_job
-from db.people import set_password
+from db.people.accounts import set_password
 from db.projects import create_project, find_project
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.scene import say_that_the_guidelines_are_read

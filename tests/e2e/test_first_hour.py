@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from db.items import item_counts
-from db.people import list_members
+from db.items.read import item_counts
+from db.people.accounts import list_members
 from db.permissions import Role
 from db.projects import create_project, my_projects
-from db.studies import list_studies
+from db.studies.design import list_studies
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.exports.sources import write_pdf
 from tests.servers import RunningServer, running_server

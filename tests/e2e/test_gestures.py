@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from sqlmodel import col, select
 
-from db.guidelines import READ
+from db.annotating.guidelines import READ
 from db.models import Event, GivenLabel, Submission
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as

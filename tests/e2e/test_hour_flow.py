@@ -11,8 +11,8 @@ from playwright.sync_api import Page, Route, expect
 from sqlmodel import col, select
 
 from db.models import Annotation, Assignment, Draft, Study, Submission
-from db.people import actor_named
-from db.preferences import my_preferences, set_preference
+from db.people.accounts import actor_named
+from db.people.preferences import my_preferences, set_preference
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import (

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from db.people import actor_named
-from db.preferences import my_preferences, set_preference
+from db.people.accounts import actor_named
+from db.people.preferences import my_preferences, set_preference
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, answer_first_step, wait_for_step

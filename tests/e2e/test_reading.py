@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from annotators.criteria import Grade, Label
+from annotators.criteria.kinds import Grade, Label
 from annotators.protocols import PROTOCOLS
 from annotators.protocols.base import Material, Protocol, Step
-from db.people import actor_named
-from db.preferences import my_preferences, set_preference
+from db.people.accounts import actor_named
+from db.people.preferences import my_preferences, set_preference
 from db.projects import create_project
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import ANNOTATORS, Scene, answer_first_step, judgement, wait_for_step
@@ -579,7 +579,7 @@ def test_the_longest_real_answers_are_judged_in_view(
 
 
 def _names(server: RunningServer) -> list[str]:
-    from db.people import list_people
+    from db.people.accounts import list_people
 
     return [row.name for row in list_people(server.db, server.admin)]
 

@@ -13,12 +13,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 from sqlmodel import col, select
 
-from annotators.criteria import Choice, Label
+from annotators.criteria.kinds import Choice, Label
 from annotators.protocols import Material, Protocol, Step
-from app.formulas import RENDERER
+from app.server.formulas import RENDERER
 from db.models import Item
-from db.people import actor_named
-from db.preferences import set_preference
+from db.people.accounts import actor_named
+from db.people.preferences import set_preference
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.scene import judgement
 from tests.e2e.viewer_scene import make_viewer_scene

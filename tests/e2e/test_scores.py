@@ -12,9 +12,9 @@ from sqlmodel import col, select
 from annotators.protocols import PROTOCOLS
 from db.models import GivenLabel, Item, ItemVersion
 from db.projects import create_project
-from db.scores import run_scorer
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.scores.write import run_scorer
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import ANNOTATORS, Scene, judgement, wait_for_step, wait_until_saved

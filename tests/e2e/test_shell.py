@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from db.people import revoke_sessions
+from db.people.accounts import revoke_sessions
 from db.projects import create_project
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.servers import RunningServer, running_server

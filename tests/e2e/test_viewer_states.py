@@ -14,9 +14,9 @@ from sqlmodel import col, select
 
 from annotators.protocols import PROTOCOLS
 from db.models import Document
-from db.people import list_people
+from db.people.accounts import list_people
 from db.projects import create_project
-from db.studies import StudyDesign, create_study
+from db.studies.design import StudyDesign, create_study
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.scene import ANNOTATORS, Scene, answer_first_step, import_sample, make_scene
 from tests.e2e.viewer_scene import (

@@ -12,12 +12,12 @@ import pymupdf
 from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page, expect
 
-from annotators.criteria import Choice, Label
+from annotators.criteria.kinds import Choice, Label
 from annotators.protocols import Material, Protocol, Step
-from db.people import list_people
+from db.people.accounts import list_people
 from db.projects import create_project
-from db.studies import StudyDesign, create_study
-from exports.importing import import_paths
+from db.studies.design import StudyDesign, create_study
+from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.scene import ANNOTATORS, Scene, judgement
 from tests.makers import read_guidelines

@@ -11,8 +11,8 @@ import numpy as np
 
 from db.engine import Database
 from db.permissions import Actor
-from exports.importing import import_paths
-from exports.label_import import import_label_table
+from exports.importing.items import import_paths
+from exports.importing.labels import import_label_table
 from tests.makers import make_project
 
 SYSTEMS = ("harbour", "lantern", "quay")

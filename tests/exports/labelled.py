@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from annotators.criteria import Choice, Grade, Label, Number, Order, Several, Text
+from annotators.criteria.kinds import Choice, Grade, Label, Number, Order, Several, Text
+from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database
-from db.labels import import_labels
-from db.parsed import ForeignLabel
 from db.permissions import Actor
-from db.studies import StudyDesign, create_study
+from db.studies.design import StudyDesign, create_study
+from db.studies.labels import import_labels
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 PEOPLE = ("ada", "ben", "chloe", "dan")

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from annotators.keys import ADJUDICATION
-from app.assets import asset_url
+from app.server.assets import asset_url
 
 _adjudicate = st.components.v2.component(
     "assay_adjudicate",
@@ -34,7 +34,7 @@ def adjudicate(
 
     `person` is what the browser keeps unsent and half decisions under: the same for a person at every visit, and nobody
     else's. `project` is the name that stands in the top line; `preferences` are the person's own settings
-    (db/preferences.py); `home` and `sign_in` are the addresses behind the project and behind "Sign in again".
+    (db/people/preferences.py); `home` and `sign_in` are the addresses behind the project and behind "Sign in again".
     """
     _adjudicate(
         data={

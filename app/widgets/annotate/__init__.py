@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from annotators.preferences import BREAK_AFTER
-from app.assets import asset_url
+from app.server.assets import asset_url
 
 _annotate = st.components.v2.component(
     "assay_annotate",
@@ -33,8 +33,8 @@ def annotate(
     """Show the annotator's page of a study over the whole window.
 
     `person` is what the browser keeps unsent submissions and drafts under: the same for a person at every visit, and
-    nobody else's. `preferences` are the person's own settings (db/preferences.py). `assignment` is opened first, to
-    look at and correct. `home` and `sign_in` are the addresses behind
+    nobody else's. `preferences` are the person's own settings (db/people/preferences.py). `assignment` is opened
+    first, to look at and correct. `home` and `sign_in` are the addresses behind
     the project's name and "Sign in again".
     """
     _annotate(

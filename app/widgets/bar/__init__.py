@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from app.assets import asset_url
+from app.server.assets import asset_url
 
 _bar = st.components.v2.component(
     "assay_bar",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app.assets import asset_url
+from app.server.assets import asset_url
 
 _STYLE = """
 .addresses { display: grid; gap: 10px; font-family: var(--st-font); font-size: 0.95rem; color: var(--st-text-color); }

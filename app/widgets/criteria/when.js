@@ -1,7 +1,7 @@
 /** "Asked only when": whether a criterion is asked, by what was given to the one that its condition names. */
 
 /**
- * The same rule as the server's (annotators/submissions.py); tests/data/asked_when.json holds both to it.
+ * The same rule as the server's (annotators/asking/submissions.py); tests/data/asked_when.json holds both to it.
  *
  * @param {Criterion} criterion
  * @param {string} target

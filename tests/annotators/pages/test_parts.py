@@ -10,7 +10,7 @@ from PIL import Image
 
 from annotators.errors import InvalidInput
 from annotators.pages import PageCache, Renderer, check_crop
-from annotators.pages.opened import MAX_DRAWN_PIXELS, MAX_ENLARGED_WIDTH
+from annotators.pages.documents.opened import MAX_DRAWN_PIXELS, MAX_ENLARGED_WIDTH
 from tests.annotators.pages import makers
 
 PDF = "application/pdf"

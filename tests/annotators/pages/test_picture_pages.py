@@ -8,8 +8,9 @@ import pytest
 from PIL import Image
 
 from annotators.errors import InvalidInput
-from annotators.pages import Limits, PageNotDrawn, Renderer, Why, kinds, sniff
-from annotators.pages.opened import PictureDocument
+from annotators.pages import Limits, PageNotDrawn, Renderer, Why, sniff
+from annotators.pages.documents import kinds
+from annotators.pages.documents.opened import PictureDocument
 from tests.annotators.pages import makers
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from annotators.criteria import Choice, Grade, Text
+from annotators.criteria.kinds import Choice, Grade, Text
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from tests.conftest import SHARED
 

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
-from annotators.resources import provide_resource
-from annotators.score_tasks import scoring_task
 from annotators.scorers.abstention import (
     FORM_SHARE,
     AbstentionParameters,
@@ -18,11 +16,13 @@ from annotators.scorers.abstention import (
     form,
     opening,
 )
-from annotators.scorers.embedder import embedder
+from annotators.scorers.base import MacroMean, ScoreValue
 from annotators.scorers.hallucination import is_hallucination
-from annotators.scorers.training_review import JudgedAnswer, compare_training_sets, leave_one_out
-from annotators.scorers.training_sets import Example, TrainingSet, starting_hash, starting_set, training_set
-from annotators.scoring import MacroMean, ScoreValue
+from annotators.scorers.shared.embedder import embedder
+from annotators.scorers.shared.resources import provide_resource
+from annotators.scorers.shared.tasks import scoring_task
+from annotators.scorers.shared.training_review import JudgedAnswer, compare_training_sets, leave_one_out
+from annotators.scorers.shared.training_sets import Example, TrainingSet, starting_hash, starting_set, training_set
 from tests.annotators.scorers.abstention_table import OURS, guesses, mcnemar, right
 from tests.annotators.scorers.labelled_answers import HELD_OUT, LABELS, labelled_answers
 
@@ -395,7 +395,7 @@ def test_a_text_is_embedded_once_and_comes_in_its_place_again(monkeypatch: pytes
         return encode(texts, **how)
 
     monkeypatch.setattr(model._model, "encode", counting)
-    monkeypatch.setattr("annotators.scorers.embedder.KEPT", 3)
+    monkeypatch.setattr("annotators.scorers.shared.embedder.KEPT", 3)
     model.forget()
     first = model.sentences(["one", "two", "one", "three"])
     again = model.sentences(["three", "four", "one"])

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from annotators.errors import InvalidInput
-from annotators.score_tasks import scoring_task
 from annotators.scorers import SCORERS
-from annotators.scoring import ScoreValue
+from annotators.scorers.base import ScoreValue
+from annotators.scorers.shared.tasks import scoring_task
 
 E, N, C = "entailment", "neutral", "contradiction"
 

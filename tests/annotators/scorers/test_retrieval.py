@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from annotators.score_tasks import scoring_task
 from annotators.scorers import SCORERS
-from annotators.scoring import MacroMean, ScoreValue
+from annotators.scorers.base import MacroMean, ScoreValue
+from annotators.scorers.shared.tasks import scoring_task
 
 
 def unit(

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotators.score_tasks import scoring_task
 from annotators.scorers.bert_score import bert_score
-from annotators.scorers.embedder import embedder
 from annotators.scorers.rouge_l import rouge_l, tokenizer
 from annotators.scorers.rouge_lsum import rouge_lsum
+from annotators.scorers.shared.embedder import embedder
+from annotators.scorers.shared.tasks import scoring_task
 from annotators.scorers.token_f1 import token_f1
 
 TEXT_SCORERS = ["exact_match", "token_f1", "accuracy", "rouge_l", "rouge_lsum", "bert_score", "semantic_similarity"]

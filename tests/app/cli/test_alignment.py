@@ -8,10 +8,10 @@ import pytest
 from sqlmodel import select
 
 from db.models import Study
-from db.people import local_administrator
+from db.people.accounts import local_administrator
 from tests.app.cli.command_line import CommandLine
+from tests.exports.alignment.test_table import write
 from tests.exports.judged import make_judged
-from tests.exports.test_alignment_table import write
 
 FIELDS = {"name", "metric", "criterion", "group", "value", "low", "high", "method", "n", "reason"}
 NAMES = {

@@ -14,8 +14,8 @@ import pytest
 from annotators.errors import NotSignedIn
 from db.engine import Database
 from db.events import list_events
-from db.people import local_administrator
-from db.sign_in import one_time_person, session_actor, sign_in
+from db.people.accounts import local_administrator
+from db.people.sign_in import one_time_person, session_actor, sign_in
 from tests.app.cli.command_line import CommandLine, write_items
 
 PASSWORD = "four plain words here"

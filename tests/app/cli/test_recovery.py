@@ -503,9 +503,10 @@ def test_doctor_says_which_broken_off_import_it_has_cleared(begun: CommandLine, 
     path = write_items(tmp_path / "in")
     killed = (
         "import os, sys\nfrom pathlib import Path\nfrom db.engine import Database\n"
-        "from db.people import local_administrator\n"
-        "from db.imports import staged\nfrom exports.formats import FORMATS\nfrom exports.sources import open_sources\n"
-        "from db import unpublished\nunpublished.PARTS_ALONE = unpublished.ROWS_A_TURN = 1\n"
+        "from db.people.accounts import local_administrator\n"
+        "from db.items.imports import staged\nfrom exports.formats import FORMATS\n"
+        "from exports.reading.sources import open_sources\n"
+        "from db.items import unpublished\nunpublished.PARTS_ALONE = unpublished.ROWS_A_TURN = 1\n"
         "db = Database('sqlite:///' + sys.argv[1])\n"
         "with open_sources([Path(sys.argv[2])]) as files:\n"
         "    reading = FORMATS.get('native').read(files)\n"

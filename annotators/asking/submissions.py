@@ -1,0 +1,296 @@
+"""What a committed step must contain: the labels of a submission checked against the protocol and the item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from annotators.criteria.kinds import Criterion, Order, Value
+from annotators.errors import InvalidInput
+from annotators.items.targets import Units
+from annotators.protocols.base import Protocol
+
+MAX_COMMENT = 10_000
+"""Characters of a comment, of a reason, and of a text that is a label."""
+
+MAX_RATIONALES = 100
+MAX_BOXES = 200
+"""Boxes of one place: one a line of the text that was selected."""
+
+MAX_KEY = 1_000
+
+FLAGGED = "flagged"
+"""How a flag without a reason is stored; one with a reason is stored as its words."""
+
+
+def flag_words(flag: str) -> str:
+    """Why an item was flagged, in the annotator's words; empty where they gave none."""
+    return "" if flag == FLAGGED else flag
+
+
+@dataclass(frozen=True)
+class GivenLabel:
+    """One label as an annotator gave it: a value, or `cannot_judge` with the reason.
+
+    `target` is a written target (annotators/items/targets.py) with the item's own keys. `rationale` is a list of places
+    that support the label: {"document", "page", "box"}, {"document", "page", "text", "boxes"} for text selected on a
+    page (a box a line), or {"text"} with or without document and page.
+    """
+
+    criterion: str
+    target: str = "item"
+    value: Value | None = None
+    cannot_judge: bool = False
+    reason: str | None = None
+    comment: str | None = None
+    rationale: list[dict[str, Any]] | None = None
+
+
+def labels_from_json(given: object) -> list[GivenLabel]:
+    """The labels of a submission's JSON; InvalidInput for anything that is not a list of such objects.
+
+    Values are taken as they are: `check_step` judges them.
+    """
+    if not isinstance(given, list):
+        raise InvalidInput("`labels` is not a list. Send a list of labels.")
+    return [_label_from_json(one) for one in given]
+
+
+def _label_from_json(given: object) -> GivenLabel:
+    names = [field.name for field in fields(GivenLabel)]
+    if not isinstance(given, dict) or not isinstance(given.get("criterion"), str):
+        raise InvalidInput("A label is an object with at least `criterion` and `value`.")
+    for name in given:
+        if name not in names:
+            raise InvalidInput(f"A label has no field {_shown(name)}. Known: {', '.join(names)}.")
+    return GivenLabel(**given)
+
+
+def check_step(
+    protocol: Protocol,
+    step: int,
+    units: Units,
+    given: Sequence[GivenLabel],
+    earlier: Sequence[GivenLabel] = (),
+) -> list[GivenLabel]:
+    """The labels of step number `step` (from 0) as they are stored, in the order of its criteria and their targets.
+
+    `units` are the parts of the item, `earlier` the labels committed with earlier steps of the same sitting (they
+    decide with the given ones whether a condition `when` holds). Raises InvalidInput, naming the criterion's title and
+    the target (E2, C1, I3: by position, not by key), for a criterion that this step does not ask, a target that the
+    item does not have, a label given twice, a required one that is missing, one whose condition does not hold, a value
+    that is none of the criterion's, `cannot_judge` without a reason or with a value, and texts or rationales that are
+    too long or misshapen.
+    """
+    if not 0 <= step < len(protocol.steps):
+        raise InvalidInput(f"There is no step {step + 1}: protocol {protocol.name!r} has {len(protocol.steps)}.")
+    by_place = _by_place(protocol, step, units, given)
+    decided = {(label.criterion, label.target): label for label in earlier}
+    checked: list[GivenLabel] = []
+    for criterion in protocol.step_criteria(step):
+        for target in units.targets(criterion.target, per_hop=criterion.per_hop):
+            label = _checked(criterion, target, units, by_place.get((criterion.name, target)))
+            if not is_asked(criterion, target, decided):
+                if label is not None:
+                    raise InvalidInput(
+                        f"{_place(criterion, target, units)} has a label, but is asked only "
+                        f"{_condition(protocol, criterion)}. Clear it."
+                    )
+                continue
+            if label is not None:
+                decided[criterion.name, target] = label
+                checked.append(label)
+            elif criterion.required:
+                raise InvalidInput(
+                    f"{_place(criterion, target, units)} has no label. Give one, or say that you cannot judge."
+                )
+    return checked
+
+
+def is_asked(criterion: Criterion, target: str, decided: Mapping[tuple[str, str], GivenLabel]) -> bool:
+    """Whether the criterion's condition holds for this target, by the labels decided so far (criterion, target).
+
+    The browser has the same rule (app/widgets/criteria/when.js); tests/data/asked_when.json holds both to it.
+    """
+    if criterion.when is None:
+        return True
+    wanted = {str(value) for value in criterion.when.values}
+    for place in {(criterion.when.criterion, target), (criterion.when.criterion, "item")}:
+        label = decided.get(place)
+        if label is not None and label.value is not None and not label.cannot_judge:
+            values = label.value if isinstance(label.value, list) else [label.value]
+            if wanted & {str(value) for value in values}:
+                return True
+    return False
+
+
+def _condition(protocol: Protocol, criterion: Criterion) -> str:
+    if criterion.when is None:
+        return "always"
+    values = " or ".join(str(value) for value in criterion.when.values)
+    return f"when {protocol.criterion(criterion.when.criterion).title!r} is {values}"
+
+
+def _by_place(
+    protocol: Protocol, step: int, units: Units, given: Sequence[GivenLabel]
+) -> dict[tuple[str, str], GivenLabel]:
+    """The given labels by criterion and target, each known to be asked in this step and given once."""
+    targets = {
+        criterion.name: set(units.targets(criterion.target, per_hop=criterion.per_hop))
+        for criterion in protocol.step_criteria(step)
+    }
+    found: dict[tuple[str, str], GivenLabel] = {}
+    for label in given:
+        if not isinstance(label.criterion, str) or not isinstance(label.target, str):
+            raise InvalidInput("A label's criterion and target are texts. Send them as such.")
+        if label.criterion not in targets:
+            raise InvalidInput(_not_asked(protocol, step, label.criterion))
+        criterion = protocol.criterion(label.criterion)
+        if label.target not in targets[label.criterion]:
+            raise InvalidInput(
+                f"{criterion.title!r} has a label for {_shown(_neutral(label.target, units))}, which this item does "
+                f"not have or the criterion is not about. It is asked for each {criterion.target}."
+            )
+        if (label.criterion, label.target) in found:
+            raise InvalidInput(f"{_place(criterion, label.target, units)} has two labels. Send one.")
+        found[label.criterion, label.target] = label
+    return found
+
+
+def _not_asked(protocol: Protocol, step: int, name: str) -> str:
+    for other in protocol.steps:
+        if name in other.criteria:
+            return (
+                f"Criterion {name!r} belongs to step {other.title!r}, not to {protocol.steps[step].title!r}. A step "
+                "that is committed is changed by reopening the item."
+            )
+    asked = ", ".join(protocol.steps[step].criteria)
+    return f"There is no criterion {_shown(name)} in protocol {protocol.name!r}. This step asks: {asked}."
+
+
+def _checked(criterion: Criterion, target: str, units: Units, label: GivenLabel | None) -> GivenLabel | None:
+    """The label as it is stored; None if nothing was said."""
+    if label is None:
+        return None
+    place = _place(criterion, target, units)
+    if not isinstance(label.cannot_judge, bool):
+        raise InvalidInput(f"{place}: `cannot_judge` is {_shown(label.cannot_judge)}. Send true or false.")
+    label = replace(
+        label,
+        reason=stored_text(label.reason, f"{place}: the reason"),
+        comment=stored_text(label.comment, f"{place}: the comment"),
+        rationale=_rationale(label.rationale, place),
+    )
+    empty = label.value is None or (isinstance(label.value, str) and not label.value.strip())
+    if label.cannot_judge:
+        if not empty:
+            raise InvalidInput(f"{place} has a label and says that you cannot judge. Take one of the two.")
+        if label.reason is None:
+            raise InvalidInput(f"{place}: say why you cannot judge.")
+        return replace(label, value=None)
+    if label.reason is not None:
+        raise InvalidInput(f"{place}: a reason goes with “cannot judge”. Move it to the comment.")
+    if label.value is None or empty:
+        if label.comment or label.rationale:
+            raise InvalidInput(f"{place} has a comment but no label. Give one, or comment on the item.")
+        return None
+    return replace(label, value=_value(criterion, units, label.value, place))
+
+
+def _value(criterion: Criterion, units: Units, value: Value, place: str) -> Value:
+    if isinstance(value, str):
+        stored_text(value, place)
+    try:
+        value = criterion.check(value)
+    except InvalidInput as error:
+        raise InvalidInput(f"{place}: {error}") from None
+    if isinstance(criterion, Order) and set(value if isinstance(value, list) else ()) != set(units.images):
+        raise InvalidInput(f"{place}: this is no order of the item's {len(units.images)} images. Put all in order.")
+    return value
+
+
+def stored_text(value: object, what: str, limit: int = MAX_COMMENT) -> str | None:
+    """The text without space around it, None if nothing is left of it.
+
+    `what` begins the message of the InvalidInput that is raised for what is no text, is longer than `limit`
+    characters, or has characters (NUL, halves of surrogate pairs) that not every database keeps.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} is {_shown(value)}, which is no text. Write it in words.")
+    if len(value) > limit:
+        raise InvalidInput(f"{what} has {len(value)} characters; at most {limit} are kept. Shorten it.")
+    if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InvalidInput(f"{what} contains a character that cannot be stored. Type it anew instead of pasting it.")
+    return value.strip() or None
+
+
+def _rationale(given: object, place: str) -> list[dict[str, Any]] | None:
+    if given is None or given == []:
+        return None
+    if not isinstance(given, list) or len(given) > MAX_RATIONALES:
+        raise InvalidInput(f"{place}: the rationale is not a list of at most {MAX_RATIONALES} places. Mark fewer.")
+    return [_rationale_place(one, f"{place}: place {number} of the rationale") for number, one in enumerate(given, 1)]
+
+
+def _rationale_place(given: object, what: str) -> dict[str, Any]:
+    known = {"document", "page", "box", "boxes", "text"}
+    if not isinstance(given, dict) or not set(given) <= known:
+        raise InvalidInput(f"{what} is {_shown(given)}. It has document and page with a box or a text, nothing else.")
+    place = {name: value for name, value in given.items() if value is not None}
+    document, page = place.get("document"), place.get("page")
+    if isinstance(document, str):
+        place["document"] = document = stored_text(document, f"{what}: its document", MAX_KEY)
+    if "document" in place and not (isinstance(document, str) or _is_count(document)):
+        raise InvalidInput(f"{what} names document {_shown(given.get('document'))}. Give its key or its id.")
+    if "page" in place and not _is_count(page):
+        raise InvalidInput(f"{what} names page {_shown(page)}. Pages are whole numbers from 1.")
+    if ("box" in place or "boxes" in place) and (document is None or page is None):
+        raise InvalidInput(f"{what} has a box but not its document and page. Give both.")
+    if "box" in place:
+        place["box"] = _box(place["box"], what)
+    if "boxes" in place:
+        boxes = place["boxes"]
+        if not isinstance(boxes, list) or not 1 <= len(boxes) <= MAX_BOXES:
+            raise InvalidInput(f"{what} has the boxes {_shown(boxes)}. Give a list of 1 to {MAX_BOXES}.")
+        place["boxes"] = [_box(one, what) for one in boxes]
+    text = stored_text(place.pop("text", None), f"{what}: its text")
+    if text is not None:
+        place["text"] = text
+    if "box" not in place and "boxes" not in place and text is None:
+        raise InvalidInput(f"{what} has neither a box nor a text. Give one.")
+    return place
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**53
+
+
+def _box(given: object, what: str) -> list[float]:
+    numbers = given if isinstance(given, list) else []
+    if len(numbers) == 4 and all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers):
+        x0, y0, x1, y1 = numbers
+        if 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1:
+            return [float(one) for one in numbers]
+    raise InvalidInput(
+        f"{what} has the box {_shown(given)}. A box is [x0, y0, x1, y1] in fractions of the page, from its top left."
+    )
+
+
+def _place(criterion: Criterion, target: str, units: Units) -> str:
+    """The criterion and the target in words, without the item's own keys: a key like gold-1 would give a role away."""
+    return f"{criterion.title!r}" if target == "item" else f"{criterion.title!r} for {_neutral(target, units)}"
+
+
+def _neutral(target: str, units: Units) -> str:
+    names = {f"evidence:{key}": f"E{number}" for number, key in enumerate(units.evidence, 1)}
+    names |= {f"claim:{key}": f"C{number}" for number, key in enumerate(units.claims, 1)}
+    names |= {f"image:{key}": f"I{number}" for number, key in enumerate(units.images, 1)}
+    return " × ".join(names.get(piece, piece) for piece in target.split("|"))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:80] + "…"

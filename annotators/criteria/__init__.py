@@ -1,0 +1,1 @@
+"""The kinds of criterion: what one decision of an annotator may be."""

@@ -1,0 +1,79 @@
+"""What a format hands to an import: rows in the one neutral form, and those it could not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from annotators.items.normal import Normal
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedItem:
+    """One item in normal form (`annotators.items.normal`), with the file and line (from 1) it came from."""
+
+    file: str
+    line: int
+    item: Normal
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """One document by its key, with the place of its bytes when they are supplied."""
+
+    file: str
+    line: int
+    key: str
+    title: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row or file that cannot be imported: where it is (lines from 1), why, and what to do about it."""
+
+    file: str
+    line: int
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As the `import` JSON has it."""
+        return {"file": self.file, "line": self.line, "reason": self.reason}
+
+
+class Reading(Protocol):
+    """Something that can be imported. Both streams may be read more than once, each time from the beginning."""
+
+    @property
+    def format(self) -> str:
+        """The format's name."""
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, in words: the paths as they were given."""
+
+    def documents(self) -> Iterator[ParsedDocument | Rejected]:
+        """The documents that are described or supplied."""
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """The items, in the order of the source."""
+
+    def notes(self) -> Sequence[str]:
+        """What is worth reading about the source as a whole; asked when its items have been read."""
+
+
+class ForeignLabel(NamedTuple):
+    """One row of a table of labels: who gave which value to which target of which item, and the row's line."""
+
+    line: int
+    item: str
+    annotator: str
+    criterion: str
+    target: str
+    value: str
+    time: datetime | None = None
+    comment: str | None = None

@@ -1,0 +1,1 @@
+"""Finding what people typed, the phrases of answers and whole passages among the words of pages."""

@@ -1,0 +1,86 @@
+"""Retrieved and gold pages of an item: what the retrieval metrics compare, by document and page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from annotators.scorers.base import EvidenceView, ItemView
+
+Page = tuple[str, int]
+"""Document key and page number (from 1)."""
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """`spans` are the retrieved units in their order, each with its pages (one or a run of pages of one document).
+
+    `gold` are the gold pages; `hops` those of each hop, by number, for a multi-hop question, else empty. Units without
+    document or page can not be compared and are counted in `placeless`.
+    """
+
+    spans: tuple[frozenset[Page], ...]
+    gold: frozenset[Page]
+    hops: dict[int, frozenset[Page]]
+    placeless: int
+
+    def top(self, k: int) -> tuple[frozenset[Page], ...]:
+        """The first k retrieved units."""
+        return self.spans[:k]
+
+    def details(self) -> dict[str, object]:
+        """What is stored with a score."""
+        found: dict[str, object] = {"retrieved": len(self.spans), "gold_pages": len(self.gold)}
+        return {**found, "without_page": self.placeless} if self.placeless else found
+
+
+def retrieval_of(item: ItemView) -> Retrieval | str:
+    """The item's retrieval, or the reason why there is nothing to compare.
+
+    Retrieved is evidence with a rank (in its order) or, after these, with the role `retrieved`; gold is evidence with
+    the role `gold`. The same page retrieved twice is one unit at its better rank. An item is multi-hop if it has hops
+    or its gold evidence has; then every hop needs gold evidence.
+    """
+    retrieved = sorted(
+        (one for one in item.evidence if _is_retrieved(one)), key=lambda one: (one.rank is None, one.rank or 0)
+    )
+    gold = [one for one in item.evidence if one.role == "gold"]
+    if not retrieved:
+        return "the item has no retrieved evidence"
+    if not gold:
+        return "the item has no gold evidence"
+    pages = pages_of(gold)
+    if not pages:
+        return "the gold evidence has no document and page"
+    hops: dict[int, frozenset[Page]] = {}
+    if item.hops or any(one.hop is not None for one in gold):
+        found = _by_hop(gold, len(item.hops))
+        if isinstance(found, str):
+            return found
+        hops = found
+    spans = tuple(dict.fromkeys(span for one in retrieved if (span := pages_of([one]))))
+    if not spans:
+        return "the retrieved evidence has no document and page"
+    return Retrieval(spans, pages, hops, sum(not pages_of([one]) for one in [*retrieved, *gold]))
+
+
+def pages_of(evidence: Iterable[EvidenceView]) -> frozenset[Page]:
+    """The pages of these units; one without document or page has none."""
+    return frozenset((one.document, page) for one in evidence if one.document is not None for page in one.pages)
+
+
+def _is_retrieved(evidence: EvidenceView) -> bool:
+    return evidence.rank is not None or evidence.role == "retrieved"
+
+
+def _by_hop(gold: list[EvidenceView], n_hops: int) -> dict[int, frozenset[Page]] | str:
+    units: dict[int, list[EvidenceView]] = defaultdict(list)
+    for one in gold:
+        if one.hop is None:
+            return "gold evidence of a multi-hop question says not which hop it is for"
+        units[one.hop].append(one)
+    for hop in {*range(1, n_hops + 1), *units}:
+        if not pages_of(units.get(hop, [])):
+            return f"hop {hop} has no gold evidence with document and page"
+    return {hop: pages_of(units[hop]) for hop in sorted(units)}

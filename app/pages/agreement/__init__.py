@@ -1,0 +1,1 @@
+"""The page Agreement: the page itself and its sections."""

@@ -1,0 +1,142 @@
+"""The coefficients: all criteria in one table with their forest, and one criterion with everything about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from annotators.agreement import TITLES, Statistic, benchmarks
+from app import ui, wording
+from app.pages.agreement import files
+from app.pages.agreement.shared import View, caution, kept, nobody, note, table, units_link
+from app.widgets.plots import plot
+from exports.agreement import plots as agreement_plots
+from exports.agreement.counts import Counts, label_counts, titled, word
+from exports.agreement.report import MOST_LABELS, Report, statistics_table, summary, undefined_words
+from exports.agreement.study import CriterionReport
+from exports.drawing.forest import forest
+from exports.drawing.tables import TextTable
+
+
+def all_criteria(view: View) -> None:
+    """One row a criterion, what limits the figures, a sentence to paste, the forest, and the report as files."""
+    document = Report.of_study(view.report)
+    shown = summary(document.measured)
+    names = [one.criterion.name for one in view.report.criteria]
+    rows: list[list[object]] = [
+        [units_link(view, row[0], name), *row[1:]] for name, row in zip(names, shown.rows, strict=True)
+    ]
+    table(shown, f"agreement-{view.study.study_id}", rows)
+    for words in undefined_words(document.measured):
+        note(words)
+    cautions: dict[str, list[str]] = {}
+    for one in view.report.criteria:
+        if one.warnings:
+            cautions.setdefault(" ".join(one.warnings), []).append(one.title)
+    for words, titles in cautions.items():
+        everywhere = len(titles) > 1 and len(titles) == len(view.report.criteria)
+        caution("All criteria" if everywhere else ", ".join(titles), words)
+    _to_paste(view)
+    headlines = [(one.title, one.headline) for one in view.report.criteria]
+    chart = forest([(name, stat) for name, stat in headlines if stat], "Coefficient, 95 % interval")
+    plot(
+        chart,
+        "agreement-forest",
+        "The coefficient of every criterion with its 95 % interval.",
+        otherwise="There is no plot of coefficients, because none is defined: it takes items that two people labelled.",
+    )
+    unjudged = [[one.title, f"{one.column.cannot_judge:,}"] for one in view.report.criteria if one.column.cannot_judge]
+    if unjudged:
+        table(
+            TextTable.of("Cannot judge: counted, and left out of agreement", ("Criterion", "Count"), unjudged),
+            f"cannot-judge-{view.study.study_id}",
+        )
+    note("The report has all tables and plots; Markdown and LaTeX come in a ZIP with their pictures.")
+    files.offer(document, ui.reports(), view.key)
+
+
+def one_criterion(view: View) -> None:
+    """All statistics of the chosen criterion, the share of each label, and who labels how often what."""
+    one = view.criterion
+    if one is None or one.ratings is None:
+        nobody(view)
+        if one is not None:
+            note(one.statistics[0].reason or "")
+        return
+    shown = statistics_table(one.title, one.statistics)
+    rows = [
+        [row[0], _about(view, one, statistic, row[1]), *row[2:]]
+        for row, statistic in zip(shown.rows, one.statistics, strict=True)
+    ]
+    table(shown, f"statistics-{view.slug}", rows)
+    headline = one.headline
+    for words in benchmarks(headline) if headline else ():
+        assert headline is not None
+        note(f"{TITLES[headline.name]} is {words}. These are conventions, not tests.")
+    for warning in one.warnings:
+        caution(one.title, warning)
+    _labels(view, one)
+
+
+def _about(view: View, one: CriterionReport, statistic: Statistic, words: str) -> object:
+    """What a statistic is about, as a link to the units behind it."""
+    name = one.criterion.name
+    if statistic.raters is not None:
+        first, second = map(str, statistic.raters)
+        return units_link(view, words, name, first=first, second=second)
+    if statistic.label is not None:
+        return units_link(view, words, name, label=word(statistic.label))
+    return units_link(view, "all units" if statistic.name != "percent_agreement" else "units that differ", name, **(
+        {"all": "1"} if statistic.name != "percent_agreement" else {}
+    ))  # fmt: skip
+
+
+def _labels(view: View, one: CriterionReport) -> None:
+    assert one.ratings is not None
+    rows = [
+        [units_link(view, label, one.criterion.name, label=label, all="1"), f"{round(share * one.n_ratings):,}",
+         wording.percent(share)]
+        for label, share in list(one.shares.items())[:100]
+    ]  # fmt: skip
+    caption = f"{one.title}: share of each label"
+    if len(one.shares) > 100:
+        caption += f" (the 100 most frequent of {len(one.shares):,})"
+    table(TextTable.of(caption, ("Label", "Labels", "Share"), rows), f"labels-{view.slug}", rows)
+    if one.ratings.scale not in ("set", "text") and len(one.ratings.labels) <= MOST_LABELS:
+        labels = [word(label) for label in one.ratings.labels]
+        counts = kept(view, "label-counts", None, label_counts, one.ratings)
+        chart = agreement_plots.shares(counts.shares, labels, ordered=one.ratings.scale == "ordinal")
+        plot(chart, f"labels-{view.slug}", f"{one.title}: the share of each label by annotator.")
+        _confusion(view, one, labels, counts.confusions)
+
+
+def _confusion(view: View, one: CriterionReport, labels: list[str], pairs: dict[tuple[str, str], Counts]) -> None:
+    """How often two annotators gave which labels: the pair that shares most units, unless another is chosen."""
+    if view.hidden:
+        note("What two annotators gave is shown when you have judged everything in this study.")
+        return
+    if not pairs:
+        note("There is no confusion of two annotators: no two of them have labelled the same unit.")
+        return
+    most = max(pairs, key=lambda pair: sum(pairs[pair].values()))
+    first, second = picked = st.selectbox(
+        "Confusion of",
+        list(pairs),
+        index=list(pairs).index(most),
+        format_func=lambda pair: f"{pair[0]} and {pair[1]} ({wording.count(sum(pairs[pair].values()), 'unit')})",
+        key=f"agreement-confusion-{one.criterion.name}",
+    )
+    words = [titled(one, label) for label in labels]
+    counts = {(titled(one, a), titled(one, b)): n for (a, b), n in pairs[picked].items()}
+    chart = agreement_plots.confusion(counts, picked, words)
+    caption = f"{one.title}: how often {first} (rows) and {second} (columns) gave which labels."
+    plot(chart, f"confusion-of-pair-{view.slug}", caption, stretch=False)
+
+
+def _to_paste(view: View) -> None:
+    """The sentence for a paper, for one criterion at a time."""
+    said = {one.title: one.sentence for one in view.report.criteria if one.sentence and one.n_ratings}
+    if not said:
+        return
+    with st.container(border=True):
+        picked = st.selectbox("A sentence to paste, for", list(said), key="agreement-sentence")
+        st.code(said[picked], language=None, wrap_lines=True)

@@ -1,0 +1,125 @@
+"""Rater models of a criterion: how good each annotator is, what each unit's label most likely is, how the fits went."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.pages.agreement.shared import View, ask, item_link, kept, note, table
+from app.server.routes import downloads
+from app.widgets.plots import plot
+from exports.agreement.models import (
+    SMOOTHING,
+    RaterModels,
+    classes_table,
+    competence_plot,
+    confusion_plot,
+    confusion_table,
+    posterior_table,
+    rater_models,
+    raters_table,
+    uncertain_units,
+)
+from exports.agreement.study import CriterionReport
+from exports.drawing.figures import number
+from exports.drawing.tables import TextTable, as_csv
+
+UNCERTAIN = 50
+
+
+def draw(view: View, one: CriterionReport) -> None:
+    """The choices, and both models once they were asked for."""
+    assert one.ratings is not None
+    note(
+        "Dawid–Skene gives every annotator a confusion matrix, MACE a competence; both find them together with each "
+        "unit's most likely label. They take annotators to err independently of each other, and are no adjudication."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-models-choice"):
+        resamples = st.selectbox(
+            "Intervals",
+            [0, 100, 500],
+            format_func=lambda n: f"{n} resamples" if n else "none",
+            key="agreement-models-resamples",
+        )
+        smooth = st.checkbox(
+            "Smooth", key="agreement-models-smooth",
+            help=f"Adds {SMOOTHING:g} to every expected count: what somebody never gave is rare, not impossible.",
+        )  # fmt: skip
+        ready = ask(view, "models", (resamples, smooth), "Fit rater models")
+    if not ready:
+        return
+    ratings, seed = one.ratings, view.report.seed
+    found = kept(
+        view,
+        "models",
+        (resamples, smooth),
+        rater_models,
+        one.title,
+        ratings,
+        seed=seed,
+        resamples=resamples,
+        smoothing=SMOOTHING if smooth else 0.0,
+    )
+    if found.skene is None or found.reason is not None:
+        ui.empty("There is no rater model of these labels.", f"{found.reason}.")
+        return
+    _fitted(view, one, found)
+
+
+def _fitted(view: View, one: CriterionReport, found: RaterModels) -> None:
+    assert found.skene is not None
+    if not found.converged:
+        st.warning("A fit did not converge: its figures may change with more iterations.")
+    for line in found.notes:
+        note(line)
+    table(raters_table(found), f"models-{view.slug}")
+    plot(competence_plot(found), f"models-{view.slug}", f"{one.title}: accuracy and competence of each annotator.")
+    table(classes_table(found), f"classes-{view.slug}")
+    raters = list(found.skene.raters)
+    picked = st.selectbox(
+        "Confusion matrix of", range(len(raters)), format_func=lambda place: str(raters[place]),
+        key=f"agreement-models-rater-{one.criterion.name}",
+    )  # fmt: skip
+    shown = confusion_table(found, picked)
+    table(shown, f"model-confusion-{view.slug}-{picked}")
+    plot(
+        confusion_plot(found, picked),
+        f"model-confusion-{view.slug}-{picked}",
+        f"{shown.caption}, as shares of each row.",
+        otherwise=f"There is no plot of {raters[picked]}: the model expects nothing that this annotator has seen.",
+    )
+    if view.hidden:
+        note("The units appear when you have judged everything in this study.")
+    else:
+        _units(view, one, found)
+
+
+def _units(view: View, one: CriterionReport, found: RaterModels) -> None:
+    """The units of which the models know least, and the posterior of all as a file."""
+    items = one.found.items
+    rows = []
+    for unit in uncertain_units(found, UNCERTAIN):
+        item, target = int(one.column.item[unit.unit]), one.column.target_of(unit.unit)
+        rows.append(
+            [
+                item_link(view, int(items.item[item]), items.external_id[item]),
+                "" if target == "item" else target,
+                unit.skene,
+                number(unit.probability, 2),
+                number(unit.bits, 2),
+                unit.mace,
+            ]
+        )
+    columns = ("Item", "Target", "Dawid–Skene", "Probability", "Uncertainty, bits", "MACE")
+    caption = f"{one.title}: the {len(rows)} units of which the models know least"
+    if rows:
+        table(TextTable.of(caption, columns, rows), f"uncertain-{view.slug}", rows)
+    else:
+        note("Dawid–Skene is sure of every unit, which with few annotators is more than can be known.")
+    names = [
+        (items.external_id[item], one.column.targets[target])
+        for item, target in zip(one.column.item.tolist(), one.column.target.tolist(), strict=True)
+    ]
+    name = f"posterior-{view.slug}"
+    file = downloads.File("CSV", f"{name}.csv", "text/csv", lambda: as_csv(posterior_table(found, names)))
+    downloads.menu(name, [file], "the posterior of every unit", label="Download the posterior of every unit")

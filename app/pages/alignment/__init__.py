@@ -1,0 +1,1 @@
+"""The page Alignment: the page itself and what it draws of a report."""

@@ -1,0 +1,178 @@
+"""Data: the project's items and documents, searched, filtered, counted, a page at a time."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from annotators.pages.documents.kinds import MEDIA_TYPES
+from app import ui, wording
+from app.pages.data import scans
+from app.state import app_state
+from app.uploads import stored
+from app.widgets import blocks, choices, pager
+from db.items.documents import DocumentRow, attach_bytes, list_documents
+from db.items.read import ItemCounts, item_counts, list_items
+from db.permissions import RESEARCHERS
+from db.projects import ProjectRow, project_overview
+
+PAGE = 50
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    project = ui.project()
+    overview = project_overview(ui.db(), ui.actor(), project.project_id)
+    counts = item_counts(ui.db(), ui.actor(), project.project_id)
+    words = [
+        wording.count(counts.total, "item"),
+        wording.count(overview.questions, "question"),
+        f"{wording.count(overview.documents, 'document')} ({overview.supplied_documents:,} supplied)",
+    ]
+    ui.heading("Data", ", ".join(words))
+    if not counts.total and not overview.documents:
+        ui.empty("The project has no documents and no items.", "A researcher imports them; they then appear here.")
+        if ui.may(project.role, RESEARCHERS):
+            ui.link("Import", "imports", key="data-import", primary=True)
+        return
+    items, documents = st.tabs(["Items", "Documents"])
+    with items:
+        _items(project, counts)
+    with documents:
+        _documents(project)
+
+
+# Items ----------------------------------------------------------------------------------------------------------------
+
+
+def _items(project: ProjectRow, counts: ItemCounts) -> None:
+    search, system, category = _filters(counts)
+    about = (project.project_id, search, system, category)
+    rows = list_items(
+        ui.db(),
+        ui.actor(),
+        project.project_id,
+        search=search,
+        system=system,
+        category=category,
+        after=pager.start("items", about),
+        limit=PAGE,
+    )
+    if not rows:
+        ui.empty("No item fits.", "Search for another word, or choose all systems and categories.")
+    else:
+        blocks.table(
+            "Items",
+            ("Item", "Question", "System", "Category", "Version"),
+            [
+                (
+                    blocks.item(one.external_id, one.item_id, project.project_id),
+                    blocks.clip(one.question),
+                    blocks.short(one.system),
+                    blocks.short(one.category),
+                    one.number,
+                )
+                for one in rows
+            ],
+        )
+    pager.buttons("items", rows[-1].external_id if len(rows) == PAGE else None)
+    with st.expander("Counts by system and category"):
+        _counts(counts)
+
+
+def _filters(counts: ItemCounts) -> tuple[str, str | None, str | None]:
+    """(search, system, category); None is any, "" is without a category. The address may name them."""
+    systems, categories = sorted(counts.by_system()), sorted(counts.by_category())
+    given = st.query_params.get("search")
+    left, middle, right = st.columns([3, 2, 2])
+    search = left.text_input(
+        "Search", given or "", placeholder="part of a question or of an id", key=f"data-search-{given}"
+    )
+    system = choices.system(middle, systems, "data")
+    category = choices.category(right, categories, "data")
+    return search.strip(), system, category
+
+
+def _counts(counts: ItemCounts) -> None:
+    systems, categories = sorted(counts.by_system()), sorted(counts.by_category())
+    cells = {(system, category): n for system, category, n in counts.cells}
+    rows = [
+        [system, *(f"{cells.get((system, category), 0):,}" for category in categories), f"{n:,}"]
+        for system, n in sorted(counts.by_system().items())
+    ]
+    totals = counts.by_category()
+    if len(systems) > 1:
+        rows.append(["All", *(f"{totals[category]:,}" for category in categories), f"{counts.total:,}"])
+    columns = ["System", *(category or choices.NO_CATEGORY for category in categories), "All"]
+    ui.table("Items by system and category", columns, rows, name="items-by-system-and-category")
+
+
+# Documents ------------------------------------------------------------------------------------------------------------
+
+
+def _documents(project: ProjectRow) -> None:
+    search = st.text_input("Search", placeholder="part of a key or title", key="data-documents-search").strip()
+    rows = list_documents(
+        ui.db(),
+        ui.actor(),
+        project.project_id,
+        search=search,
+        after=pager.start("documents", (project.project_id, search)),
+        limit=PAGE,
+    )
+    if not rows:
+        ui.empty("No document fits.", "Search for another word; documents come with imports.")
+        return
+    blocks.table(
+        "Documents",
+        ("", "Document", "Title", "Pages", "Kind"),
+        [
+            (
+                blocks.thumbnail(one.document_id, one.sha256, one.key),
+                _name(one),
+                one.title,
+                f"{one.n_pages:,}" if one.n_pages else "",
+                _kind(one),
+            )
+            for one in rows
+        ],
+    )
+    pager.buttons("documents", rows[-1].key if len(rows) == PAGE else None)
+    if ui.may(project.role, RESEARCHERS):
+        _attach(project, [one.key for one in rows if not one.supplied])
+        scans.draw(project)
+
+
+def _name(one: DocumentRow) -> object:
+    """The document's key; its first page opens when its bytes are there."""
+    if one.sha256 is None:
+        return one.key
+    return blocks.page_link(one.document_id, 1, one.sha256, one.key)
+
+
+def _kind(one: DocumentRow) -> object:
+    """What sort of document it is: PDF, PNG, TXT …; or that its bytes are not there."""
+    if one.media_type is None:
+        return blocks.tag("not supplied", quiet=True)
+    return MEDIA_TYPES.get(one.media_type, one.media_type).upper()
+
+
+def _attach(project: ProjectRow, missing: list[str]) -> None:
+    """A form that supplies the bytes of a document that is known only by its key."""
+    if not missing:
+        return
+    with st.expander("Supply the bytes of a document"), st.form("attach", border=False, clear_on_submit=True):
+        key = st.selectbox("Document", missing, key="attach-document")
+        file = st.file_uploader("File", key="attach-file")
+        if st.form_submit_button("Supply", type="primary") and file is not None:
+            with ui.problems(), stored([file]) as [path]:
+                attach_bytes(
+                    ui.db(),
+                    ui.actor(),
+                    project.project_id,
+                    key=key,
+                    source=path,
+                    data_folder=app_state().settings.documents_folder,
+                    renderer=app_state().renderer,
+                )
+                st.rerun()

@@ -1,0 +1,245 @@
+"""Import: files are uploaded, looked through, and only then added; every import can be withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import orjson
+import streamlit as st
+
+from annotators.errors import AssayError
+from app import ui, wording
+from app.pages.imports import label_form
+from app.state import app_state
+from app.uploads import Upload, import_uploads
+from app.widgets import blocks, next_steps, pager
+from db.items.batches import BatchRow, list_batches, withdraw_batch
+from db.items.imports import ImportReport
+from db.permissions import RESEARCHERS
+from db.projects import ProjectRow
+from exports.formats import FORMATS
+
+SHOWN = 200
+PAGE = 50
+_DONE = "imports-done"
+_IMPORTED = "imports-imported"
+_UPLOADER = "imports-uploader"
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    project = ui.project()
+    ui.heading("Import", "Documents and items from files. Nothing is added before you have seen what it would do.")
+    if not ui.may(project.role, RESEARCHERS):
+        ui.empty("Only researchers import.", "Ask a researcher of the project.")
+        return
+    items, labels, earlier = st.tabs(["Items and documents", "Labels", "Earlier imports"])
+    with items:
+        _new(project)
+    with labels:
+        label_form.draw(project)
+    with earlier:
+        _batches(project)
+
+
+# New import -----------------------------------------------------------------------------------------------------------
+
+
+def _new(project: ProjectRow) -> None:
+    number = st.session_state.setdefault(_UPLOADER, 0)
+    done: ImportReport | None = st.session_state.pop(_DONE, None)
+    if done is not None:
+        st.session_state[_IMPORTED] = (project.project_id, done)
+    kept = st.session_state.get(_IMPORTED)
+    if kept is not None and kept[0] == project.project_id:
+        _imported(kept[1], project)
+    left, right = st.columns([3, 2], gap="large")
+    files = left.file_uploader(
+        "Files",
+        accept_multiple_files=True,
+        key=f"imports-files-{number}",
+        help=f"JSONL, JSON, PDF and pictures, or a zip or tar.gz of a folder. Up to {app_state().settings.upload_mb:,} "
+        "MB each; larger data is imported by the command `assay import`.",
+    )
+    format_name = right.selectbox(
+        "Format",
+        [None, *FORMATS.names()],
+        format_func=lambda name: "Recognised by itself" if name is None else FORMATS.get(name).title,
+        key="imports-format",
+    )
+    if format_name:
+        right.caption(ui.plain(FORMATS.get(format_name).help))
+    if not files:
+        if kept is None:
+            ui.empty("No file is chosen.", "Choose files above. The page Help says how each format is written.")
+        return
+    st.session_state.pop(_IMPORTED, None)
+    report = _preview(project, files, format_name)
+    if report is None:
+        return
+    _preview_drawn(report)
+    _choice(project, files, format_name, report)
+
+
+def _preview(project: ProjectRow, files: Sequence[Upload], format_name: str | None) -> ImportReport | None:
+    """What the import would do, kept until other files or another format are chosen."""
+    about = (project.project_id, format_name, tuple(getattr(file, "file_id", file.name) for file in files))
+    kept = st.session_state.get("imports-preview")
+    if kept is None or kept[0] != about:
+        with ui.problems(), ui.progress(f"Looking through {wording.count(len(files), 'file')}") as move:
+            report = import_uploads(
+                ui.db(), ui.actor(), project.project_id, files, format_name=format_name, dry_run=True, progress=move
+            )
+            kept = st.session_state["imports-preview"] = (about, report)
+    if kept is None or kept[0] != about:
+        return None
+    found: ImportReport = kept[1]
+    return found
+
+
+def _preview_drawn(report: ImportReport) -> None:
+    st.subheader("What the import would do")
+    _counted(report)
+    st.caption(f"Read as {ui.plain(FORMATS.get(report.format).title)}. Nothing is written yet.")
+    _notes(report)
+    _rejected(report)
+    _revisions(report)
+    if report.examples:
+        with st.expander("The first items as they would be stored"):
+            for one in report.examples:
+                st.code(orjson.dumps(one, option=orjson.OPT_INDENT_2).decode(), language="json", wrap_lines=True)
+    if report.metadata:
+        kept = ", ".join(f"{name} ({n:,})" for name, n in report.metadata.most_common())
+        st.html(f'<p class="assay-soft">Fields kept in the items\' metadata: {escape(kept)}</p>')
+
+
+def _counted(report: ImportReport) -> None:
+    """The counts of a preview, and of what was then done: the same things in the same words."""
+    blocks.figures([(words, f"{n:,}") for words, n in wording.import_counts(report)])
+
+
+def _notes(report: ImportReport) -> None:
+    if report.notes:
+        st.warning("\n\n".join(ui.plain(note) for note in report.notes))
+
+
+def _rejected(report: ImportReport) -> None:
+    if not report.rejected:
+        return
+    st.subheader("Bad rows")
+    ui.table(
+        "Bad rows",
+        ("File", "Line", "Why"),
+        [(one.file, one.line, one.reason) for one in report.rejected[:SHOWN]],
+        name="bad-rows",
+    )
+    if len(report.rejected) > SHOWN:
+        st.caption(f"The first {SHOWN} of {len(report.rejected):,} are shown.")
+
+
+def _revisions(report: ImportReport) -> None:
+    if not report.revisions:
+        return
+    st.subheader("Proposed revisions")
+    st.caption("These items are there with other content. An import does not change them.")
+    ui.table(
+        "Proposed revisions",
+        ("File", "Line", "Item", "What differs"),
+        [(one.file, one.line, one.external_id, ", ".join(one.changes)) for one in report.revisions[:SHOWN]],
+        name="proposed-revisions",
+    )
+    if len(report.revisions) > SHOWN:
+        st.caption(f"The first {SHOWN} of {len(report.revisions):,} are shown.")
+
+
+def _choice(project: ProjectRow, files: Sequence[Upload], format_name: str | None, report: ImportReport) -> None:
+    new = report.added or report.documents or report.supplied
+    if not new:
+        st.info("There is nothing new in these files.")
+        return
+    label = f"Import {wording.count(report.added, 'item')}" if report.added else "Import documents"
+    if report.rejected:
+        label += " and leave the bad rows out"
+        st.caption("To import everything, correct the bad rows and upload the files again.")
+    if not st.button(label, type="primary", key="imports-go"):
+        return
+    try:
+        with ui.progress(label) as move:
+            done = import_uploads(
+                ui.db(),
+                ui.actor(),
+                project.project_id,
+                files,
+                format_name=format_name,
+                skip_bad=bool(report.rejected),
+                progress=move,
+            )
+    except AssayError as error:
+        st.error(ui.lines(str(error)))
+        return
+    st.session_state[_DONE] = done
+    st.session_state[_UPLOADER] += 1
+    st.session_state.pop("imports-preview", None)
+    st.rerun()
+
+
+def _imported(report: ImportReport, project: ProjectRow) -> None:
+    """What was done, and what comes next; it stays until other files are chosen."""
+    with st.container(border=True, key="imports-result"):
+        batch = f" as batch {report.batch}" if report.batch else ""
+        st.html(f'<h2 class="assay-done">Imported{escape(batch)}</h2>')
+        _counted(report)
+        _notes(report)
+        next_steps.after_an_import(project)
+
+
+# Earlier imports ------------------------------------------------------------------------------------------------------
+
+
+def _batches(project: ProjectRow) -> None:
+    before = pager.start("batches", project.project_id)
+    rows = list_batches(ui.db(), ui.actor(), project.project_id, before=before, limit=PAGE)
+    if not rows:
+        ui.empty("Nothing has been imported yet.", "Each import appears here and can be withdrawn.")
+        return
+    blocks.table(
+        "Imports",
+        ("Batch", "When", "Format", "From", "State", "Reason"),
+        [
+            (
+                one.batch_id,
+                ui.when(one.created_at),
+                one.format,
+                one.source,
+                blocks.tag("withdrawn") if one.withdrawn else "in use",
+                one.reason,
+            )
+            for one in rows
+        ],
+    )
+    pager.buttons("batches", rows[-1].batch_id if len(rows) == PAGE else None)
+    _withdraw(project, rows)
+
+
+def _withdraw(project: ProjectRow, rows: list[BatchRow]) -> None:
+    st.subheader("Withdraw, or take back a withdrawal")
+    st.caption(
+        "A withdrawn import is left out of lists, samples and scores. Studies keep the items they were made with."
+    )
+    by_id = {one.batch_id: one for one in rows}
+
+    def name(batch_id: int) -> str:
+        one = by_id[batch_id]
+        return f"{batch_id}: {blocks.clip(one.source, 60)}{' (withdrawn)' if one.withdrawn else ''}"
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        batch_id = st.selectbox("Import", list(by_id), format_func=name, key="imports-batch")
+        reason = st.text_input("Reason", key="imports-reason")
+        withdrawn = by_id[batch_id].withdrawn
+        pressed = st.button("Take the withdrawal back" if withdrawn else "Withdraw", key="imports-withdraw")
+    if pressed:
+        with ui.problems():
+            withdraw_batch(ui.db(), ui.actor(), project.project_id, batch_id, reason=reason, reinstates=withdrawn)
+            st.rerun()

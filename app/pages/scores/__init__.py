@@ -1,0 +1,1 @@
+"""The page Scores: the page itself and its sections."""

@@ -1,0 +1,91 @@
+"""Running a scorer from the page: the form, and the jobs that run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args, get_origin
+
+import streamlit as st
+from pydantic.fields import FieldInfo
+
+from annotators.scorers.base import SCORERS, Scorer, allowed_values
+from annotators.scorers.shared.offered_models import offered
+from app import ui
+from app.widgets import job_bar
+from app.worker import jobs
+from app.worker.job_kinds import SCORE
+from db.jobs import queue_job
+from db.projects import ProjectRow
+from db.scores.write import plan_scoring
+
+_SAID = "scores-said"
+_FIRST = "phrase_recall"
+_TRAINING_SET = "training_set"
+
+
+def draw(project: ProjectRow, *, first: bool) -> None:
+    """The form in an expander (open when there are no scores yet), and what runs."""
+    with st.expander("Run a scorer", expanded=first):
+        names = SCORERS.names()
+        place = names.index(_FIRST) if _FIRST in names else 0
+        name = st.selectbox("Scorer", names, place, format_func=lambda one: SCORERS.get(one).title, key="scores-scorer")
+        scorer: Scorer[Any] = SCORERS.get(name)
+        st.caption(ui.plain(f"{scorer.summary} Version {scorer.version}. {scorer.source}"))
+        fields = {field: about for field, about in scorer.parameters.model_fields.items() if field != _TRAINING_SET}
+        given = {field: _parameter(scorer, field, about) for field, about in fields.items()}
+        if _TRAINING_SET in scorer.parameters.model_fields:
+            st.caption("It compares with the project's present examples of abstention (the tab Abstention examples).")
+        if st.button("Run", type="primary", key="scores-run"):
+            _queue(project, name, given)
+    said = st.session_state.pop(_SAID, None)
+    if said:
+        st.success(ui.plain(said))
+    _running(project)
+
+
+def _parameter(scorer: Scorer[Any], name: str, about: FieldInfo) -> Any:
+    """A widget for one parameter, by its type."""
+    label, key = name.replace("_", " ").capitalize(), f"scores-{scorer.name}-{name}"
+    hint = f"{(about.description or label).capitalize()}. Allowed: {allowed_values(scorer, name)}."
+    default = None if about.is_required() else about.get_default(call_default_factory=True)
+    if get_origin(about.annotation) is Literal:
+        values = list(get_args(about.annotation))
+        return st.selectbox(label, values, index=values.index(default) if default in values else 0, key=key, help=hint)
+    if scorer.uses_model and name == "model":
+        return st.selectbox(label, offered(), key=key, help=(about.description or label).capitalize() + ".")
+    if about.annotation is bool:
+        return st.checkbox(label, value=bool(default), key=key, help=hint)
+    if about.annotation is int:
+        return st.number_input(label, value=int(default or 0), step=1, key=key, help=hint)
+    if about.annotation is float:
+        return st.number_input(label, value=float(default or 0), key=key, help=hint, format="%g")
+    return st.text_input(label, value=str(default or ""), key=key, help=hint)
+
+
+def _queue(project: ProjectRow, scorer: str, parameters: Mapping[str, Any]) -> None:
+    """Put the run into the queue, unless there is nothing to score."""
+    with ui.problems():
+        actor = ui.actor()
+        complete, to_do = plan_scoring(ui.db(), actor, project.project_id, scorer=scorer, parameters=parameters)
+        if not to_do:
+            st.session_state[_SAID] = f"{scorer}: every item has its score already."
+        else:
+            work = {"scorer": scorer, "parameters": complete}
+            queue_job(ui.db(), actor, project.project_id, kind=SCORE, parameters=work)
+            jobs.wake()
+        st.rerun()
+
+
+@st.fragment(run_every=job_bar.EVERY)
+def _running(project: ProjectRow) -> None:
+    """The scoring that waits or runs; when some of it has ended, the page is drawn anew with its scores."""
+    with ui.problems():
+        here = job_bar.unfinished(project.project_id, SCORE)
+        for one in here:
+            job_bar.draw(one)
+        ids = {one.job_id for one in here}
+        gone = st.session_state.get("scores-running", set()) - ids
+        st.session_state["scores-running"] = ids
+        if gone:
+            st.session_state.pop(f"scores-beside-{project.project_id}", None)  # the new one is to stand there as well
+            st.rerun()

@@ -1,0 +1,204 @@
+"""The examples of abstention: the versions there are, what people's labels would add, and the review before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from app import ui, wording
+from app.widgets import blocks, job_bar, pager
+from app.worker import jobs
+from db.jobs import JobRow, latest_job, queue_job
+from db.models import JobState
+from db.projects import ProjectRow
+from db.scores.training_sets import (
+    LABELS,
+    REVIEW,
+    ProposedExample,
+    TrainingSetRow,
+    accept_training_set,
+    list_training_sets,
+    proposed_examples,
+)
+
+_SAID = "training-said"
+_SHOWN = 100
+
+
+def draw(project: ProjectRow) -> None:
+    """The section of the page."""
+    versions = list_training_sets(ui.db(), ui.actor(), project.project_id)
+    st.subheader("Examples of abstention", anchor=False)
+    st.caption(
+        "The scorers abstention and hallucination label an answer as its nearest example is labelled. What people "
+        "label in studies with the protocol abstention can extend the examples."
+    )
+    said = st.session_state.pop(_SAID, None)
+    if said:
+        st.success(ui.plain(said))
+    _versions(versions)
+    job = latest_job(ui.db(), ui.actor(), project.project_id, kind=REVIEW)
+    if job is not None and job.is_unfinished:
+        _running(project, job.job_id)
+        return
+    if job is not None and job.state == JobState.DONE and job.result and job.result["base"] == versions[0].content_hash:
+        _review(project, job, job.result)
+    elif job is not None and job.state == JobState.FAILED:
+        st.error(ui.plain(f"The comparison failed: {job.message}"))
+    _proposed(project)
+
+
+def _versions(versions: Sequence[TrainingSetRow]) -> None:
+    ui.table(
+        "Versions of the examples",
+        ("Version", "Statements", "Abstentions", "Leave-one-out accuracy", "Accepted", "By", "Why"),
+        [
+            (
+                one.number or "shipped",
+                *(f"{one.counts[label]:,}" for label in LABELS),
+                _accuracy(one.report["after"]) if one.report else "",
+                ui.when(one.created_at),
+                one.who,
+                one.reason,
+            )
+            for one in versions
+        ],
+    )
+
+
+def _accuracy(found: dict[str, Any]) -> str:
+    return wording.interval(found["accuracy"], found["low"], found["high"], 3)
+
+
+@st.fragment(run_every=job_bar.EVERY)
+def _running(project: ProjectRow, job_id: int) -> None:
+    """The comparison while it runs."""
+    with ui.problems():
+        job = latest_job(ui.db(), ui.actor(), project.project_id, kind=REVIEW)
+        if job is None or job.job_id != job_id or not job.is_unfinished:
+            st.rerun()
+        else:
+            job_bar.draw(job)
+
+
+# Proposing ------------------------------------------------------------------------------------------------------------
+
+
+def _proposed(project: ProjectRow) -> None:
+    found = proposed_examples(ui.db(), ui.actor(), project.project_id)
+    if not found:
+        ui.empty(
+            "No label waits to extend the examples.",
+            "Make a study with the protocol abstention; its settled labels appear here.",
+        )
+        return
+    st.html("<b>What people have labelled</b>")
+    frame = pd.DataFrame(
+        {
+            "Take": [True] * len(found),
+            "Answer": [one.answer for one in found],
+            "Compared": [one.text for one in found],
+            "Label": [one.label for one in found],
+            "Now": [one.present or "" for one in found],
+            "Item": [one.external_id for one in found],
+            "Study": [one.study for one in found],
+            "Settled": [one.state for one in found],
+        }
+    )
+    edited = st.data_editor(
+        frame,
+        hide_index=True,
+        disabled=[name for name in frame.columns if name != "Take"],
+        column_config={"Answer": st.column_config.TextColumn(width="large")},
+        key=f"training-proposed-{project.project_id}-{len(found)}",
+    )
+    taken = [one for one, take in zip(found, edited["Take"], strict=True) if take]
+    label = f"Compare with {wording.count(len(taken), 'new example')}"
+    if st.button(label, type="primary", key="training-compare", disabled=not taken):
+        with ui.problems():
+            _queue(project, taken)
+            st.rerun()
+    st.caption("Nothing changes yet: you see what the new examples would change, and then accept them or not.")
+
+
+def _queue(project: ProjectRow, taken: Sequence[ProposedExample]) -> None:
+    examples = [
+        {"text": one.text, "label": one.label, "origin": one.origin, "item_version_id": one.item_version_id}
+        for one in taken
+    ]
+    queue_job(ui.db(), ui.actor(), project.project_id, kind=REVIEW, parameters={"examples": examples})
+    jobs.wake()
+
+
+# Reviewing ------------------------------------------------------------------------------------------------------------
+
+
+def _review(project: ProjectRow, job: JobRow, result: dict[str, Any]) -> None:
+    """What the proposed examples would change, and the button that accepts them."""
+    st.html(f"<b>With {wording.count(result['n_new'], 'new example')}</b>")
+    blocks.table(
+        "Before and after",
+        ("", "Examples", "Leave-one-out accuracy", *(f"{a} taken for {b}" for a, b in _CONFUSED)),
+        [_row("Present", result["before"]), _row("Proposed", result["after"])],
+    )
+    st.caption("Each example is labelled by its nearest other example. Interval: Wilson, 95 %.")
+    blocks.figures(
+        [
+            ("answers looked at", f"{result['n_answers']:,}"),
+            ("other label", f"{result['n_labels']:,}"),
+            ("other hallucination flag", f"{result['n_flags']:,}"),
+        ]
+    )
+    if result["changes"]:
+        _changes(job.job_id, result["changes"], result["n_labels"])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        reason = st.text_input("Why (kept with the version)", key=f"training-reason-{job.job_id}")
+        if st.button("Accept", type="primary", key=f"training-accept-{job.job_id}"):
+            with ui.problems():
+                row = accept_training_set(ui.db(), ui.actor(), project.project_id, job_id=job.job_id, reason=reason)
+                st.session_state[_SAID] = (
+                    f"Version {row.number} is accepted. Run abstention and hallucination again: their scores with the "
+                    "earlier examples stay beside the new ones."
+                )
+                st.rerun()
+
+
+_CONFUSED = (("statement", "abstention"), ("abstention", "statement"))
+
+
+def _row(name: str, found: dict[str, Any]) -> tuple[object, ...]:
+    confused = [f"{found['confusion'][label][given]:,}" for label, given in _CONFUSED]
+    return name, f"{found['n']:,}", _accuracy(found), *confused
+
+
+def _changes(job_id: int, changes: Sequence[dict[str, Any]], of: int) -> None:
+    """The answers that change, those whose hallucination flag does first, a page at a time."""
+
+    def flag(value: bool | None) -> str:
+        return "unscored" if value is None else "yes" if value else "no"
+
+    first = pager.start("training-changes", job_id) or 0
+    shown = changes[first : first + _SHOWN]
+    blocks.table(
+        "Answers that change",
+        ("Item", "Label", "Hallucination", "Answer", "Nearest example then"),
+        [
+            (
+                one["item"],
+                f"{one['old']} → {one['new']}",
+                f"{flag(one['old_flag'])} → {flag(one['new_flag'])}"
+                if one["old_flag"] != one["new_flag"]
+                else flag(one["new_flag"]),
+                blocks.clip(one["answer"], 150),
+                blocks.clip(one["new_nearest"], 110),
+            )
+            for one in shown
+        ],
+        name=f"training-changes-{job_id}",
+    )
+    last = first + len(shown)
+    st.caption(f"{first + 1:,} to {last:,} of {of:,}; changed flags come first.")
+    pager.buttons("training-changes", last if last < len(changes) else None)

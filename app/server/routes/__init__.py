@@ -1,0 +1,1 @@
+"""Our own routes, one file a resource."""

@@ -1,0 +1,70 @@
+"""The routes of the adjudicator's page: the queue, one item, a decision, a return to the annotator."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from starlette.routing import Route
+
+from annotators.errors import InvalidInput
+from app.server.routes.json_routes import integer, json_route, text
+from db.annotating.annotations import protocol_for_browser
+from db.annotating.assignments import return_to_annotator
+from db.engine import Database
+from db.permissions import Actor
+from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.studies.design import protocol_of, study_facts
+
+
+def routes(database: Callable[[], Database]) -> list[Route]:
+    """The routes under /api/studies/{id}/disputes and /api/study-items/{id}."""
+    return [
+        json_route("/api/studies/{id:int}/disputes", database, _queue, "GET"),
+        json_route("/api/study-items/{id:int}", database, _item, "GET"),
+        json_route("/api/study-items/{id:int}/adjudicate", database, _adjudicate),
+        json_route("/api/assignments/{id:int}/return", database, _return),
+    ]
+
+
+def _queue(db: Database, actor: Actor | None, study_id: int, _: dict[str, Any]) -> dict[str, Any]:
+    queue = disputes(db, actor, study_id)
+    study = study_facts(db, actor, study_id)
+    return {
+        "study": {"id": study_id, "name": study.name, "protocol": protocol_for_browser(protocol_of(study))},
+        "counts": settlement_counts(db, actor, study_id),
+        "queue": [asdict(one) for one in queue],
+        "person": {"name": actor.name if actor else ""},
+    }
+
+
+def _item(db: Database, actor: Actor | None, study_item_id: int, _: dict[str, Any]) -> dict[str, Any]:
+    return asdict(disputed_item(db, actor, study_item_id))
+
+
+def _adjudicate(db: Database, actor: Actor | None, study_item_id: int, body: dict[str, Any]) -> dict[str, Any]:
+    uid, given = text(body, "uid", 100), body.get("decisions")
+    if not uid or not isinstance(given, list):
+        raise InvalidInput("An adjudication needs its own id ('uid') and a list of 'decisions'. Reload the page.")
+    decisions = [_decision(one) for one in given]
+    found = adjudicate(
+        db,
+        actor,
+        study_item_id,
+        uid=uid,
+        decisions=decisions,
+        reason=text(body, "reason"),
+        again=body.get("again") is True,
+        from_browser=True,
+    )
+    return {"adjudication": found}
+
+
+def _decision(one: Any) -> UnitDecision:
+    if not isinstance(one, dict) or not isinstance(one.get("criterion"), str):
+        raise InvalidInput("A decision needs a criterion, a target and a value. Reload the page and try again.")
+    return UnitDecision(one["criterion"], text(one, "target") or "item", one.get("value"), text(one, "reason"))
+
+
+def _return(db: Database, actor: Actor | None, assignment_id: int, body: dict[str, Any]) -> dict[str, Any]:
+    return_to_annotator(db, actor, assignment_id, reason=text(body, "reason") or "")
+    return {"returned": integer({"id": assignment_id}, "id")}

@@ -1,0 +1,1 @@
+"""Processes that work beside the server: jobs, and reports that are measured."""

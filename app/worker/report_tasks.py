@@ -1,0 +1,162 @@
+"""What the processes that measure carry out (`app.worker.reports`): reports in parts, and what pages show of a report.
+
+Parts are small, because the web process has to take them in: of an agreement report the labels go over once, of an
+alignment report never. Plots and lists of its units are made where the labels are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from annotators.agreement import CriterionAgreement
+from annotators.alignment import Aligned, Resampling
+from db.engine import Database
+from db.permissions import Actor
+from exports.agreement.study import AgreementReport, agreement_in_parts
+from exports.alignment.report import Report, packed
+from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
+from exports.alignment.views import Outline
+from exports.drawing.report_files import report_html
+
+PART_SECONDS = 0.4
+"""What is measured within so long is one part."""
+
+MOST_HELD = 2
+"""So many studies' labels and scores a process holds, those asked for last."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The agreement report of a study: first without what is measured, then that of each criterion in its order."""
+
+    actor: Actor
+    study_id: int
+    named: bool
+    asked: dict[str, Any]
+
+    def __call__(self, db: Database) -> Iterator[AgreementReport | CriterionAgreement | None]:
+        """Measure it."""
+        growing = agreement_in_parts(db, self.actor, self.study_id, named=self.named, **self.asked)
+        for place, report in enumerate(growing):
+            yield report if place == 0 else report.criteria[place - 1].measured
+
+    @staticmethod
+    def report(parts: list[Any]) -> AgreementReport:
+        """The report from the parts that there are."""
+        report: AgreementReport = parts[0]
+        for place, measured in enumerate(parts[1:]):
+            report = report.with_criterion(place, measured)
+        return report
+
+
+# Alignment ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class More:
+    """More of an alignment report: each statistic with its place among those there are then; in the end the notes."""
+
+    statistics: list[tuple[int, Aligned]]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The alignment report of a study: first its outline, then `More` of it."""
+
+    actor: Actor
+    study_id: int
+    stamp: tuple[int, ...]
+    named: bool
+    labels: Labels
+    by: str | None
+    asked: Resampling
+    epsilon: float
+
+    @property
+    def key(self) -> Hashable:
+        """What it is of, and how it is measured; not for whom."""
+        how = (self.asked.resamples, self.asked.seed, self.epsilon)
+        return ("alignment", self.study_id, self.stamp, self.named, self.labels, self.by, *how)
+
+    def __call__(self, db: Database) -> Iterator[Outline | More]:
+        """Measure it."""
+        growing = self._in_parts(db)
+        report = next(growing)
+        self._hold(report)
+        yield Outline.of(report)
+        sent: set[int] = set()
+        last = time.monotonic()
+        for report in growing:
+            if time.monotonic() - last >= PART_SECONDS:
+                yield self._more(report, sent)
+                last = time.monotonic()
+        yield self._more(report, sent)
+
+    def _more(self, report: AlignmentReport, sent: set[int]) -> More:
+        new = [(place, one) for place, one in enumerate(report.statistics) if id(one) not in sent]
+        sent.update(id(one) for _, one in new)
+        return More(new, [*report.notes, *report.warnings])
+
+    def _in_parts(self, db: Database) -> Iterator[AlignmentReport]:
+        return alignment_in_parts(
+            db,
+            self.actor,
+            self.study_id,
+            labels=self.labels,
+            by=self.by,
+            asked=self.asked,
+            epsilon=self.epsilon,
+            named=self.named,
+        )
+
+    def _hold(self, report: AlignmentReport) -> None:
+        _held[self.key] = report
+        _held.move_to_end(self.key)
+        while len(_held) > MOST_HELD:
+            _held.popitem(last=False)
+
+    def unmeasured(self, db: Database) -> AlignmentReport:
+        """The report before anything is measured, with its labels and scores; held for a while."""
+        if self.key not in _held:
+            self._hold(next(self._in_parts(db)))
+        return _held[self.key]
+
+
+_held: OrderedDict[Hashable, AlignmentReport] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class View:
+    """`function(report, …)` of an alignment report without its statistics; with the database first, if `with_db`."""
+
+    of: Alignment
+    function: Callable[..., Any]
+    given: tuple[Any, ...] = ()
+    named: dict[str, Any] = field(default_factory=dict)
+    with_db: bool = False
+
+    def __call__(self, db: Database) -> Any:
+        """Do it."""
+        report = self.of.unmeasured(db)
+        before = (db, report) if self.with_db else (report,)
+        return self.function(*before, *self.given, **self.named)
+
+
+def alignment_file(report: AlignmentReport, ending: str, statistics: list[Aligned], notes: list[str]) -> bytes:
+    """The report as one HTML file, or as Markdown or LaTeX with its pictures in a ZIP."""
+    made = Report.of_study(replace(report, statistics=statistics, notes=notes))
+    return report_html(made).encode() if ending == ".html" else packed(made, f"alignment{ending}")
+
+
+def measured_alignment(parts: list[Any]) -> tuple[list[Aligned], list[str]]:
+    """The statistics in their order, and the notes, from the parts after the outline."""
+    statistics: list[Aligned] = []
+    for part in parts[1:]:
+        for place, one in part.statistics:
+            statistics.insert(place, one)
+    return statistics, parts[-1].notes if len(parts) > 1 else []

@@ -1,0 +1,272 @@
+"""What annotators do: get work, save drafts, commit steps, open again what they submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.keys import ACTIONS
+from annotators.protocols import Protocol
+from db.annotating.assignments import AHEAD, Hand, Member, last_submitted, lease, member_of, own, save
+from db.annotating.committing import StepSubmission, commit, within_a_day
+from db.annotating.guidelines import readers
+from db.annotating.presentations import next_step, present
+from db.annotating.spent_today import spent_today
+from db.engine import Database
+from db.models import (
+    Assignment,
+    AssignmentState,
+    Draft,
+    ItemVersion,
+    Project,
+    Study,
+    StudyItem,
+    now,
+)
+from db.permissions import ANNOTATORS, Actor, On, operation
+from db.studies.design import equal_part, protocol_of
+from db.studies.tallies import Tallies
+
+MAX_DRAFT = 400_000
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """The answer to a commit: what became of it, the same item's next step if there is one, and the items at hand."""
+
+    saved_at: datetime
+    status: str
+    item: dict[str, Any] | None
+    items: list[dict[str, Any]]
+    progress: dict[str, Any]
+    finished: bool
+
+
+# Work -----------------------------------------------------------------------------------------------------------------
+
+
+@operation(On.STUDY, ANNOTATORS)
+def work(
+    db: Database, actor: Actor, study_id: int, *, have: Sequence[int] = (), about: bool = True, ahead: int = AHEAD
+) -> dict[str, Any]:
+    """The item to do now and a few ahead, leased to this person, with what their next step shows.
+
+    Items whose assignment id is in `have` come as a stub, as the browser has them already. `about` adds the study, its
+    protocol, whether this person has read its guidelines, and the keys.
+    """
+    with db.write() as session:
+        member = member_of(session, study_id, actor.person_id, alone=True)
+        connection, counts = session.connection(), Tallies(study_id)
+        hand = lease(connection, member, counts, ahead=ahead)
+        counts.write(connection)
+    study = member.study
+    with db.read() as session:
+        out: dict[str, Any] = {
+            "items": _items(session, study, hand, have),
+            "progress": _progress(session, member, hand),
+            "finished": not hand.items,
+        }
+        if about:
+            protocol = protocol_of(study)
+            project = session.get_one(Project, study.project_id)
+            out["study"] = {
+                "id": study_id,
+                "name": study.name,
+                "project": project.name,
+                "protocol": protocol_for_browser(protocol),
+                "protocol_hash": study.protocol_hash,
+                "guidelines_read": actor.person_id in readers(session, study, actor.person_id),
+            }
+            out["keys"] = {action: list(pair) for action, pair in ACTIONS.items()}
+            out["person"] = {"name": actor.name, "id": actor.person_id}
+            out["last"] = last_submitted(session, study_id, actor.person_id)
+        return out
+
+
+def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
+    """The parts of a protocol that the annotator's page needs, labels with their keys and titles filled in."""
+    criteria = []
+    for criterion in protocol.criteria:
+        one = criterion.model_dump(mode="json", exclude={"accept", "tolerance", "score"})
+        one["scale"] = criterion.scale
+        one["labels"] = [label.model_dump(mode="json") for label in criterion.label_list()]
+        criteria.append(one)
+    return {
+        "name": protocol.name,
+        "version": protocol.version,
+        "title": protocol.title,
+        "summary": protocol.summary,
+        "guidelines": protocol.guidelines,
+        "steps": [step.model_dump(mode="json", include={"name", "title", "criteria"}) for step in protocol.steps],
+        "criteria": criteria,
+    }
+
+
+def _items(session: Session, study: Study, hand: Hand, have: Sequence[int]) -> list[dict[str, Any]]:
+    fresh = {
+        one["assignment"]: one for one in present(session, study, [row for row in hand.items if row.id not in have])
+    }
+    return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in hand.items]
+
+
+def _progress(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = spent_today(session, member.person_id, midnight)
+    of = equal_part(member.study, hand.members, hand.done)
+    return {"done": hand.done, "of": of, "seconds_today": round(today)}
+
+
+# Drafts ---------------------------------------------------------------------------------------------------------------
+
+
+@operation(On.STUDY, ANNOTATORS)
+def save_draft(
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    assignment_id: int,
+    sitting: int,
+    step: int,
+    content: dict[str, Any],
+    seconds: float = 0,
+    size: int = 0,
+) -> datetime:
+    """Keep what was entered but not committed, and hold on to the lease. The latest draft of a step replaces it.
+
+    A draft for a step that was committed meanwhile is dropped: what was committed stands. Raises Conflict for one whose
+    `revision` (how often the browser says that it was changed) is below that of the one that is kept: a request that
+    was late on its way, or another computer that does not know of the changes yet, does not undo them.
+    """
+    if size > MAX_DRAFT:
+        raise InvalidInput(f"A draft of {size} bytes is larger than {MAX_DRAFT}. Shorten the texts.")
+    moment = now()
+    with db.write() as session:
+        study = member_of(session, study_id, actor.person_id, alone=True).study
+        connection = session.connection()
+        row, _ = own(connection, actor, study_id, assignment_id)
+        if next_step(row, len(study.protocol["steps"])) != (sitting, step):
+            return moment
+        draft = session.get(Draft, (assignment_id, step)) or Draft(assignment_id=assignment_id, step=step, content={})
+        if _revision(content) < _revision(draft.content):
+            raise Conflict(
+                "A newer draft of this item is kept already, from another window. Reload the page to see it."
+            )
+        draft.content, draft.seconds, draft.saved_at = content, within_a_day(seconds) or 0, moment
+        session.add(draft)
+        if row.state == AssignmentState.LEASED:
+            row.lease_until = moment + timedelta(minutes=study.lease_minutes)
+            save(connection, row)
+    return moment
+
+
+def _revision(content: dict[str, Any]) -> int:
+    given = content.get("revision")
+    return given if isinstance(given, int) else 0
+
+
+# Submitting -----------------------------------------------------------------------------------------------------------
+
+
+@operation(On.STUDY, ANNOTATORS)
+def submit(
+    db: Database, actor: Actor, study_id: int, *, step: StepSubmission, have: Sequence[int] = (), ahead: int = AHEAD
+) -> Submitted:
+    """Commit one step. Nothing that passes validation is ever thrown away.
+
+    The last step completes the annotation. It counts if the slot is still this person's, or if its lease ran out and
+    another slot of the item is free; otherwise it is stored as surplus. A step of a completed assignment begins a new
+    sitting, whose annotation supersedes the earlier one. Raises InvalidInput for labels that do not fit the protocol,
+    Conflict for a step that is not the next one, NotAllowed for somebody else's assignment.
+    """
+    with db.write() as session:
+        member = member_of(session, study_id, actor.person_id, alone=True)
+        study, protocol = member.study, protocol_of(member.study)
+        connection, counts = session.connection(), Tallies(study_id)
+        row, known = own(connection, actor, study_id, step.assignment_id, uid=step.uid)
+        if known is not None:
+            if (known.person_id, known.assignment_id) != (actor.person_id, step.assignment_id):
+                raise Conflict(
+                    f"Submission id {step.uid!r} was used for something else. Reload the page and try again."
+                )
+            status, saved_at = "duplicate", known.created_at
+        else:
+            status, saved_at = commit(session, study, protocol, row=row, step=step, counts=counts)
+        hand = lease(connection, member, counts, ahead=ahead)
+        counts.write(connection)
+    with db.read() as session:
+        following = None
+        if row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
+            following = present(session, study, [row])[0]
+        return Submitted(
+            saved_at=saved_at,
+            status=status,
+            item=following,
+            items=_items(session, study, hand, [*have, row.id] if following else have),
+            progress=_progress(session, member, hand),
+            finished=not hand.items,
+        )
+
+
+# My work --------------------------------------------------------------------------------------------------------------
+
+
+@operation(On.STUDY, ANNOTATORS)
+def reopen(db: Database, actor: Actor, study_id: int, *, assignment_id: int | None = None) -> dict[str, Any]:
+    """The presentation of something I submitted, to look at and correct; without an id, the last one."""
+    with db.read() as session:
+        member_of(session, study_id, actor.person_id)
+        wanted = assignment_id or last_submitted(session, study_id, actor.person_id)
+        if wanted is None:
+            raise NotFound("You have not submitted anything in this study yet.")
+        row = session.get(Assignment, wanted)
+        if row is None or row.study_id != study_id or row.person_id != actor.person_id:
+            raise NotFound(f"There is no assignment {wanted} of yours in this study.")
+        if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
+            raise Conflict(f"This item is {row.state} and cannot be opened again.")
+        return present(session, session.get_one(Study, study_id), [row])[0]
+
+
+@dataclass(frozen=True)
+class MyItem:
+    """Something I did or have at hand: which study and question, in which state, when, and why it was returned."""
+
+    study_id: int
+    study: str
+    assignment_id: int
+    question: str
+    state: str
+    when: datetime | None
+    reason: str | None
+    sitting: int
+
+
+@operation(On.APP, anyone_signed_in=True)
+def my_work(
+    db: Database, actor: Actor, *, search: str = "", before: int | None = None, limit: int = 50
+) -> list[MyItem]:
+    """What I submitted, was returned, skipped or let expire, latest first; paged by assignment id."""
+    states = [state for state in AssignmentState if state not in (AssignmentState.OPEN, AssignmentState.LEASED)]
+    query = (
+        select(Assignment, Study.name, ItemVersion.question)
+        .join(Study, col(Study.id) == Assignment.study_id)
+        .join(StudyItem, col(StudyItem.id) == Assignment.study_item_id)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .where(Assignment.person_id == actor.person_id, col(Assignment.state).in_(states))
+        .order_by(col(Assignment.id).desc())
+        .limit(limit)
+    )
+    if before is not None:
+        query = query.where(col(Assignment.id) < before)
+    if search.strip():
+        query = query.where(col(ItemVersion.question).icontains(search.strip(), autoescape=True))
+    with db.read() as session:
+        return [
+            MyItem(row.study_id, study, row.id or 0, question, row.state, row.ended_at, row.reason, row.sitting)
+            for row, study, question in session.exec(query)
+        ]

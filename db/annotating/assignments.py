@@ -1,0 +1,492 @@
+"""Who gets which item next: slots, leases, and what happens to a slot that is given up.
+
+Open slots of a study stand in a queue. Each annotator has a cursor: every slot up to it has been offered. A slot that
+is freed (skipped, expired) goes to the end of the queue with a new number, so that those who have passed its item meet
+it again. Finding the next slot is therefore one look-up in an index, at a thousand items as at a million, and for an
+annotator far ahead of the others as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, delete, func, update
+from sqlalchemy import select as sql_select
+from sqlalchemy.sql.dml import ReturningUpdate
+from sqlmodel import Session, col, select
+
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from db.engine import Database
+from db.models import (
+    Annotation,
+    Assignment,
+    AssignmentState,
+    Draft,
+    Settlement,
+    SettlementState,
+    Study,
+    StudyMember,
+    Submission,
+    Tally,
+    UtcTime,
+    now,
+)
+from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, record
+from db.query import table_of
+from db.studies import tallies
+from db.studies.design import frozen_study
+from db.studies.tallies import Tallies
+
+AHEAD = 3
+"""How many items after the present one are leased and sent ahead by default, while enough are left for everybody."""
+
+_REVIVED_AT_ONCE = 8
+_EXPIRED_AT_ONCE = 100
+
+
+_ASSIGNMENT, _MEMBER, _TALLY = table_of(Assignment), table_of(StudyMember), table_of(Tally).c
+_SLOT, _STUDY, _SUBMISSION = _ASSIGNMENT.c, table_of(Study), table_of(Submission).c
+
+
+@dataclass
+class Member:
+    """A person's place in a study, as `StudyMember` keeps it, and the number that the next freed slot gets."""
+
+    study: Study
+    person_id: int
+    cursor: int
+    exhausted_at: int | None
+    next_queue: int
+
+
+@dataclass
+class Held:
+    """An assignment that the transaction has locked, or is the only one to work with; `save` writes it back."""
+
+    id: int
+    study_id: int
+    study_item_id: int
+    person_id: int | None
+    state: str
+    queue: int
+    sitting: int
+    steps_done: int
+    leased_at: datetime | None
+    lease_until: datetime | None
+    ended_at: datetime | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class StoredSubmission:
+    """A submission that is stored already: whose it is, of which assignment, and when it came."""
+
+    person_id: int
+    assignment_id: int
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Hand:
+    """What somebody has to do now, first to last; how much they have done, and how many people share the study."""
+
+    items: list[Held]
+    done: int
+    members: int
+
+
+def _member_query() -> Select[Any]:
+    mine = (_MEMBER.c.study_id == bindparam("study"), _MEMBER.c.person_id == bindparam("person"))
+    columns = (
+        _MEMBER.c.cursor,
+        _MEMBER.c.exhausted_at,
+        _STUDY.c.next_queue,
+        _STUDY.c.created_at,
+        _STUDY.c.protocol_hash,
+    )
+    return sql_select(*columns).join_from(_MEMBER, _STUDY).where(*mine)
+
+
+# Every submission runs these and those below, so they are made once.
+_OF_MEMBER = _member_query()
+_OF_MEMBER_ALONE = _OF_MEMBER.with_for_update(of=_MEMBER)
+
+
+def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = False) -> Member:
+    """The person's place in the study; NotAllowed for somebody who is no annotator of it.
+
+    `alone` locks it until the transaction ends: two windows of one person take turns. Otherwise both would pass over
+    the slots that the other one is taking, and lease two slots of one item.
+    """
+    asked = {"study": study_id, "person": person_id}
+    row = session.connection().execute(_OF_MEMBER_ALONE if alone else _OF_MEMBER, asked).first()
+    if row is None:
+        raise NotAllowed("You are not an annotator of this study. Ask its researcher to add you.")
+    study = frozen_study(session, study_id, row.created_at, row.protocol_hash)
+    return Member(study, person_id, row.cursor, row.exhausted_at, row.next_queue)
+
+
+def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int = AHEAD) -> Hand:
+    """The assignments this person works on now, first to last, with new slots leased to fill up the look-ahead.
+
+    Inside the caller's writing transaction, in which `member_of` has locked the person's place. An item whose first
+    step is committed comes first, then those leased, in the order of the queue, then what was returned.
+    """
+    moment = now()
+    length = timedelta(minutes=member.study.lease_minutes)
+    mine = _mine(connection, member)
+    left = _left(connection, member)
+    wanted = left.wanted(ahead)
+    if len(mine) < wanted and left.expired:
+        mine += _revive(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+    if len(mine) < wanted:
+        mine += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+    if len(mine) <= ahead and (freed := _expire(connection, member, moment, counts)):
+        wanted = replace(left, open=left.open + freed).wanted(ahead)
+        mine += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+    for row in mine:
+        # Renewed when a quarter of it has passed, so that not every submission rewrites every row at hand.
+        if row.state == AssignmentState.LEASED and (row.lease_until or moment) < moment + 0.75 * length:
+            row.lease_until = moment + length
+            save(connection, row)
+    return Hand(mine, left.done + counts.change(member.person_id, AssignmentState.SUBMITTED), left.members)
+
+
+@dataclass(frozen=True)
+class Left:
+    """What is left of a study: open slots, annotators to share them, slots that this person lost by time, and has done.
+
+    As it was before the transaction.
+    """
+
+    open: int
+    members: int
+    expired: int
+    done: int
+
+    def wanted(self, ahead: int) -> int:
+        """How many items to have at hand: fewer ahead when few slots are left, so that nobody hoards the last ones."""
+        return 1 + min(ahead, self.open // max(1, self.members))
+
+
+def _tally(person_id: Any, state: AssignmentState) -> Any:
+    mine = (_TALLY.study_id == bindparam("study"), _TALLY.person_id == person_id, _TALLY.state == state)
+    return func.coalesce(sql_select(_TALLY.n).where(*mine).scalar_subquery(), 0)
+
+
+_LEFT = sql_select(
+    _tally(tallies.EVERYBODY, AssignmentState.OPEN),
+    sql_select(func.count()).where(_MEMBER.c.study_id == bindparam("study")).scalar_subquery(),
+    _tally(bindparam("person"), AssignmentState.EXPIRED),
+    _tally(bindparam("person"), AssignmentState.SUBMITTED),
+)
+
+
+def _left(connection: Connection, member: Member) -> Left:
+    return Left(*connection.execute(_LEFT, {"study": member.study.id, "person": member.person_id}).one())
+
+
+_HELD = tuple(_SLOT[one.name] for one in fields(Held))
+_CHANGES = ("state", "sitting", "steps_done", "lease_until", "ended_at", "reason")
+_SAVE = update(_ASSIGNMENT).where(_SLOT.id == bindparam("of")).values({name: bindparam(name) for name in _CHANGES})
+
+
+def save(connection: Connection, row: Held) -> None:
+    """Write an assignment back."""
+    connection.execute(_SAVE, {"of": row.id} | {name: getattr(row, name) for name in _CHANGES})
+
+
+_MINE = sql_select(*_HELD).where(
+    _SLOT.person_id == bindparam("person"),
+    _SLOT.state.in_((AssignmentState.LEASED, AssignmentState.RETURNED)),
+    _SLOT.study_id == bindparam("study"),
+)
+
+
+def _mine(connection: Connection, member: Member) -> list[Held]:
+    rows = connection.execute(_MINE, {"study": member.study.id, "person": member.person_id})
+
+    def order(row: Held) -> tuple[bool, bool, datetime, int]:
+        begun = row.state == AssignmentState.LEASED and row.steps_done > 0
+        return (not begun, row.state == AssignmentState.RETURNED, row.leased_at or now(), row.queue)
+
+    return sorted((Held(*row) for row in rows), key=order)
+
+
+_LATE = (
+    sql_select(*_HELD)
+    .where(
+        _SLOT.study_id == bindparam("study"),
+        _SLOT.state == AssignmentState.LEASED,
+        _SLOT.lease_until < bindparam("moment", type_=UtcTime()),
+        _SLOT.person_id != bindparam("person"),
+    )
+    .limit(_EXPIRED_AT_ONCE)
+    .with_for_update(skip_locked=True)
+)
+
+
+def _expire(connection: Connection, member: Member, moment: datetime, counts: Tallies) -> int:
+    """End the leases of others that have run out: the row stays as expired, and a new open slot joins the queue.
+
+    Nobody needs them while open slots are left; this is asked when there are not enough. How many there were.
+    """
+    study_id, asked = member.study.id or 0, {"person": member.person_id, "moment": moment}
+    rows = [Held(*row) for row in connection.execute(_LATE, {"study": study_id, **asked})]
+    for row in rows:
+        row.state = AssignmentState.EXPIRED
+        row.ended_at = moment
+        save(connection, row)
+        counts.move(AssignmentState.LEASED, AssignmentState.EXPIRED, row.person_id)
+        member.next_queue = reopen_slot(connection, study_id, row.study_item_id, counts)
+    return len(rows)
+
+
+_NEXT_NUMBER = (
+    update(_STUDY)
+    .where(_STUDY.c.id == bindparam("study"))
+    .values(next_queue=_STUDY.c.next_queue + 1)
+    .returning(_STUDY.c.next_queue)
+)
+
+
+def reopen_slot(connection: Connection, study_id: int, study_item_id: int, counts: Tallies) -> int:
+    """Put a new open slot for the item at the end of the study's queue; the number that the next one gets."""
+    number: int = connection.execute(_NEXT_NUMBER, {"study": study_id}).scalar_one()
+    slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": number - 1, "state": AssignmentState.OPEN}
+    connection.execute(_ASSIGNMENT.insert(), {**slot, "kind": "slot", "sitting": 1, "steps_done": 0})
+    counts.move(None, AssignmentState.OPEN)
+    return number
+
+
+_FREE_OF_ITEM = (
+    sql_select(_SLOT.id)
+    .where(_SLOT.study_item_id == bindparam("item"), _SLOT.state == AssignmentState.OPEN, _SLOT.kind == "slot")
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+_USE_UP = delete(_ASSIGNMENT).where(_SLOT.id == bindparam("of"))
+
+
+def take_open_slot(connection: Connection, study_item_id: int) -> bool:
+    """Use up one open slot of the item for an assignment that already has a row of its own; False if none is free."""
+    free = connection.execute(_FREE_OF_ITEM, {"item": study_item_id}).scalar()
+    if free is not None:
+        connection.execute(_USE_UP, {"of": free})
+    return free is not None
+
+
+_LOST = (
+    sql_select(*_HELD)
+    .where(
+        _SLOT.person_id == bindparam("person"),
+        _SLOT.state == AssignmentState.EXPIRED,
+        _SLOT.study_id == bindparam("study"),
+    )
+    .order_by(_SLOT.id.desc())
+    .limit(_REVIVED_AT_ONCE)
+    .with_for_update()
+)
+
+
+def _revive(connection: Connection, member: Member, *, until: datetime, counts: Tallies, wanted: int) -> list[Held]:
+    """Give back what this person had when the lease ran out, if a slot of that item is still free."""
+    revived: list[Held] = []
+    for found in connection.execute(_LOST, {"study": member.study.id, "person": member.person_id}).all():
+        row = Held(*found)
+        if len(revived) == wanted:
+            break
+        if take_open_slot(connection, row.study_item_id):
+            row.state = AssignmentState.LEASED
+            row.lease_until = until
+            row.ended_at = None
+            save(connection, row)
+            counts.move(AssignmentState.OPEN, None)
+            counts.move(AssignmentState.EXPIRED, AssignmentState.LEASED, member.person_id)
+            revived.append(row)
+    return revived
+
+
+_MOVE_ON = (
+    update(_MEMBER)
+    .where(_MEMBER.c.study_id == bindparam("study"), _MEMBER.c.person_id == bindparam("person"))
+    .values(cursor=bindparam("queue"), exhausted_at=bindparam("exhausted"))
+)
+
+
+def _take(connection: Connection, member: Member, *, until: datetime, counts: Tallies, wanted: int) -> list[Held]:
+    """Lease the next slots in the queue, and remember how far down it they are."""
+    before, taken = (member.cursor, member.exhausted_at), list[Held]()
+    while len(taken) < wanted and (row := _claim(connection, member, member.cursor, until)) is not None:
+        taken.append(row)
+        member.cursor = row.queue
+    if not taken and member.exhausted_at != member.next_queue:
+        # Slots that another transaction held when the cursor passed, and then gave back, are found by one full search.
+        row = _claim(connection, member, -1, until, wait=True)
+        if row is None:
+            member.exhausted_at = member.next_queue
+        else:
+            taken.append(row)
+    for _ in taken:
+        counts.move(AssignmentState.OPEN, None)
+        counts.move(None, AssignmentState.LEASED, member.person_id)
+    if before != (member.cursor, member.exhausted_at):
+        place = {"study": member.study.id, "person": member.person_id}
+        connection.execute(_MOVE_ON, {**place, "queue": member.cursor, "exhausted": member.exhausted_at})
+    return taken
+
+
+def _claiming(*, wait: bool) -> ReturningUpdate[Any]:
+    """Lease the first open slot after the cursor whose item this person has no row for, in one statement.
+
+    What another transaction holds is passed over, or waited for.
+    """
+    slot, other = _ASSIGNMENT.alias("slot"), _ASSIGNMENT.alias("other")
+    had = sql_select(other.c.id).where(
+        other.c.study_item_id == slot.c.study_item_id, other.c.person_id == bindparam("person")
+    )
+    first = (
+        sql_select(slot.c.id)
+        .where(
+            slot.c.study_id == bindparam("study"),
+            slot.c.state == AssignmentState.OPEN,
+            slot.c.queue > bindparam("cursor"),
+            ~had.exists(),
+        )
+        .order_by(slot.c.queue)
+        .limit(1)
+        .with_for_update(skip_locked=not wait, of=slot)
+    )
+    return (
+        update(_ASSIGNMENT)
+        .where(_SLOT.id == first.scalar_subquery())
+        .values(
+            person_id=bindparam("person"),
+            state=AssignmentState.LEASED.value,
+            leased_at=bindparam("moment"),
+            lease_until=bindparam("until"),
+        )
+        .returning(*_HELD)
+    )
+
+
+_CLAIM, _CLAIM_WAITING = _claiming(wait=False), _claiming(wait=True)
+
+
+def _claim(connection: Connection, member: Member, cursor: int, until: datetime, *, wait: bool = False) -> Held | None:
+    asked = {"study": member.study.id, "person": member.person_id, "cursor": cursor, "moment": now(), "until": until}
+    row = connection.execute(_CLAIM_WAITING if wait else _CLAIM, asked).first()
+    return None if row is None else Held(*row)
+
+
+_KNOWN = (_SUBMISSION.person_id, _SUBMISSION.assignment_id, _SUBMISSION.created_at)
+_OWN = (
+    sql_select(*_HELD, *(one.label(f"known_{one.name}") for one in _KNOWN))
+    .select_from(_ASSIGNMENT.outerjoin(table_of(Submission), _SUBMISSION.uid == bindparam("uid")))
+    .where(_SLOT.id == bindparam("of"))
+    .with_for_update(of=_ASSIGNMENT)
+)
+
+
+def own(
+    connection: Connection, actor: Actor, study_id: int, assignment_id: int, *, uid: str = ""
+) -> tuple[Held, StoredSubmission | None]:
+    """An assignment of the actor's, locked until the transaction ends, and the submission of that `uid` if it is there.
+
+    Raises NotFound for an assignment that is not there, NotAllowed for somebody else's.
+    """
+    row = connection.execute(_OWN, {"of": assignment_id, "uid": uid}).first()
+    if row is None:
+        raise NotFound(f"There is no assignment with id {assignment_id}.")
+    held, known = Held(*row[: len(_HELD)]), row[len(_HELD) :]
+    if held.study_id != study_id or held.person_id != actor.person_id:
+        raise NotAllowed(f"Assignment {assignment_id} is not yours in this study.")
+    return held, None if known[0] is None else StoredSubmission(*known)
+
+
+_LOCKED = select(Assignment).where(Assignment.id == bindparam("id")).with_for_update()
+
+
+def locked(session: Session, assignment_id: int) -> Assignment:
+    """The assignment's row, locked against other writers until the transaction ends."""
+    row = session.scalars(_LOCKED, {"id": assignment_id}).first()
+    if row is None:
+        raise NotFound(f"There is no assignment with id {assignment_id}.")
+    return row
+
+
+@operation(On.STUDY, ANNOTATORS)
+def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reason: str) -> None:
+    """Give the item's slot to somebody else. A reason is required; the row stays as skipped."""
+    with db.write() as session:
+        member = member_of(session, study_id, actor.person_id, alone=True)
+        if not reason.strip():
+            raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
+        connection = session.connection()
+        row, _ = own(connection, actor, study_id, assignment_id)
+        if row.state == AssignmentState.SKIPPED:
+            return
+        if row.state != AssignmentState.LEASED:
+            raise Conflict(f"An item that is {row.state} cannot be skipped. Only an item at hand can.")
+        counts = Tallies(study_id)
+        row.state, row.reason, row.ended_at = AssignmentState.SKIPPED, reason.strip()[:2000], now()
+        save(connection, row)
+        counts.move(AssignmentState.LEASED, AssignmentState.SKIPPED, actor.person_id)
+        reopen_slot(connection, study_id, row.study_item_id, counts)
+        session.execute(delete(Draft).where(col(Draft.assignment_id) == assignment_id))
+        counts.write(connection)
+        record(
+            session,
+            actor,
+            "item skipped",
+            "assignment",
+            assignment_id,
+            project_id=member.study.project_id,
+            details={"reason": row.reason},
+        )
+
+
+@operation(On.ASSIGNMENT, ADJUDICATORS)
+def return_to_annotator(db: Database, actor: Actor, assignment_id: int, *, reason: str) -> None:
+    """Send a submitted item back to its annotator with a reason; the annotation stands until it is superseded."""
+    if not reason.strip():
+        raise InvalidInput("Returning an item needs a reason for the annotator to read.")
+    with db.write() as session:
+        row = locked(session, assignment_id)
+        if row.state != AssignmentState.SUBMITTED or row.kind != "slot":
+            raise Conflict(f"Assignment {assignment_id} is {row.state}; only a submitted item can be returned.")
+        if row.person_id == actor.person_id:
+            raise NotAllowed("This is your own annotation. Open it under My work to correct it.")
+        study = session.get_one(Study, row.study_id)
+        row.state, row.reason = AssignmentState.RETURNED, reason.strip()[:2000]
+        row.sitting, row.steps_done = row.sitting + 1, 0
+        session.add(row)
+        counts = Tallies(row.study_id)
+        counts.move(AssignmentState.SUBMITTED, AssignmentState.RETURNED, row.person_id)
+        counts.write(session.connection())
+        settlement = session.get(Settlement, row.study_item_id)
+        if settlement is not None and settlement.state != SettlementState.ADJUDICATED:
+            settlement.state = SettlementState.PENDING
+            session.add(settlement)
+        record(
+            session,
+            actor,
+            "item returned",
+            "assignment",
+            assignment_id,
+            project_id=study.project_id,
+            details={"reason": row.reason},
+        )
+
+
+def last_submitted(session: Session, study_id: int, person_id: int) -> int | None:
+    """The assignment that this person completed last in the study."""
+    query = (
+        select(Annotation.assignment_id)
+        .where(Annotation.study_id == study_id, Annotation.person_id == person_id)
+        .order_by(col(Annotation.id).desc())
+        .limit(1)
+    )
+    return session.exec(query).first()

@@ -1,0 +1,193 @@
+"""What committing a step does: labels checked and stored, the annotation completed, the slot and the item settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, func
+from sqlmodel import Session, col, select
+
+from annotators.asking.submissions import GivenLabel, check_step
+from annotators.errors import Conflict, InvalidInput
+from annotators.items.targets import Units
+from annotators.protocols import Protocol
+from db.annotating.assignments import Held, save, take_open_slot
+from db.annotating.presentations import Wire, next_step, units_at
+from db.models import (
+    Annotation,
+    AnnotationKind,
+    AssignmentState,
+    Draft,
+    Study,
+    Submission,
+    now,
+)
+from db.models import GivenLabel as LabelRow
+from db.query import table_of
+from db.studies.settlements import update_settlements
+from db.studies.tallies import Tallies
+
+MAX_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class StepSubmission:
+    """What the browser sends when a step is committed. `uid` is its own id: the same twice is stored once."""
+
+    uid: str
+    assignment_id: int
+    sitting: int
+    step: int
+    labels: tuple[GivenLabel, ...]
+    comment: str | None = None
+    flag: str | None = None
+    seconds: float | None = None
+
+
+def within_a_day(seconds: float | None) -> float | None:
+    """Seconds as they are stored: from 0 to a day."""
+    return None if seconds is None else min(max(float(seconds), 0.0), MAX_SECONDS)
+
+
+_SUBMISSIONS, _LABELS = table_of(Submission), table_of(LabelRow)
+_ANNOTATIONS, _DRAFTS = table_of(Annotation), table_of(Draft)
+_ADD_SUBMISSION = _SUBMISSIONS.insert().returning(_SUBMISSIONS.c.id)
+_DROP_DRAFT = delete(_DRAFTS).where(
+    _DRAFTS.c.assignment_id == bindparam("assignment"), _DRAFTS.c.step == bindparam("at")
+)
+
+
+def commit(
+    session: Session, study: Study, protocol: Protocol, *, row: Held, step: StepSubmission, counts: Tallies
+) -> tuple[str, datetime]:
+    """Store a step in the caller's transaction; what became of it ("step", "done", "surplus") and when.
+
+    Raises Conflict for a step that is not the next one, InvalidInput for labels that do not fit the protocol.
+    """
+    if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
+        raise Conflict(f"This item is {row.state}: you gave it up. Go on with the next one.")
+    expected = next_step(row, len(protocol.steps))
+    if (step.sitting, step.step) != expected:
+        raise Conflict(
+            f"Step {step.step + 1} of sitting {step.sitting} was sent, but step {expected[1] + 1} of sitting "
+            f"{expected[0]} is next. It was probably committed in another window: reload the page."
+        )
+    labels = _validated(session, study, protocol, row, step)
+    moment = now()
+    connection = session.connection()
+    submission = {
+        "uid": step.uid,
+        "assignment_id": row.id,
+        "sitting": step.sitting,
+        "step": step.step,
+        "person_id": row.person_id,
+        "shown": sorted(protocol.shown_at(step.step)),
+        "comment": step.comment or None,
+        "flag": step.flag or None,
+        "seconds": within_a_day(step.seconds),
+        "created_at": moment,
+    }
+    submission_id = connection.execute(_ADD_SUBMISSION, submission).scalar_one()
+    where = {"submission_id": submission_id, "assignment_id": row.id, "sitting": step.sitting}
+    if labels:
+        connection.execute(_LABELS.insert(), [vars(label) | where for label in labels])
+    connection.execute(_DROP_DRAFT, {"assignment": row.id, "at": step.step})
+    row.sitting, row.steps_done = step.sitting, step.step + 1
+    if row.steps_done < len(protocol.steps):
+        save(connection, row)
+        return "step", moment
+    seconds = within_a_day(step.seconds)
+    return _complete(connection, study, protocol, row=row, seconds=seconds, counts=counts), moment
+
+
+def _validated(session: Session, study: Study, protocol: Protocol, row: Held, step: StepSubmission) -> list[GivenLabel]:
+    """The labels with targets and values as they are stored, checked against the protocol."""
+    earlier = [
+        GivenLabel(one.criterion, one.target, one.value, one.cannot_judge, one.reason)
+        for one in (session.exec(_earlier(row, step.sitting)) if step.step else ())
+    ]
+    known = units_at(session, study, row.study_item_id, step.step)
+    try:
+        return _checked(protocol, known, step, earlier)
+    except InvalidInput:
+        # A document whose pages were counted meanwhile has targets that were not kept.
+        known = units_at(session, study, row.study_item_id, step.step, fresh=True)
+        return _checked(protocol, known, step, earlier)
+
+
+def _earlier(row: Held, sitting: int) -> Any:
+    return select(LabelRow).where(LabelRow.assignment_id == row.id, LabelRow.sitting == sitting)
+
+
+def _checked(
+    protocol: Protocol, known: tuple[Wire, Units], step: StepSubmission, earlier: list[GivenLabel]
+) -> list[GivenLabel]:
+    wire, units = known
+    kinds = {criterion.name: criterion.kind for criterion in protocol.criteria}
+    given = [
+        replace(
+            label,
+            target=wire.back(str(label.target)),
+            value=wire.value_back(label.value, kinds.get(str(label.criterion), "")),
+        )
+        for label in step.labels
+    ]
+    return check_step(protocol, step.step, units, given, earlier)
+
+
+_SPENT = select(func.sum(Submission.seconds)).where(
+    Submission.assignment_id == bindparam("assignment"), Submission.sitting == bindparam("of")
+)
+_LATEST = (
+    select(Annotation.id, Annotation.kind)
+    .where(Annotation.assignment_id == bindparam("assignment"))
+    .order_by(col(Annotation.id).desc())
+    .limit(1)
+)
+
+
+def _complete(
+    connection: Connection, study: Study, protocol: Protocol, *, row: Held, seconds: float | None, counts: Tallies
+) -> str:
+    """Make the annotation of the sitting that was just committed, and settle what it means for the slot.
+
+    `seconds` are those of its last step, which are all there are where a protocol has one.
+    """
+    spent = seconds
+    if len(protocol.steps) > 1:
+        spent = connection.execute(_SPENT, {"assignment": row.id, "of": row.sitting}).scalar_one()
+    # Nothing was completed before in the first sitting.
+    earlier = connection.execute(_LATEST, {"assignment": row.id}).first() if row.sitting > 1 else None
+    before = row.state
+    if earlier is not None:
+        kind = earlier.kind
+        if before == AssignmentState.RETURNED:
+            row.state = AssignmentState.SUBMITTED
+    elif before == AssignmentState.LEASED:
+        kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
+    elif take_open_slot(connection, row.study_item_id):
+        counts.move(AssignmentState.OPEN, None)
+        kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
+    else:
+        kind, row.state = AnnotationKind.SURPLUS, AssignmentState.SURPLUS
+    row.ended_at = now()
+    save(connection, row)
+    if row.state != before:
+        counts.move(before, row.state, row.person_id, seconds=0 if earlier else (spent or 0))
+    annotation = {
+        "study_id": row.study_id,
+        "study_item_id": row.study_item_id,
+        "assignment_id": row.id,
+        "sitting": row.sitting,
+        "person_id": row.person_id,
+        "kind": kind,
+        "supersedes_id": earlier.id if earlier else None,
+        "seconds": spent,
+        "created_at": row.ended_at,
+    }
+    connection.execute(_ANNOTATIONS.insert(), annotation)
+    if kind == AnnotationKind.REGULAR:
+        update_settlements(connection, study, protocol, [row.study_item_id])
+    return "surplus" if kind == AnnotationKind.SURPLUS else "done"

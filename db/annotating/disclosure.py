@@ -1,0 +1,283 @@
+"""What may be shown to whom: the check behind every page image, every search on pages, and every phrase found there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, func
+from sqlalchemy import select as sql_select
+
+from annotators.errors import NotFound
+from annotators.protocols import Material, Protocol
+from db.annotating.presentations import Part, Parts, Wire, load_parts, next_step, parts_at, text_of
+from db.engine import Database
+from db.items.current import is_published
+from db.models import (
+    Assignment,
+    AssignmentState,
+    Document,
+    Evidence,
+    Image,
+    ItemDocument,
+    Membership,
+    Person,
+    Study,
+    StudyItem,
+)
+from db.permissions import EVERYBODY, READERS, Actor, On, operation, role_in
+from db.query import table_of
+from db.studies.design import protocol_of
+
+_ASSIGNMENT, _STUDY, _STUDY_ITEM = table_of(Assignment), table_of(Study), table_of(StudyItem)
+_DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(one) for one in (Document, Evidence, Image, ItemDocument))
+_PERSON, _MEMBERSHIP = table_of(Person), table_of(Membership)
+
+_AT_HAND = (AssignmentState.LEASED, AssignmentState.RETURNED)
+_HAD = (AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.EXPIRED)
+
+
+@dataclass(frozen=True)
+class PageSource:
+    """A document's bytes: where they are known by their SHA-256, and of what type."""
+
+    document_id: int
+    sha256: str | None
+    media_type: str | None
+    n_pages: int | None
+    key: str
+
+
+@dataclass(frozen=True)
+class VisibleDocument:
+    """A document and the pages of it (from 1) that the person may see now, in order."""
+
+    source: PageSource
+    pages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """The text of a unit of evidence, under the neutral name that the browser knows it by, and the pages it cites."""
+
+    evidence: str
+    text: str
+    document_id: int | None
+    pages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an assignment puts before its annotator at its present step, as far as it can be looked for on pages.
+
+    answer is empty and references, documents or passages are, when the step does not show them. A reference is a text
+    or a list of required phrases.
+    """
+
+    answer: str
+    references: tuple[str | list[str], ...]
+    documents: tuple[VisibleDocument, ...]
+    passages: tuple[Passage, ...]
+
+
+@operation(On.APP, anyone_signed_in=True)
+def may_see_page(db: Database, actor: Actor, *, document_id: int, page: int) -> PageSource:
+    """The source of a page image, if this person may see that page now; NotFound otherwise.
+
+    By role in the document's project; or by an assignment whose item is about the document, once the step that shows
+    it has been reached. A person who may not see it is told no more than that it is not there.
+    """
+    with db.glance() as connection:
+        source, by_role = _look(connection, actor, document_id)
+        # What is at hand is a handful of rows and answers nearly every request; the past is asked only after it.
+        if source is None or not (
+            by_role
+            or any(
+                (seen := _disclosed(connection, actor.person_id, document_id, states)) is None or page in seen
+                for states in (_AT_HAND, _HAD)
+            )
+        ):
+            raise NotFound(f"There is no page {page} of document {document_id} that {actor.name!r} may see now.")
+        return source
+
+
+@operation(On.APP, anyone_signed_in=True)
+def visible_document(db: Database, actor: Actor, *, document_id: int) -> VisibleDocument:
+    """The pages of a document that this person may see now, as `may_see_page` decides; NotFound when there are none."""
+    with db.glance() as connection:
+        source, by_role = _look(connection, actor, document_id)
+        refused = NotFound(f"There is no document {document_id} that {actor.name!r} may see now.")
+        if source is None:
+            raise refused
+        if by_role:
+            return VisibleDocument(source, _all_pages(source.n_pages))
+        pages: set[int] = set()
+        for states in (_AT_HAND, _HAD):
+            seen = _disclosed(connection, actor.person_id, document_id, states)
+            if seen is None:
+                return VisibleDocument(source, _all_pages(source.n_pages))
+            pages |= seen
+        if not pages:
+            raise refused
+        return VisibleDocument(source, tuple(sorted(pages)))
+
+
+@operation(On.STUDY, EVERYBODY)
+def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) -> Reading:
+    """What the present step of an assignment shows; NotFound unless it is the actor's own or the role shows all pages.
+
+    One's own assignment shows what its step shows, whatever one's role: nobody is told before they have judged. To
+    those who may see every page by their role, somebody else's shows what its last step does.
+    """
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        assignment = session.get(Assignment, assignment_id)
+        refused = NotFound(f"There is no assignment {assignment_id} of this study that {actor.name!r} may see now.")
+        if assignment is None or assignment.study_id != study_id:
+            raise refused
+        protocol = protocol_of(study)
+        if assignment.person_id == actor.person_id:
+            if assignment.state not in (*_AT_HAND, *_HAD):
+                raise refused
+            _, step = next_step(assignment, len(protocol.steps))
+        else:
+            person = session.get_one(Person, actor.person_id)
+            role = role_in(session, actor.person_id, person.default_role, study.project_id)
+            if not person.is_admin and role not in READERS:
+                raise refused
+            step = len(protocol.steps) - 1
+        # Everything is loaded, as the names of evidence follow from all of it; `_reading` takes what the step shows.
+        everything = protocol.shown_at(len(protocol.steps) - 1)
+        parts = load_parts(session, [assignment.study_item_id], everything)[assignment.study_item_id]
+        return _reading(protocol, parts, step)
+
+
+def _reading(protocol: Protocol, parts: Parts, step: int) -> Reading:
+    shows = protocol.shown_at(step)
+    parts = parts_at(parts, protocol, step)
+    cited: dict[int | None, set[int]] = {}
+    passages = []
+    if Material.EVIDENCE in shows:
+        units = {unit.key: unit for unit in parts.evidence}
+        wire = Wire(parts, roles_shown=Material.ROLES in shows)
+        for number, unit in enumerate((units[key] for key in wire.evidence), 1):
+            cited.setdefault(unit.document_id, set()).update(unit.pages)
+            if unit.text:
+                passages.append(Passage(f"E{number}", unit.text, unit.document_id, tuple(unit.pages)))
+    if Material.IMAGES in shows:
+        for image in parts.images:
+            cited.setdefault(image.document_id, set()).add(image.page)
+    documents = []
+    for document in parts.documents:
+        whole = Material.DOCUMENTS in shows
+        pages = _all_pages(document.n_pages) if whole else tuple(sorted(cited.get(document.id, ())))
+        if pages:
+            documents.append(VisibleDocument(_source(document), pages))
+    return Reading(
+        parts.version.answer if Material.ANSWER in shows else "",
+        tuple(parts.version.references) if Material.REFERENCES in shows else (),
+        tuple(documents),
+        tuple(passages),
+    )
+
+
+def _source(document: Part) -> PageSource:
+    return PageSource(document.id, document.sha256, document.media_type, document.n_pages, document.key)
+
+
+def _all_pages(n_pages: int | None) -> tuple[int, ...]:
+    return tuple(range(1, (n_pages or 0) + 1))
+
+
+def _reached(step: ColumnElement[Any]) -> ColumnElement[bool]:
+    """The step of a study (None: there is none) has been reached in this sitting, or was in an earlier one."""
+    return (step <= _ASSIGNMENT.c.steps_done) | ((_ASSIGNMENT.c.sitting > 1) & step.is_not(None))
+
+
+def _of_assignments(part: Table, step: ColumnElement[Any], *columns: ColumnElement[Any]) -> Select[Any]:
+    """Columns of those parts about a document that a person's assignments show once `step` is reached."""
+    rows = _ASSIGNMENT.join(_STUDY_ITEM, _STUDY_ITEM.c.id == _ASSIGNMENT.c.study_item_id)
+    rows = rows.join(_STUDY, _STUDY.c.id == _ASSIGNMENT.c.study_id)
+    rows = rows.join(part, part.c.item_version_id == _STUDY_ITEM.c.item_version_id)
+    return (
+        sql_select(*columns)
+        .select_from(rows)
+        .where(
+            _ASSIGNMENT.c.person_id == bindparam("person"),
+            _ASSIGNMENT.c.state.in_(bindparam("states", expanding=True)),
+            part.c.document_id == bindparam("document"),
+            _reached(step),
+        )
+    )
+
+
+# Every page image asks these, so they are made once.
+_ABOUT = _of_assignments(_ITEM_DOCUMENT, _STUDY.c.documents_step, _ASSIGNMENT.c.id).limit(1)
+_CITED = _of_assignments(
+    _EVIDENCE, _STUDY.c.evidence_step, _EVIDENCE.c.pages, _reached(_STUDY.c.documents_step).label("whole")
+)
+_PICTURED = _of_assignments(
+    _IMAGE,
+    _STUDY.c.images_step,
+    *(_IMAGE.c.page, _IMAGE.c.extra, _STUDY.c.id, _STUDY.c.protocol_hash, _ASSIGNMENT.c.steps_done),
+    (_ASSIGNMENT.c.sitting > 1).label("all_steps"),
+)
+_STANDING = (
+    sql_select(
+        *(_DOCUMENT.c[name] for name in ("id", "sha256", "media_type", "n_pages", "key")),
+        _PERSON.c.is_admin,
+        func.coalesce(_MEMBERSHIP.c.role, _PERSON.c.default_role).label("role"),
+    )
+    .select_from(
+        _DOCUMENT.join(_PERSON, _PERSON.c.id == bindparam("person")).outerjoin(
+            _MEMBERSHIP,
+            (_MEMBERSHIP.c.project_id == _DOCUMENT.c.project_id) & (_MEMBERSHIP.c.person_id == _PERSON.c.id),
+        )
+    )
+    .where(_DOCUMENT.c.id == bindparam("document"), is_published(_DOCUMENT.c.batch_id))
+)
+
+
+def _look(connection: Connection, actor: Actor, document_id: int) -> tuple[PageSource | None, bool]:
+    """The document, None if there is none, and whether the person's role in its project shows all of it."""
+    found = connection.execute(_STANDING, {"person": actor.person_id, "document": document_id}).first()
+    if found is None:
+        return None, False
+    source = PageSource(found.id, found.sha256, found.media_type, found.n_pages, found.key)
+    return source, bool(found.is_admin) or found.role in READERS
+
+
+def _disclosed(
+    connection: Connection, person_id: int, document_id: int, states: tuple[AssignmentState, ...]
+) -> set[int] | None:
+    """The pages that the person's assignments in these states disclose; None for the whole document."""
+    asked = {"person": person_id, "document": document_id, "states": states}
+    if connection.execute(_ABOUT, asked).first() is not None:
+        return None
+    seen: set[int] = set()
+    for pages, whole in connection.execute(_CITED, asked):
+        if whole:
+            return None
+        seen |= set(pages)
+    for row in connection.execute(_PICTURED, asked):
+        # An image is seen with the text that it belongs to: those of a reference answer not before the references.
+        step = _image_step(connection, row.id, row.protocol_hash, text_of(row.extra.get("of")))
+        if step is not None and (row.all_steps or step <= row.steps_done):
+            seen.add(row.page)
+    return seen
+
+
+_IMAGE_STEPS: dict[tuple[str, Material], int | None] = {}
+_KEPT_STEPS = 500
+_SNAPSHOT = sql_select(_STUDY.c.protocol).where(_STUDY.c.id == bindparam("study"))
+
+
+def _image_step(connection: Connection, study_id: int, protocol_hash: str, text: Material) -> int | None:
+    """The step from which the images of a text (the answer, the references) are shown, kept by the protocol's hash."""
+    key = protocol_hash, text
+    if key not in _IMAGE_STEPS:
+        if len(_IMAGE_STEPS) >= _KEPT_STEPS:
+            _IMAGE_STEPS.clear()
+        protocol = Protocol.model_validate(connection.execute(_SNAPSHOT, {"study": study_id}).scalar_one())
+        _IMAGE_STEPS[key] = protocol.first_step_with_all(Material.IMAGES, text)
+    return _IMAGE_STEPS[key]

@@ -1,0 +1,75 @@
+"""How far a person has come in each of their studies, and how long it took them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func
+from sqlmodel import col
+
+from db.engine import Database
+from db.models import Assignment, AssignmentState, Study, StudyMember, Submission, Tally
+from db.permissions import Actor, On, operation
+from db.query import pick
+from db.studies import tallies
+from db.studies.design import share
+
+
+@dataclass(frozen=True)
+class MyProgress:
+    """One study of mine: items done of about how many, returned and skipped ones, and seconds spent, today and in all.
+
+    `seconds_per_item` is over completed items; None before the first.
+    """
+
+    study_id: int
+    study: str
+    done: int
+    of: int
+    returned: int
+    skipped: int
+    seconds: int
+    seconds_today: int
+    seconds_per_item: float | None
+
+
+@operation(On.APP, anyone_signed_in=True)
+def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
+    """The studies that I am an annotator of, in the order they were made; today begins at the server's midnight."""
+    midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    with db.read() as session:
+        studies = session.execute(
+            pick(Study)
+            .join(StudyMember, col(StudyMember.study_id) == col(Study.id))
+            .where(col(StudyMember.person_id) == actor.person_id)
+            .order_by(col(Study.id))
+        ).scalars()
+        spent_today = session.execute(
+            pick(Assignment.study_id, func.sum(Submission.seconds))
+            .select_from(Submission)
+            .join(Assignment, col(Assignment.id) == col(Submission.assignment_id))
+            .where(col(Submission.person_id) == actor.person_id, col(Submission.created_at) >= midnight)
+            .group_by(col(Assignment.study_id))
+        )
+        today = {row[0]: row[1] for row in spent_today}
+        found = []
+        for study in studies:
+            assert study.id is not None
+            own = tallies.counts(session, study.id, actor.person_id)
+            spent = session.get(Tally, (study.id, actor.person_id, AssignmentState.SUBMITTED))
+            done, seconds = own.get(AssignmentState.SUBMITTED, 0), spent.seconds if spent else 0
+            found.append(
+                MyProgress(
+                    study.id,
+                    study.name,
+                    done,
+                    share(session, study, done),
+                    own.get(AssignmentState.RETURNED, 0),
+                    own.get(AssignmentState.SKIPPED, 0),
+                    round(seconds),
+                    round(today.get(study.id) or 0),
+                    seconds / done if done else None,
+                )
+            )
+        return found

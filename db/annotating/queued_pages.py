@@ -1,0 +1,111 @@
+"""The pages that annotators will look at next: the first one of every item that is at hand, or next in the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, bindparam, func
+from sqlalchemy import select as sql_select
+from sqlmodel import Session
+
+from annotators.protocols import Material
+from db.annotating.assignments import AHEAD
+from db.annotating.presentations import Parts, Wire, load_parts, parts_at
+from db.engine import Database
+from db.models import Assignment, AssignmentState, Study, StudyMember, Tally
+from db.query import table_of
+from db.studies.design import frozen_study, protocol_of
+from db.studies.tallies import EVERYBODY
+
+MOST = 400
+"""Items of a study that are looked at."""
+
+_SLOT, _MEMBER, _STUDY, _TALLY = (table_of(one).c for one in (Assignment, StudyMember, Study, Tally))
+_UNDER_WAY = sql_select(_TALLY.n).where(
+    _TALLY.study_id == _STUDY.id,
+    _TALLY.person_id == EVERYBODY,
+    _TALLY.state.in_((AssignmentState.OPEN, AssignmentState.LEASED)),
+    _TALLY.n > 0,
+)
+_STUDIES = (
+    sql_select(_STUDY.id, _STUDY.created_at, _STUDY.protocol_hash)
+    .where(_STUDY.evidence_step.is_not(None) | _STUDY.documents_step.is_not(None), _UNDER_WAY.exists())
+    .order_by(_STUDY.id)
+)
+_AT_HAND = sql_select(_SLOT.study_item_id).where(
+    _SLOT.study_id == bindparam("study"), _SLOT.state == AssignmentState.LEASED
+)
+_CURSORS = (
+    sql_select(_MEMBER.cursor, func.count()).where(_MEMBER.study_id == bindparam("study")).group_by(_MEMBER.cursor)
+)
+_NEXT = (
+    sql_select(_SLOT.study_item_id)
+    .where(
+        _SLOT.study_id == bindparam("study"),
+        _SLOT.state == AssignmentState.OPEN,
+        _SLOT.queue > bindparam("cursor"),
+    )
+    .order_by(_SLOT.queue)
+    .limit(bindparam("most"))
+)
+
+
+StudyItemKey = tuple[int, int]
+"""The ids of a study and of an item of it."""
+
+
+@dataclass(frozen=True)
+class QueuedPage:
+    """A page to be drawn: a document by its SHA-256, the page from 1."""
+
+    sha256: str
+    media_type: str
+    page: int
+
+
+def queued_pages(db: Database, *, known: Container[StudyItemKey] = ()) -> dict[StudyItemKey, QueuedPage | None]:
+    """Item that somebody is about to open → the page it begins with, None if it has none; without those `known`.
+
+    Of those who stand at one place in the queue each one gets slots of their own: as many as there are of them come
+    next. It is asked by the server itself, which shows nobody anything by it.
+    """
+    found: dict[StudyItemKey, QueuedPage | None] = {}
+    with db.read() as session:
+        for study_id, created_at, protocol_hash in session.connection().execute(_STUDIES).all():
+            items = [one for one in _next_items(session.connection(), study_id) if (study_id, one) not in known]
+            if items:
+                study = frozen_study(session, study_id, created_at, protocol_hash)
+                found |= _first_pages(session, study, items[:MOST])
+    return found
+
+
+def _next_items(connection: Connection, study_id: int) -> Iterable[int]:
+    items = dict.fromkeys(connection.execute(_AT_HAND, {"study": study_id}).scalars())
+    for cursor, members in connection.execute(_CURSORS, {"study": study_id}).all():
+        asked = {"study": study_id, "cursor": cursor, "most": min(MOST, members * (1 + AHEAD))}
+        items |= dict.fromkeys(connection.execute(_NEXT, asked).scalars())
+    return items
+
+
+def _first_pages(session: Session, study: Study, items: Sequence[int]) -> dict[StudyItemKey, QueuedPage | None]:
+    """The page that the browser opens of each item, at the first step that shows pages."""
+    protocol = protocol_of(study)
+    step = protocol.first_step_showing(Material.EVIDENCE, Material.DOCUMENTS) or 0
+    roles_shown = Material.ROLES in protocol.shown_at(step)
+    found: dict[StudyItemKey, QueuedPage | None] = {}
+    for item, loaded in load_parts(session, items, {Material.EVIDENCE, Material.DOCUMENTS}).items():
+        parts = parts_at(loaded, protocol, step)
+        found[study.id or 0, item] = _first_page(parts, Wire(parts, roles_shown=roles_shown))
+    return found
+
+
+def _first_page(parts: Parts, wire: Wire) -> QueuedPage | None:
+    """The first page that a unit of evidence cites, else that of the first document, as far as its bytes are there."""
+    documents = {one.id: one for one in parts.documents if one.sha256 and one.media_type}
+    units = {one.key: one for one in parts.evidence}
+    cited = [(unit.document_id, unit.pages[0]) for key in wire.evidence if (unit := units[key]).pages]
+    for document_id, page in [*cited, *((one, 1) for one in documents)]:
+        if document_id in documents:
+            return QueuedPage(documents[document_id].sha256, documents[document_id].media_type, page)
+    return None

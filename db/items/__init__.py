@@ -1,0 +1,1 @@
+"""Items and documents: imported, published, read, withdrawn."""

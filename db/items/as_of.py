@@ -1,0 +1,148 @@
+"""The database as it was at an earlier moment, so that an old export can be derived again.
+
+Append-only rows are never changed, so an earlier state is the present one without the rows that came later. `marks`
+writes down, for each table that grows, the last id there is; `look_back` puts temporary views of the same names before
+the tables, which hide every later row from whatever query is run, and take back the few columns that may be filled in
+later.
+A batch that was not published then was not seen, and neither is one that came later: its rows may have the ids of rows
+which an import that was broken off has given back.
+On PostgreSQL ids are given before transactions commit: an id below the last that is not there yet may still come, so
+`marks` writes those gaps down as well. On SQLite there is one writer, and none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlmodel import Session
+
+from annotators.errors import InvalidInput
+from db.items.documents import ATTACHED, DESCRIBED, TITLED
+from db.models import Table
+from db.query import is_sqlite
+
+Marks = dict[str, dict[str, Any]]
+"""Table → {"last": highest id, "missing": [[first, last], …] of the ids below it that are not there}; of `batch`, which
+exports before revision 0005 lack, {"last": highest id, "unpublished": [id, …] of those that nobody saw}."""
+
+MARKED = ("event", "study", "item_version", "revision", "withdrawal", "document", "score", "submission", "annotation",
+          "adjudication")  # fmt: skip
+"""Tables whose growth is written down. Rows of other tables came with one of these, or never change a result."""
+
+_PARENTS = {
+    "item_document": ("item_version_id", "item_version"),
+    "evidence": ("item_version_id", "item_version"),
+    "claim": ("item_version_id", "item_version"),
+    "image": ("item_version_id", "item_version"),
+    "label": ("submission_id", "submission"),
+    "adjudicated_label": ("adjudication_id", "adjudication"),
+}
+"""Table → the column by which its rows came with a row of a marked table."""
+
+
+def marks(session: Session) -> Marks:
+    """How far each table goes in this session's view of the database."""
+    connection = session.connection()
+    found: Marks = {}
+    for table in MARKED:
+        last = connection.exec_driver_sql(f"SELECT coalesce(max(id), 0) FROM {table}").scalar_one()
+        missing: list[list[int]] = []
+        if not is_sqlite(session):
+            rows = connection.exec_driver_sql(
+                f"SELECT before + 1, id - 1 FROM (SELECT id, lag(id, 1, 0::bigint) OVER (ORDER BY id) AS before "
+                f"FROM {table}) AS ids WHERE id > before + 1 ORDER BY id"
+            )
+            missing = [[first, final] for first, final in rows]
+        found[table] = {"last": last, "missing": missing}
+    batches = connection.exec_driver_sql("SELECT coalesce(max(id), 0) FROM batch").scalar_one()
+    hidden = connection.exec_driver_sql("SELECT batch_id FROM unpublished_batch ORDER BY batch_id").scalars()
+    found["batch"] = {"last": batches, "unpublished": list(hidden)}
+    return found
+
+
+def look_back(session: Session, past: Marks) -> None:
+    """Let every query of this reading session see the database as it was when `past` was written down.
+
+    It lasts until the session ends, which takes the views away with it. Raises InvalidInput for marks that are none.
+    """
+    conditions = _conditions(past)
+    connection = session.connection()
+    home = "main" if is_sqlite(session) else connection.exec_driver_sql("SELECT current_schema()").scalar_one()
+    for name, select in _views(past, conditions, f'"{home}"'):
+        connection.exec_driver_sql(f"CREATE TEMP VIEW {name} AS {select}")
+
+
+def _conditions(past: Mapping[str, Any]) -> dict[str, str]:
+    """Table → the condition on an id, written `{id}`, that it was there."""
+    conditions = {}
+    for table in MARKED:
+        try:
+            last = int(past[table]["last"])
+            gaps = [(int(first), int(final)) for first, final in past[table]["missing"]]
+        except (KeyError, TypeError, ValueError):
+            raise InvalidInput(
+                f"The marks of table {table!r} are missing or no numbers. Take the manifest that was exported."
+            ) from None
+        terms = [f"{{id}} <= {last}", *(f"NOT ({{id}} BETWEEN {first} AND {final})" for first, final in gaps)]
+        conditions[table] = " AND ".join(terms)
+    try:
+        batches = past.get("batch")
+        hidden = [int(one) for one in batches["unpublished"]] if batches is not None else []
+        seen = [] if batches is None else [f"{{id}} <= {int(batches['last'])}", *(f"{{id}} <> {one}" for one in hidden)]
+    except (KeyError, TypeError, ValueError):
+        raise InvalidInput("The marks of table 'batch' are no numbers. Take the manifest that was exported.") from None
+    conditions["batch"] = " AND ".join(seen) or "1 = 1"
+    return conditions
+
+
+def _views(past: Mapping[str, Any], conditions: dict[str, str], home: str) -> Iterator[tuple[str, str]]:
+    def there(table: str, column: str) -> str:
+        return conditions[table].format(id=column)
+
+    def seen(column: str) -> str:
+        return f"({column} IS NULL OR ({there('batch', column)}))"
+
+    if "batch" in past:
+        last, hidden = int(past["batch"]["last"]), past["batch"]["unpublished"]
+        yield "batch", f"SELECT * FROM {home}.batch WHERE id <= {last}"
+        then = f"id IN ({', '.join(str(int(one)) for one in hidden)})" if hidden else "1 = 0"
+        yield "unpublished_batch", f"SELECT id AS batch_id, created_at AS cleared_at FROM {home}.batch WHERE {then}"
+    came_with_batch = {
+        "item_version": seen("batch_id"),
+        "score": f"run_id IN (SELECT r.id FROM {home}.run r WHERE {seen('r.batch_id')})",
+    }
+    for table in MARKED:
+        if table != "document":
+            also = f" AND {came_with_batch[table]}" if table in came_with_batch else ""
+            yield table, f"SELECT * FROM {home}.{table} WHERE {there(table, 'id')}{also}"
+    for table, (column, parent) in _PARENTS.items():
+        yield table, f"SELECT * FROM {home}.{table} WHERE {there(parent, column)}"
+    later = {
+        kind: f"EXISTS (SELECT 1 FROM {home}.event e WHERE e.kind = '{kind}' AND e.thing_id = d.id AND NOT "
+        f"({there('event', 'e.id')}))"
+        for kind in (TITLED, DESCRIBED, ATTACHED)
+    }
+    since = {
+        "title": (TITLED, "''"),
+        "extra": (DESCRIBED, "'{}'"),
+        **dict.fromkeys(("sha256", "media_type", "n_pages", "page_sizes"), (ATTACHED, "NULL")),
+    }
+    columns = [
+        f"CASE WHEN {later[since[name][0]]} THEN {since[name][1]} ELSE d.{name} END AS {name}"
+        if name in since
+        else f"d.{name}"
+        for name in Table.metadata.tables["document"].columns.keys()  # noqa: SIM118 - not a dict
+    ]
+    known = f"{there('document', 'd.id')} AND {seen('d.batch_id')}"
+    yield "document", f"SELECT {', '.join(columns)} FROM {home}.document d WHERE {known}"
+    # An item that came again after its batch was withdrawn belongs to the later batch from then on.
+    batch = (
+        f"(SELECT v.batch_id FROM {home}.item_version v WHERE v.item_id = i.id AND v.batch_id IS NOT NULL AND "
+        f"{there('item_version', 'v.id')} AND {seen('v.batch_id')} ORDER BY v.number DESC LIMIT 1) AS batch_id"
+    )
+    columns = [
+        batch if name == "batch_id" else f"i.{name}"
+        for name in Table.metadata.tables["item"].columns.keys()  # noqa: SIM118
+    ]
+    yield "item", f"SELECT {', '.join(columns)} FROM {home}.item i"

@@ -1,0 +1,530 @@
+"""Imports: a preview, and all good rows or none, written in short transactions and published by the last one.
+
+Everything is read and checked before anything is written, while the checked rows wait in a file. They are then written
+in turn with everybody else (`db/items/unpublished.py`) under a batch that nobody sees; the last transaction publishes
+it.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+from sqlalchemy import delete
+from sqlmodel import Session, col
+
+from annotators.errors import AssayError
+from annotators.items.normal import FIELDS, Normal, canonical
+from annotators.items.parsed import ParsedItem, Reading, Rejected
+from db.engine import Database, dumps, insert_many
+from db.items.documents import ATTACHED, Bytes, store_all
+from db.items.import_documents import Supplied, complete, look_at_all
+from db.items.import_rows import (
+    NewVersion,
+    Origin,
+    RowWriter,
+    documents_of,
+    documents_there,
+    missing_scores,
+    sort_block,
+)
+from db.items.parts import normal_items
+from db.items.seen import Seen
+from db.items.unpublished import Turns, clear_broken_off, forget_bytes, only_import, rows_a_turn
+from db.models import Batch, Document, Item, UnpublishedBatch, now
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.query import database_time, pick
+
+BLOCK = 2_000
+"""Items that are in memory at a time."""
+
+MOST_REJECTED = 10_000
+"""Bad rows after which reading stops, unless bad rows are to be skipped."""
+
+_EXAMPLES = 5
+_DOCUMENTS_A_TURN = 100
+_DOCUMENT = (
+    "project_id", "key", "title", "sha256", "media_type", "n_pages", "page_sizes", "extra", "batch_id", "created_at",
+)  # fmt: skip
+_IN_MEMORY = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedRevision:
+    """An item of the source that is there with other content, and the fields that differ; it is not changed."""
+
+    file: str
+    line: int
+    external_id: str
+    changes: tuple[str, ...]
+
+
+@dataclass
+class ImportReport:
+    """What an import did, or (`preview`) would do.
+
+    A preview counts what the import counts. `batch` is None when nothing was written: for a preview, for a source that
+    adds nothing, and when rows were rejected. `documents` are new, whether they are supplied or only named by items;
+    `supplied` gain their bytes; `scores` are those added to items that were there. `revisions` are items that are there
+    with other content. `examples` are the first items as they would be stored, `metadata` counts the fields that are
+    kept in the items' metadata, `notes` says what else is worth reading.
+    """
+
+    format: str
+    preview: bool = False
+    batch: int | None = None
+    added: int = 0
+    unchanged: int = 0
+    documents: int = 0
+    supplied: int = 0
+    scores: int = 0
+    revisions: list[ProposedRevision] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    examples: list[Normal] = field(default_factory=list)
+    metadata: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """The `import` JSON."""
+        return {
+            "batch": self.batch,
+            "format": self.format,
+            "added": self.added,
+            "unchanged": self.unchanged,
+            "proposed_revisions": len(self.revisions),
+            "documents": self.documents,
+            "supplied": self.supplied,
+            "scores": self.scores,
+            "rejected": [one.to_json() for one in self.rejected],
+            "notes": self.notes,
+        }
+
+
+Written = Callable[[float], None]
+"""Called now and then with the share of the checked rows that are written, from 0 to 1."""
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def preview_import(db: Database, _actor: Actor, project_id: int, *, reading: Reading) -> ImportReport:
+    """What importing would do: how many items, what is kept where, every bad row. Nothing is written or locked."""
+    report = ImportReport(reading.format, preview=True)
+    supplied = look_at_all(reading.documents(), report.rejected, report.notes)
+    _check(db, project_id, reading, report, supplied, kept=None)
+    return report
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def import_items(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    reading: Reading,
+    data_folder: Path | None = None,
+    skip_bad: bool = False,
+    written: Written | None = None,
+) -> ImportReport:
+    """Add the documents and items of a source: all of it is seen from one moment on, or nothing ever.
+
+    An item that is there with the same content is left as it is; with other content it is listed as a proposed
+    revision and left as it is. With any bad row nothing is added, unless `skip_bad`. `data_folder` is the folder
+    of documents' bytes; it is needed when the source supplies some. Raises Conflict while another import into the
+    project is under way.
+    """
+    with staged(
+        db, actor, project_id, reading=reading, data_folder=data_folder, skip_bad=skip_bad, written=written
+    ) as ready:
+        if not ready.refused:
+            with db.write() as session:
+                ready.publish(session)
+    return ready.report
+
+
+@contextmanager
+def staged(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    reading: Reading,
+    data_folder: Path | None = None,
+    skip_bad: bool = False,
+    written: Written | None = None,
+) -> Iterator[Staged]:
+    """An import that is written but for its end and that nobody sees. The block publishes it; else it is taken back.
+
+    While the block lasts no other import into the project is under way.
+    """
+    report = ImportReport(reading.format)
+    supplied = look_at_all(reading.documents(), report.rejected, report.notes)
+    if data_folder is None and any(one.found for one in supplied):
+        raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
+    with only_import(db, project_id), _Kept(rows_a_turn(db)) as kept:
+        clear_broken_off(db, project_id, actor=actor, data_folder=data_folder)
+        documents = _check(db, project_id, reading, report, supplied, kept=kept, skip_bad=skip_bad)
+        if report.rejected and not skip_bad:
+            bad = ImportReport(reading.format, rejected=report.rejected, notes=report.notes)
+            yield Staged(bad, _Batch(actor, project_id, reading), _Documents(), kept, data_folder, refused=True)
+            return
+        ready = Staged(report, _Batch(actor, project_id, reading), documents, kept, data_folder)
+        try:
+            ready.write(db, written)
+            yield ready
+        except BaseException:
+            # What cannot be taken back now, on a full disk for one, the next import clears.
+            with suppress(Exception):
+                ready.take_back(db, actor, project_id)
+            raise
+
+
+@dataclass
+class _Documents:
+    """The documents of a source: those that the project lacks, those that gain something, and the others it has."""
+
+    new: list[Supplied] = field(default_factory=list)
+    gaining: list[Supplied] = field(default_factory=list)
+    others: list[Supplied] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> list[Bytes]:
+        """What there is to store; bytes that a disk has lost are put back."""
+        return [one.found for one in (*self.new, *self.gaining, *self.others) if one.found]
+
+
+class Staged:
+    """An import before its last transaction; see `staged`. `refused`: bad rows stand against it, nothing is written."""
+
+    def __init__(
+        self,
+        report: ImportReport,
+        batch: _Batch,
+        documents: _Documents,
+        kept: _Kept,
+        data_folder: Path | None,
+        *,
+        refused: bool = False,
+    ) -> None:
+        self.report = report
+        self.refused = refused
+        self._batch, self._documents, self._data_folder = batch, documents, data_folder
+        self._parts, self._n_parts = kept.parts(), kept.n
+        self._last: _Part | None = None
+        self._stored: list[str] = []
+
+    def write(self, db: Database, written: Written | None = None) -> None:
+        """Write documents, their bytes, and all items but the last part, which goes in when the batch is published."""
+        self._last = next(self._parts, None)
+        if self._documents.new or self._n_parts > 1:
+            with closing(Turns(db)) as turns:
+                with turns.turn() as session:
+                    self._batch.begin(session, hidden=True)
+                for block in _blocks(self._documents.new, _DOCUMENTS_A_TURN):
+                    with turns.turn() as session:
+                        self._batch.add_documents(session, block)
+                number, following = 0, next(self._parts, None)
+                while following is not None:
+                    with turns.turn() as session:
+                        turn = _Part()
+                        for _ in range(turns.parts):
+                            if self._last is None or following is None:
+                                break
+                            turn.join(self._last)
+                            self._last, following = following, next(self._parts, None)
+                            number += 1
+                        self._batch.write(session, turn)
+                    if written is not None:
+                        written(number / self._n_parts)
+        # After their rows: bytes that a row stands for are not taken away by another import that is taken back.
+        self._store(self._documents.bytes)
+
+    def publish(self, session: Session) -> None:
+        """Write what is left, log the import, and let everybody see it; in the caller's writing transaction."""
+        if not (self._batch.id or self._last or self._documents.gaining):
+            return
+        if self._batch.id is None:
+            self._batch.begin(session, hidden=False)
+        if self._last is not None:
+            self._batch.write(session, self._last)
+        for block in _blocks(self._documents.gaining, BLOCK):
+            self._batch.complete(session, block)
+        self._store([one.found for one in self._documents.gaining if one.found])
+        self.report.batch = self._batch.publish(session, self.report)
+
+    def take_back(self, db: Database, actor: Actor, project_id: int) -> None:
+        """Remove what was written."""
+        clear_broken_off(db, project_id, actor=actor, data_folder=self._data_folder)
+        if self._data_folder is not None and self._stored:
+            with db.write() as session:
+                forget_bytes(session, self._data_folder, self._stored)
+
+    def _store(self, found: Sequence[Bytes]) -> None:
+        if found:
+            assert self._data_folder is not None
+            for path in store_all(self._data_folder, found):
+                self._stored.append(path.name)
+
+
+# Checking -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _To:
+    """Where a stream of items goes: compared with what it has had, and counted (and, for an import, kept)."""
+
+    seen: Seen
+    counted: _Counted
+    skip_bad: bool
+
+
+def _check(
+    db: Database,
+    project_id: int,
+    reading: Reading,
+    report: ImportReport,
+    supplied: Sequence[Supplied],
+    *,
+    kept: _Kept | None,
+    skip_bad: bool = False,
+) -> _Documents:
+    """Read everything, compare it with itself and with the project, and count it; what is to be written is kept."""
+    with closing(Seen()) as seen, db.read() as session:
+        documents = _documents(session, project_id, supplied, report)
+        counted = _Counted(session, project_id, {one.parsed.key for one in supplied}, kept)
+        _items(session, project_id, reading, report, _To(seen, counted, skip_bad))
+        report.documents += counted.documents_added
+    return documents
+
+
+def _documents(session: Session, project_id: int, supplied: Sequence[Supplied], report: ImportReport) -> _Documents:
+    """Compare the source's documents with the project's."""
+    found = _Documents()
+    for block in _blocks(supplied):
+        there = _documents_by_key(session, project_id, block)
+        for one in block:
+            document = there.get(one.parsed.key)
+            if document is None:
+                report.documents += 1
+                report.supplied += one.found is not None
+                found.new.append(one)
+                continue
+            try:
+                gained = complete(document, one)
+            except AssayError as error:
+                report.rejected.append(Rejected(one.parsed.file, one.parsed.line, str(error)))
+            else:
+                report.supplied += ATTACHED in gained
+                (found.gaining if gained else found.others).append(one)
+        session.expunge_all()
+    return found
+
+
+def _documents_by_key(session: Session, project_id: int, block: Sequence[Supplied]) -> dict[str, Document]:
+    keys = [one.parsed.key for one in block]
+    query = pick(Document).where(col(Document.project_id) == project_id, col(Document.key).in_(keys))
+    return {document.key: document for document in session.execute(query).scalars()}
+
+
+def _items(
+    session: Session,
+    project_id: int,
+    reading: Reading,
+    report: ImportReport,
+    to: _To,
+) -> None:
+    """Sort the stream block by block into the report and, while nothing stands against it, count and keep it."""
+    has_items = session.execute(pick(Item.id).where(col(Item.project_id) == project_id).limit(1)).first() is not None
+    for block in _blocks(reading.items()):
+        parsed = [one for one in block if isinstance(one, ParsedItem)]
+        report.rejected += [one for one in block if isinstance(one, Rejected)]
+        result = sort_block(session, project_id, to.seen, parsed, has_items=has_items)
+        report.rejected += result.rejected
+        report.revisions += _compared(session, result.revisions)
+        report.added += len(result.new)
+        report.unchanged += len(result.unchanged) + result.repeated
+        for one, _ in result.new:
+            if "metadata" in one.item:
+                report.metadata.update(one.item["metadata"].keys())
+            if len(report.examples) < _EXAMPLES:
+                report.examples.append(one.item)
+        if len(report.rejected) > MOST_REJECTED and not to.skip_bad:
+            last = report.rejected[MOST_REJECTED]
+            reason = f"more than {MOST_REJECTED:,} bad rows: reading stopped here. Is this the right format?"
+            report.rejected[MOST_REJECTED:] = [Rejected(last.file, last.line, reason)]
+            return
+        if report.preview or to.skip_bad or not report.rejected:
+            report.scores += to.counted.add([new for _, new in result.new], result.unchanged)
+    report.notes += reading.notes()
+
+
+def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[ProposedRevision]:
+    there = normal_items(session, [version_id for _, version_id in pairs])
+    for parsed, version_id in pairs:
+        old, new = there[version_id], parsed.item
+        fields = [name for name in FIELDS if name != "scores" and _json(old.get(name)) != _json(new.get(name))]
+        yield ProposedRevision(parsed.file, parsed.line, new["id"], tuple(fields))
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value)
+
+
+def _blocks(stream: Iterable[Any], n: int | None = None) -> Iterator[list[Any]]:
+    iterator = iter(stream)
+    while block := list(islice(iterator, n or BLOCK)):
+        yield block
+
+
+class _Counted:
+    """What would be written, counted; for an import it is kept as well."""
+
+    def __init__(self, session: Session, project_id: int, described: set[str], kept: _Kept | None) -> None:
+        self._session, self._project_id, self._known, self._kept = session, project_id, described, kept
+        self.documents_added = 0
+
+    def add(self, new: list[NewVersion], unchanged: list[tuple[ParsedItem, int]]) -> int:
+        """Count the documents that a block names first; how many scores items that are there would gain."""
+        unknown = documents_of(one.item for one in new) - self._known
+        self.documents_added += len(unknown) - documents_there(self._session, self._project_id, unknown)
+        self._known |= unknown
+        missing = missing_scores(self._session, unchanged)
+        if self._kept is not None:
+            self._kept.add(new, missing)
+        return sum(len(scores) for _, scores in missing)
+
+
+@dataclass
+class _Part:
+    """What is written in one turn: new versions of items, and scores of versions that are there."""
+
+    new: list[NewVersion] = field(default_factory=list)
+    scores: list[tuple[int, list[Normal]]] = field(default_factory=list)
+    rows: int = 0
+
+    def join(self, other: _Part) -> None:
+        """Take in what stands in another one: few long statements are quicker than many short ones."""
+        self.new += other.new
+        self.scores += other.scores
+        self.rows += other.rows
+
+
+class _Kept:
+    """Checked items on their way into the database, in parts of some rows; a file when they are many."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by __exit__
+        self._part = _Part()
+        self.n = 0
+
+    def add(self, new: list[NewVersion], scores: list[tuple[int, list[Normal]]]) -> None:
+        """Keep these."""
+        for one in new:
+            self._part.new.append(one)
+            self._part.rows += one.rows
+            self._full()
+        for found in scores:
+            self._part.scores.append(found)
+            self._part.rows += len(found[1])
+            self._full()
+
+    def _full(self, least: int | None = None) -> None:
+        if self._part.rows >= (least or self._rows):
+            pickle.dump((list(map(tuple, self._part.new)), self._part.scores), self._file, pickle.HIGHEST_PROTOCOL)
+            self._part = _Part()
+            self.n += 1
+
+    def parts(self) -> Iterator[_Part]:
+        """What was kept, once; nothing can be added from then on."""
+        self._full(1)
+        self._file.seek(0)
+        return (self._read() for _ in range(self.n))
+
+    def _read(self) -> _Part:
+        new, scores = pickle.load(self._file)  # noqa: S301 - written by this very object
+        return _Part([NewVersion(*one) for one in new], scores)
+
+    def __enter__(self) -> _Kept:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._file.close()
+
+
+class _Batch:
+    """The batch of one import; its row is made when the first thing is written."""
+
+    def __init__(self, actor: Actor, project_id: int, reading: Reading) -> None:
+        self._actor, self._project_id, self._reading = actor, project_id, reading
+        self._at: datetime = now()
+        self._writer: RowWriter | None = None
+        self.id: int | None = None
+
+    def begin(self, session: Session, *, hidden: bool) -> None:
+        """Make the batch's row; `hidden` until it is published."""
+        batch = Batch(
+            project_id=self._project_id,
+            format=self._reading.format,
+            source=self._reading.source,
+            person_id=self._actor.person_id,
+            created_at=self._at,
+        )
+        session.add(batch)
+        session.flush()
+        assert batch.id is not None
+        if hidden:
+            session.add(UnpublishedBatch(batch_id=batch.id))
+        self.id = batch.id
+        self._writer = RowWriter(Origin(self._project_id, batch.id, self._actor.person_id, self._at))
+
+    def add_documents(self, session: Session, block: Sequence[Supplied]) -> None:
+        """Add documents that the project does not have."""
+        at = database_time(session, self._at)
+        rows = []
+        for one in block:
+            found = one.found
+            looked = (found.sha256, found.media_type, found.n_pages, dumps(found.sizes)) if found else (None,) * 4
+            extra = dumps(canonical(one.parsed.metadata))
+            rows.append((self._project_id, one.parsed.key, one.parsed.title, *looked, extra, self.id, at))
+        insert_many(session.connection(), "document", _DOCUMENT, rows)
+
+    def complete(self, session: Session, block: Sequence[Supplied]) -> None:
+        """Give documents that are there what they lack, and log it; Conflict when they have got other bytes since."""
+        there = _documents_by_key(session, self._project_id, block)
+        for one in block:
+            document = there[one.parsed.key]
+            for kind in complete(document, one):
+                details = {"key": document.key, "batch": self.id}
+                record(
+                    session, self._actor, kind, "document", document.id, project_id=self._project_id, details=details
+                )
+
+    def write(self, session: Session, part: _Part) -> None:
+        """Write some of the items, and of the scores of items that were there."""
+        assert self._writer is not None
+        self._writer.write(session, part.new)
+        self._writer.add_scores(session, part.scores)
+
+    def publish(self, session: Session, report: ImportReport) -> int:
+        """Log the import and let everybody see it; the batch's id."""
+        assert self.id is not None
+        details = {
+            "format": report.format,
+            "source": self._reading.source,
+            "added": report.added,
+            "unchanged": report.unchanged,
+            "proposed_revisions": len(report.revisions),
+            "rejected": len(report.rejected),
+            "documents": report.documents,
+        }
+        record(session, self._actor, "items imported", "batch", self.id, project_id=self._project_id, details=details)
+        session.execute(delete(UnpublishedBatch).where(col(UnpublishedBatch.batch_id) == self.id))
+        return self.id

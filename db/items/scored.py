@@ -1,0 +1,130 @@
+"""Current items as scorers see them, read in blocks by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlmodel import Session, col
+
+from annotators.items.records import verdict_view
+from annotators.scorers.base import ClaimView, EvidenceView, ImageView, ItemView, Part
+from db.items.current import item_is_current, version_is_latest
+from db.items.parts import DocumentPart, ItemParts, item_parts
+from db.models import Item, ItemVersion, Run, Score
+from db.query import pick
+
+
+def without_score(runs: Sequence[int]) -> ColumnElement[bool]:
+    """The condition on `ItemVersion` that none of these runs has scored it."""
+    there = select(col(Score.id)).where(
+        col(Score.item_version_id) == col(ItemVersion.id), col(Score.run_id).in_(list(runs))
+    )
+    return ~there.exists()
+
+
+def runs_of(session: Session, project_id: int, name: str, version: str, parameters_hash: str) -> list[int]:
+    """The ids of the runs that gave the same scores: same scorer, version and parameters."""
+    query = select(col(Run.id)).where(
+        col(Run.project_id) == project_id,
+        col(Run.kind) == "scorer",
+        col(Run.name) == name,
+        col(Run.version) == version,
+        col(Run.parameters_hash) == parameters_hash,
+    )
+    return list(session.execute(query).scalars())
+
+
+def _current(query: Select[Any], project_id: int) -> Select[Any]:
+    # The sum keeps the planner from starting at the project's items and sorting them all for every block.
+    return (
+        query.select_from(ItemVersion)
+        .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        .where(col(Item.project_id) + 0 == project_id, item_is_current(), version_is_latest())
+    )
+
+
+def current_in_order(session: Session, query: Select[Any], project_id: int, *, after: int, limit: int) -> list[Any]:
+    """The next rows of a query for columns of current items, its first column the id of the version, by that id.
+
+    Read a window of ids at a time: PostgreSQL would otherwise put the whole project in order for every block. A window
+    in which little is wanted (other projects, items that are scored) is followed by a larger one.
+    """
+    found: list[Any] = []
+    width = limit
+    while len(found) < limit:
+        ids = select(col(ItemVersion.id)).where(col(ItemVersion.id) > after).order_by(col(ItemVersion.id)).limit(width)
+        upper = session.execute(select(func.max(ids.subquery().c.id))).scalar_one()
+        if upper is None:
+            break
+        within = _current(query, project_id).where(col(ItemVersion.id) > after, col(ItemVersion.id) <= upper)
+        rows = session.execute(within.order_by(col(ItemVersion.id)).limit(limit - len(found))).all()
+        found += rows
+        if len(rows) * 2 < width:
+            width = min(2 * width, _WIDEST)
+        after = upper
+    return found
+
+
+_WIDEST = 50_000
+
+
+def count_items(session: Session, project_id: int, *, at_most: int | None = None) -> int:
+    """How many current items the project has; with `at_most` no more than so many are counted."""
+    if at_most is None:
+        return int(session.execute(_current(select(func.count()), project_id)).scalar_one())
+    return len(session.execute(_current(pick(ItemVersion.id), project_id).limit(at_most)).all())
+
+
+def count_unscored(session: Session, project_id: int, runs: Sequence[int]) -> int:
+    """How many current items none of these runs has scored."""
+    query = _current(select(func.count()), project_id)
+    if runs:
+        query = query.where(without_score(runs))
+    return int(session.execute(query).scalar_one())
+
+
+def read_unscored(
+    session: Session, project_id: int, runs: Sequence[int], *, after: int, limit: int, needs: frozenset[Part]
+) -> list[ItemView]:
+    """The next current items (by the id of their version, from the one after `after`) that no such run has scored."""
+    v = ItemVersion
+    columns = pick(v.id, v.question, v.answer, v.references, v.hops, Item.system, v.category, v.language)
+    query = columns.where(without_score(runs)) if runs else columns
+    views = [ItemView(*row) for row in current_in_order(session, query, project_id, after=after, limit=limit)]
+    if not needs:
+        return views
+    parts = item_parts(session, [view.version_id for view in views])
+    return [replace(view, **_parts(parts[view.version_id], needs)) for view in views]
+
+
+def _parts(parts: ItemParts, needs: frozenset[Part]) -> dict[str, Any]:
+    """The parts that are needed, by their field of `ItemView`."""
+    read: dict[Part, Callable[[], Any]] = {
+        Part.EVIDENCE: lambda: tuple(
+            EvidenceView(e.key, e.kind, e.role, _key(e.document), tuple(e.pages), e.text, e.used, e.hop, e.rank)
+            for e in parts.evidence
+        ),
+        Part.CLAIMS: lambda: tuple(ClaimView(c.key, c.text, c.of) for c in parts.claims),
+        Part.VERDICTS: lambda: tuple(verdict_view(one) for one in parts.metadata.get("verdicts", ())),
+        Part.IMAGES: lambda: tuple(
+            ImageView(
+                m.key,
+                _key(m.document),
+                m.page,
+                m.caption,
+                m.metadata.get("of") or "answer",
+                tuple(m.box) if m.box else None,
+            )
+            for m in parts.images
+        ),
+        Part.DOCUMENTS: lambda: tuple(document.key for document in parts.documents),
+        Part.METADATA: lambda: parts.metadata,
+    }
+    return {part.value: read[part]() for part in needs}
+
+
+def _key(document: DocumentPart | None) -> str | None:
+    return document.key if document else None

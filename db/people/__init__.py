@@ -1,0 +1,1 @@
+"""Accounts, roles, sign-in, preferences, and what annotators are called."""

@@ -1,0 +1,1 @@
+"""Scores: computed, summed up, and the training sets of classifiers."""

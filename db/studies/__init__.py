@@ -1,0 +1,1 @@
+"""Studies: their design, how far they are, what was labelled, settled, adjudicated and remarked."""

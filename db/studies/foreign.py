@@ -1,0 +1,121 @@
+"""Studies of labels that were made elsewhere: nobody is asked anything in them, so they have no slots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from sqlmodel import Session, select
+
+from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.items.parsed import ForeignLabel, Reading, Rejected
+from annotators.protocols import Protocol
+from db.engine import Database
+from db.items.imports import staged
+from db.models import Study
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.studies.design import StudyDesign, _insert_study, candidates
+from db.studies.labels import (
+    LabelImport,
+    LabelPlan,
+    add_labels,
+    checked_labels,
+    items_of_study,
+    planned,
+    rejections,
+)
+
+
+@dataclass(frozen=True)
+class ForeignStudyMade:
+    """A new study of labels that were made elsewhere: its id, how many items the project gained, and the labels."""
+
+    study_id: int
+    items_added: int
+    labels: LabelImport
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def import_study_of_labels(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    name: str,
+    protocol: Protocol,
+    overlap: int,
+    items: Reading,
+    rows: Sequence[ForeignLabel],
+    add_missing: bool = False,
+) -> ForeignStudyMade:
+    """Make a study without slots from the items of these rows and import the rows into it: all of it, or nothing.
+
+    With `add_missing` those of `items` that the project lacks are added first. `overlap` is how many annotations each
+    item will have at least: an item is settled when it has them. Whoever the labels are by becomes an annotator of the
+    study. Raises Conflict for a name that is taken, NotFound for items that the project lacks, InvalidInput naming file
+    and line for an item that is none, and what `import_labels` raises for a label.
+    """
+    named = list(dict.fromkeys(row.item for row in rows))
+    numbers = {item: number for number, item in enumerate(named)}
+    checked = checked_labels(protocol, rows=rows, items=numbers, source=items.source)
+    with ExitStack() as stack:
+        bare = stack.enter_context(staged(db, actor, project_id, reading=items)) if add_missing else None
+        if bare and bare.refused:
+            raise InvalidInput(rejections(bare.report.rejected))
+        with db.write() as session:
+            if bare:
+                bare.publish(session)
+            study = _add_study(session, actor, project_id, name=name, protocol=protocol, items=named, overlap=overlap)
+            assert study.id is not None
+            ids = {numbers[item]: study_item for item, study_item in items_of_study(session, study.id).items()}
+            labels = add_labels(session, actor, study, checked=checked.renumbered(ids), source=items.source)
+            return ForeignStudyMade(study.id, bare.report.added if bare else 0, labels)
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def plan_study_of_labels(
+    db: Database,
+    _actor: Actor,
+    project_id: int,
+    *,
+    protocol: Protocol,
+    items: Reading,
+    rows: Sequence[ForeignLabel],
+) -> LabelPlan:
+    """What `import_study_of_labels` would store, and everything that stands against it. Nothing is written."""
+    with db.read() as session:
+        there = {one.external_id for one in candidates(session, project_id)}
+        numbers = {item: place for place, item in enumerate(dict.fromkeys(row.item for row in rows))}
+        plan = planned(session, None, protocol, numbers, rows=rows, there=there, source=items.source)
+    unfit = (one for one in items.items() if isinstance(one, Rejected))
+    return replace(plan, problems=[*plan.problems, *unfit])
+
+
+def _add_study(
+    session: Session,
+    actor: Actor,
+    project_id: int,
+    *,
+    name: str,
+    protocol: Protocol,
+    items: Sequence[str],
+    overlap: int,
+) -> Study:
+    """Freeze the protocol and these items (external ids) into a study."""
+    if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
+        raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
+    pool = {one.external_id: one for one in candidates(session, project_id)}
+    missing = [item for item in items if item not in pool]
+    if missing:
+        raise NotFound(
+            f"The project has no item {missing[0]!r} ({len(missing):,} of {len(items):,} are not there). Import them "
+            "first, leave their labels out, or ask for bare items."
+        )
+    design = StudyDesign(name=name, annotators=(), overlap=0, order="given", settings={"foreign": True})
+    ordered = [pool[item] for item in items]
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)
+    study.overlap = overlap
+    details = {"name": study.name, "protocol": protocol.name, "items": len(ordered), "overlap": overlap}
+    record(session, actor, "study created", "study", study.id, project_id=project_id, details=details)
+    return study

@@ -1,0 +1,360 @@
+"""Labels that were made elsewhere: stored as annotations of kind `imported`, all or none."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, lru_cache
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.items.parsed import ForeignLabel, Rejected
+from annotators.items.targets import TargetKind, target_kind
+from annotators.protocols import Protocol
+from db.engine import Database, dumps, insert_many
+from db.items.current import withdrawn_batches
+from db.models import (
+    Account,
+    Annotation,
+    AnnotationKind,
+    AssignmentState,
+    Batch,
+    Item,
+    ItemVersion,
+    Person,
+    Study,
+    StudyItem,
+    StudyMember,
+    now,
+)
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.query import fresh_ids, is_sqlite
+from db.studies.design import protocol_of
+from db.studies.settlements import update_settlements
+from db.studies.tallies import Tallies
+
+_SHOWN = 20
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True)
+class LabelImport:
+    """What an import of labels added."""
+
+    batch: int
+    labels: int
+    annotations: int
+    annotators: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay labels import --json` prints it."""
+        return {
+            "batch": self.batch,
+            "labels": self.labels,
+            "annotations": self.annotations,
+            "annotators": self.annotators,
+        }
+
+
+@dataclass(frozen=True)
+class LabelPlan:
+    """What an import of labels would store, counted as `LabelImport` counts it; nothing while there are `problems`.
+
+    `matched` and `unmatched` are the external ids that the rows name, in their order; `new_people` those annotators who
+    would become people without a login.
+    """
+
+    labels: int
+    annotations: int
+    annotators: list[str]
+    new_people: list[str]
+    matched: list[str]
+    unmatched: list[str]
+    problems: list[Rejected]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay labels import --dry-run --json` prints it."""
+        return {
+            "batch": None,
+            "labels": self.labels,
+            "annotations": self.annotations,
+            "annotators": self.annotators,
+            "new_people": self.new_people,
+            "items_matched": len(self.matched),
+            "items_unmatched": self.unmatched,
+            "problems": [one.to_json() for one in self.problems],
+        }
+
+
+@operation(On.STUDY, RESEARCHERS)
+def plan_labels(db: Database, _actor: Actor, study_id: int, *, rows: Sequence[ForeignLabel], source: str) -> LabelPlan:
+    """What `import_labels` would do with these rows, and everything that stands against it. Nothing is written."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        items = items_of_study(session, study_id)
+        return planned(session, study_id, protocol_of(study), items, rows=rows, there=items.keys(), source=source)
+
+
+def planned(
+    session: Session,
+    study_id: int | None,
+    protocol: Protocol,
+    items: Mapping[str, int],
+    *,
+    rows: Sequence[ForeignLabel],
+    there: Container[str],
+    source: str,
+) -> LabelPlan:
+    """The plan for rows about these items (external id → id), of which those in `there` are not new; reads only."""
+    named = list(dict.fromkeys(row.item for row in rows))
+    grouped, problems = _grouped([row for row in rows if row.item in items], protocol, items, source)
+    annotators = sorted({annotator for _, annotator in grouped})
+    known = dict(session.execute(_accounts(annotators)).all())
+    if study_id is not None:
+        pairs = {(item, known[annotator]) for item, annotator in grouped if annotator in known}
+        problems += [Rejected(source, 1, reason) for reason in _repeats(session, study_id, pairs)]
+    return LabelPlan(
+        sum(map(len, grouped.values())),
+        len(grouped),
+        annotators,
+        [one for one in annotators if one not in known],
+        [one for one in named if one in there],
+        [one for one in named if one not in there],
+        problems,
+    )
+
+
+@operation(On.STUDY, RESEARCHERS)
+def import_labels(
+    db: Database, actor: Actor, study_id: int, *, rows: Sequence[ForeignLabel], source: str
+) -> LabelImport:
+    """Store judgements that were made elsewhere as annotations of kind `imported`, all or none.
+
+    Annotators that have no account become persons without a login. Raises InvalidInput naming file and line of every
+    item that is not in the study, criterion, target or value that the protocol does not have, and repeated cell.
+    """
+    with db.read() as session:  # a study's items and protocol are frozen: what is checked now holds when it is written
+        protocol, items = protocol_of(session.get_one(Study, study_id)), items_of_study(session, study_id)
+    checked = checked_labels(protocol, rows=rows, items=items, source=source)
+    with db.write() as session:
+        return add_labels(session, actor, session.get_one(Study, study_id), checked=checked, source=source)
+
+
+@dataclass(frozen=True)
+class CheckedLabels:
+    """Labels that fit a protocol, by (item's number, annotator), and how many there are."""
+
+    grouped: _Grouped
+    n: int
+
+    def renumbered(self, numbers: Mapping[int, int]) -> CheckedLabels:
+        """With other numbers for the items."""
+        return CheckedLabels({(numbers[item], name): cells for (item, name), cells in self.grouped.items()}, self.n)
+
+
+def checked_labels(
+    protocol: Protocol, *, rows: Sequence[ForeignLabel], items: Mapping[str, int], source: str
+) -> CheckedLabels:
+    """The rows, each checked, about these items (external id → a number of theirs); InvalidInput as `import_labels`."""
+    if not rows:
+        raise InvalidInput(f"{source} has no labels. Give a table with the columns item, annotator, criterion, value.")
+    grouped, problems = _grouped(rows, protocol, items, source)
+    if problems:
+        raise InvalidInput(rejections(problems))
+    return CheckedLabels(grouped, len(rows))
+
+
+def add_labels(session: Session, actor: Actor, study: Study, *, checked: CheckedLabels, source: str) -> LabelImport:
+    """Store labels that are checked, by the ids of study items, in the caller's transaction."""
+    assert study.id is not None
+    protocol, grouped = protocol_of(study), checked.grouped
+    people = _people(session, {annotator for _, annotator in grouped})
+    repeats = _repeats(session, study.id, {(item, people[annotator]) for item, annotator in grouped})
+    if repeats:
+        raise InvalidInput(f"{source}: {repeats[0]}")
+    batch = Batch(project_id=study.project_id, format="labels", source=source, person_id=actor.person_id)
+    session.add(batch)
+    session.flush()
+    assert batch.id is not None
+    _insert(session, study, batch.id, grouped, people)
+    update_settlements(session.connection(), study, protocol, sorted({study_item for study_item, _ in grouped}))
+    details = {"source": source, "labels": checked.n}
+    record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
+    return LabelImport(batch.id, checked.n, len(grouped), sorted(people))
+
+
+_Cell = tuple[str, str, str, str | None, datetime | None]
+"""Criterion, target, value as JSON, comment and time."""
+_Grouped = dict[tuple[int, str], list[_Cell]]
+
+
+def items_of_study(session: Session, study_id: int) -> dict[str, int]:
+    """External id → study item."""
+    return dict(
+        session.execute(
+            select(Item.external_id, StudyItem.id)
+            .select_from(StudyItem)
+            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+            .join(Item, col(Item.id) == ItemVersion.item_id)
+            .where(StudyItem.study_id == study_id)
+        ).all()
+    )
+
+
+def _grouped(
+    rows: Sequence[ForeignLabel], protocol: Protocol, items: Mapping[str, int], source: str
+) -> tuple[_Grouped, list[Rejected]]:
+    """(study item, annotator) → cells, every row checked against the protocol; and the rows that do not fit."""
+    seen: dict[tuple[str, str, str, str], int] = {}
+    grouped: _Grouped = defaultdict(list)
+    problems: list[Rejected] = []
+    criteria = {criterion.name: criterion for criterion in protocol.criteria}
+
+    @lru_cache(_REMEMBERED)  # few rows differ in more than their item and annotator
+    def fitting(name: str, target: str, value: str) -> str:
+        """The value as JSON, when there is such a criterion, it has such a value and is about such a target."""
+        if name not in criteria:
+            raise InvalidInput(f"{name!r} is no criterion of the protocol. Known: {', '.join(criteria)}.")
+        criterion = criteria[name]
+        kind, parsed = target_kind(target), criterion.parse(value)
+        if kind != criterion.target:
+            raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {name!r} is about.")
+        return dumps(parsed)
+
+    for line, item, annotator, criterion, given, value, time, comment in rows:
+        target = given or "item"
+        try:
+            if item not in items:
+                raise InvalidInput(f"item {item!r} is not in the study. Import it, or leave the row out.")
+            fits = fitting(criterion, target, value)
+            first = seen.setdefault((item, annotator, criterion, target), line)
+            if first != line:
+                raise InvalidInput(
+                    f"{annotator!r} labels {criterion!r} of {item!r} ({target}) again; the first time is line {first}. "
+                    "Keep one of the two."
+                )
+        except AssayError as error:
+            problems.append(Rejected(source, line, str(error)))
+            continue
+        grouped[items[item], annotator].append((criterion, target, fits, comment, time))
+    return grouped, problems
+
+
+def rejections(problems: Sequence[Rejected]) -> str:
+    """Bad rows as the words of an error: a line each, the first 20."""
+    lines = [f"{one.file}, line {one.line}: {one.reason}" for one in problems[:_SHOWN]]
+    return "\n".join([*lines, *([f"… and {len(problems) - _SHOWN:,} more"] if len(problems) > _SHOWN else [])])
+
+
+def _accounts(names: Iterable[str]) -> Any:
+    """A query for the accounts with these names: (name, person id)."""
+    return select(Account.name, Account.person_id).where(col(Account.name).in_(list(names)))
+
+
+def _people(session: Session, names: Iterable[str]) -> dict[str, int]:
+    """Annotator name → person id; a person without a login is made for a name that is not known."""
+    wanted = sorted(set(names))
+    known: dict[str, int] = dict(session.execute(_accounts(wanted)).all())
+    for name in wanted:
+        if name not in known:
+            person = Person()
+            session.add(person)
+            session.flush()
+            assert person.id is not None
+            session.add(Account(person_id=person.id, name=name))
+            known[name] = person.id
+    return known
+
+
+def _repeats(session: Session, study_id: int, pairs: set[tuple[int, int]]) -> list[str]:
+    """Why labels for these study items by these persons may not come again, a line for each person."""
+    standing = col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches())
+    there = session.execute(
+        select(Annotation.study_item_id, Annotation.person_id, Account.name)
+        .select_from(Annotation)
+        .join(Account, col(Account.person_id) == Annotation.person_id, isouter=True)
+        .where(Annotation.study_id == study_id, standing)
+    )
+    counts: dict[str, int] = defaultdict(int)
+    for study_item_id, person_id, name in there:
+        counts[name] += (study_item_id, person_id) in pairs
+    return [
+        f"the study has labels by {name!r} for {n:,} of these items already. Import into a new study, or leave these "
+        "rows out."
+        for name, n in counts.items()
+        if n
+    ]
+
+
+def _insert(session: Session, study: Study, batch_id: int, grouped: _Grouped, people: dict[str, int]) -> None:
+    assert study.id is not None
+    connection, study_id, steps = session.connection(), study.id, len(study.protocol["steps"])
+    n, sqlite, moment = len(grouped), is_sqlite(session), now()
+    assignment_ids, submission_ids = fresh_ids(session, "assignment", n), fresh_ids(session, "submission", n)
+    assignments, submissions, annotations, labels = [], [], [], []
+    submitted, imported = AssignmentState.SUBMITTED.value, AnnotationKind.IMPORTED.value
+
+    @cache  # people judge many items in the same second
+    def stored(at: datetime) -> Any:
+        return at.replace(tzinfo=None).isoformat(sep=" ") if sqlite else at
+
+    for number, ((study_item_id, annotator), assignment_id, submission_id) in enumerate(
+        zip(sorted(grouped), assignment_ids, submission_ids, strict=True)
+    ):
+        cells, person_id = grouped[study_item_id, annotator], people[annotator]
+        when = stored(max((cell[4] for cell in cells if cell[4]), default=moment))
+        assignments.append(
+            (assignment_id, study_id, study_item_id, person_id, "imported", submitted, 0, 1, steps, when)
+        )
+        submissions.append(
+            (submission_id, f"import-{batch_id}-{number}", assignment_id, 1, steps - 1, person_id, "[]", when)
+        )
+        annotations.append((study_id, study_item_id, assignment_id, 1, person_id, imported, batch_id, when))
+        labels += [
+            (submission_id, assignment_id, 1, criterion, target, value, False, comment)
+            for criterion, target, value, comment, _ in cells
+        ]
+    insert_many(
+        connection,
+        "assignment",
+        ["id", "study_id", "study_item_id", "person_id", "kind", "state", "queue", "sitting", "steps_done", "ended_at"],
+        assignments,
+    )
+    columns = ["id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "created_at"]
+    insert_many(connection, "submission", columns, submissions)
+    columns = ["study_id", "study_item_id", "assignment_id", "sitting", "person_id", "kind", "batch_id", "created_at"]
+    insert_many(connection, "annotation", columns, annotations)
+    columns = ["submission_id", "assignment_id", "sitting", "criterion", "target", "value", "cannot_judge", "comment"]
+    insert_many(connection, "label", columns, labels)
+    counts = Tallies(study_id)
+    for annotator, n_items in Counter(annotator for _, annotator in grouped).items():
+        counts.move(None, AssignmentState.SUBMITTED, people[annotator], n=n_items)
+    for person_id in people.values():
+        if session.get(StudyMember, (study.id, person_id)) is None and study.settings.get("foreign"):
+            session.add(StudyMember(study_id=study_id, person_id=person_id))
+    session.flush()
+    counts.write(session.connection())
+
+
+def targets_in(rows: Iterable[ForeignLabel], source: str) -> dict[str, TargetKind]:
+    """Criterion → the kind of its targets in a table; one criterion with two kinds is an error naming the line."""
+    found: dict[str, TargetKind] = {}
+    seen: set[tuple[str, str]] = set()
+    for row in rows:
+        if (row.criterion, row.target) in seen:
+            continue
+        seen.add((row.criterion, row.target))
+        try:
+            kind = target_kind(row.target or "item")
+        except AssayError as error:
+            raise InvalidInput(f"{source}, line {row.line}: {error}") from None
+        if found.setdefault(row.criterion, kind) != kind:
+            raise InvalidInput(
+                f"{source}, line {row.line}: criterion {row.criterion!r} is about a {kind} here and a "
+                f"{found[row.criterion]} before. A criterion has one kind of target."
+            )
+    return found

@@ -1,0 +1,389 @@
+"""The labels of a study as statistics take them: columns of numbers for a million of them, and the items behind."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+from sqlalchemy import ColumnElement, Select, String, cast, func, type_coerce
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col
+
+from annotators.criteria.kinds import Criterion
+from annotators.protocols import Protocol
+from db.engine import Database
+from db.items.current import withdrawn_batches
+from db.models import (
+    Account,
+    AdjudicatedLabel,
+    Adjudication,
+    Annotation,
+    AnnotationKind,
+    Batch,
+    Event,
+    GivenLabel,
+    Item,
+    ItemVersion,
+    Run,
+    Score,
+    Study,
+    StudyItem,
+    StudyMember,
+    UnpublishedBatch,
+    Withdrawal,
+)
+from db.people.pseudonyms import pseudonyms, real_names, sees_names
+from db.permissions import READERS, Actor, On, operation
+from db.query import is_sqlite, pick
+from db.studies.design import protocol_of
+from db.studies.settlements import COUNTING
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyItems:
+    """The items of a study in columns, one entry each, in the order of `study_item`, the id of the study's item."""
+
+    study_item: IntArray
+    item: IntArray
+    external_id: list[str]
+    question: IntArray
+    category: list[str | None]
+    system: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """The annotations that count in columns: place of the item in `StudyItems`, person, time, seconds spent.
+
+    `time` is in seconds since 1970; `seconds` is NaN where nobody measured them.
+    """
+
+    item: IntArray
+    person: IntArray
+    time: FloatArray
+    seconds: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class CriterionRatings:
+    """All counting labels of one criterion, one entry a label, sorted by unit, then person.
+
+    `unit`, `rater`, `value`, `annotation` are places: of a unit, in `people` (person ids), in `distinct` (the values
+    that occur), in `Annotations`. Of each unit `item` has the place of its item in `StudyItems`, `target` that of its
+    target in `targets`. `cannot_judge` counts what was left out.
+    """
+
+    criterion: Criterion
+    items: StudyItems
+    item: IntArray
+    target: IntArray
+    targets: list[str]
+    people: list[int]
+    distinct: list[Any]
+    unit: IntArray
+    rater: IntArray
+    value: IntArray
+    annotation: IntArray
+    cannot_judge: int = 0
+
+    @property
+    def n_units(self) -> int:
+        """How many units have a label."""
+        return len(self.item)
+
+    def target_of(self, unit: int) -> str:
+        """The target of a unit, by its place."""
+        return self.targets[int(self.target[unit])]
+
+    @cached_property
+    def unit_names(self) -> list[str]:
+        """What each unit is called: `study item id`, or `study item id|target`."""
+        items = self.items.study_item[self.item].tolist()
+        return [unit_name(item, self.targets[place]) for item, place in zip(items, self.target.tolist(), strict=True)]
+
+    @cached_property
+    def units(self) -> list[str]:
+        """The name of each label's unit."""
+        return [self.unit_names[place] for place in self.unit.tolist()]
+
+    @cached_property
+    def raters(self) -> list[int]:
+        """The person of each label."""
+        return [self.people[place] for place in self.rater.tolist()]
+
+    @cached_property
+    def values(self) -> list[Any]:
+        """The value of each label."""
+        return [self.distinct[place] for place in self.value.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyRatings:
+    """A study's ratings by criterion, in the protocol's order, with the raters' names or pseudonyms by person id."""
+
+    study: Study
+    protocol: Protocol
+    criteria: list[CriterionRatings]
+    names: dict[int, str]
+    items: StudyItems
+    annotations: Annotations
+
+
+@operation(On.STUDY, READERS)
+def ratings(
+    db: Database, actor: Actor, study_id: int, *, kinds: Sequence[AnnotationKind] = COUNTING, named: bool = True
+) -> StudyRatings:
+    """The current labels of a study for every criterion, `cannot judge` counted and left out.
+
+    `named` asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
+    """
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        protocol = protocol_of(study)
+        items = _items(session, study_id)
+        ids, annotations = _annotations(session, items, _counting(study_id, kinds))
+        read = _labels(session, _counting(study_id, kinds))
+        people = named and sees_names(session, actor, study)
+        names = real_names(session, study_id, people=people) if named else pseudonyms(session, study_id)
+    criteria = [_of_criterion(criterion, read, ids, items, annotations) for criterion in protocol.criteria]
+    return StudyRatings(study, protocol, criteria, names, items, annotations)
+
+
+@operation(On.STUDY, READERS)
+def may_see_names(db: Database, actor: Actor, study_id: int) -> bool:
+    """Whether the labels of this study come with the names of their annotators for this person."""
+    with db.read() as session:
+        return sees_names(session, actor, session.get_one(Study, study_id))
+
+
+@operation(On.STUDY, READERS)
+def ratings_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
+    """Numbers that change whenever what `ratings` gives does: newest annotation, withdrawal, adjudication; names."""
+    with db.read() as session:
+        newest = pick(func.max(col(Annotation.id))).where(col(Annotation.study_id) == study_id).scalar_subquery()
+        decided = pick(func.max(col(Adjudication.id))).where(col(Adjudication.study_id) == study_id).scalar_subquery()
+        withdrawn = pick(func.max(col(Withdrawal.id))).scalar_subquery()
+        found = session.execute(pick(newest, withdrawn, decided)).one()
+        members = pick(Account.person_id, Account.name).join(
+            StudyMember, col(StudyMember.person_id) == Account.person_id
+        )
+        named = members.where(col(StudyMember.study_id) == study_id).order_by(col(Account.person_id))
+        names = zlib.crc32(repr([tuple(row) for row in session.execute(named)]).encode())
+    return (*(number or 0 for number in found), names)
+
+
+@operation(On.STUDY, READERS)
+def alignment_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
+    """Numbers that change whenever labels, scores or items do: those of `ratings_stamp`, and of runs and imports."""
+    with db.read() as session:
+        project_id = session.get_one(Study, study_id).project_id
+        found = session.execute(scores_stamp(project_id)).one()
+    return (*ratings_stamp(db, actor, study_id), *(int(number or 0) for number in found))
+
+
+def scores_stamp(project_id: int) -> Select[Any]:
+    """Numbers that change with a project's scores and items, each found by one step down an index.
+
+    A run scores items in the order of their versions, so its highest version grows with every block; one that is gone
+    on with may fill in lower ones, and says so when it has finished. Items come by imports, which are not seen until
+    they are published.
+    """
+    scored = pick(func.max(col(Score.item_version_id))).where(col(Score.run_id) == Run.id).scalar_subquery()
+    is_end = (col(Event.thing) == "run") & (col(Event.thing_id) == Run.id) & (col(Event.kind) == "scoring finished")
+    ended = pick(func.max(col(Event.id))).where(is_end).scalar_subquery()
+    runs = (
+        pick(col(Run.id).label("id"), scored.label("scored"), ended.label("ended"))
+        .where(col(Run.project_id) == project_id)
+        .subquery()
+    )
+    of_project = col(Batch.project_id) == project_id
+    imported = pick(func.max(col(Batch.id))).where(of_project).scalar_subquery()
+    unpublished = (
+        pick(func.count())
+        .select_from(UnpublishedBatch)
+        .join(Batch, col(Batch.id) == col(UnpublishedBatch.batch_id))
+        .where(of_project)
+        .scalar_subquery()
+    )
+    return pick(func.max(runs.c.id), func.sum(runs.c.scored), func.max(runs.c.ended), imported, unpublished)
+
+
+@operation(On.STUDY, READERS)
+def decided_labels(db: Database, actor: Actor, study_id: int) -> dict[str, dict[str, Any]]:
+    """Criterion → unit (named as in `CriterionRatings`) → what adjudicators decided in their last round."""
+    with db.read() as session:
+        rows = session.execute(
+            pick(
+                Adjudication.study_item_id, AdjudicatedLabel.criterion, AdjudicatedLabel.target, AdjudicatedLabel.value
+            )
+            .join(AdjudicatedLabel, col(AdjudicatedLabel.adjudication_id) == Adjudication.id)
+            .where(col(Adjudication.study_id) == study_id)
+            .order_by(col(Adjudication.round))
+        )
+        found: dict[str, dict[str, Any]] = {}
+        for study_item_id, criterion, target, value in rows:
+            found.setdefault(criterion, {})[unit_name(study_item_id, target)] = value
+        return found
+
+
+def unit_name(study_item_id: int, target: str) -> str:
+    """What a unit is called: its item in the study, and its target unless that is the item itself."""
+    return str(study_item_id) if target == "item" else f"{study_item_id}|{target}"
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def _counting(study_id: int, kinds: Sequence[AnnotationKind]) -> list[ColumnElement[bool]]:
+    """The conditions on the annotations that count."""
+    newer = aliased(Annotation)
+    return [
+        col(Annotation.study_id) == study_id,
+        col(Annotation.kind).in_(kinds),
+        ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
+        col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
+    ]
+
+
+def _items(session: Session, study_id: int) -> StudyItems:
+    def of_study(*columns: Any) -> Select[Any]:
+        found = pick(*columns).select_from(StudyItem)
+        found = found.join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        return found.join(Item, col(Item.id) == ItemVersion.item_id).where(col(StudyItem.study_id) == study_id)
+
+    listed = [_listed(one) for one in (StudyItem.id, Item.id, Item.question_id)]
+    groups = session.execute(
+        of_study(ItemVersion.category, Item.system, *listed).group_by(ItemVersion.category, Item.system)
+    ).all()
+    columns = [np.concatenate([_whole(row[place]) for row in groups] or [_integers([])]) for place in (2, 3, 4)]
+    group = np.repeat(np.arange(len(groups)), [row[2].count(",") + 1 for row in groups])
+    order = np.argsort(columns[0])
+    of = group[order].tolist()
+    names = session.execute(of_study(Item.external_id).order_by(col(StudyItem.id))).scalars().all()
+    return StudyItems(
+        study_item=columns[0][order],
+        item=columns[1][order],
+        external_id=list(names),
+        question=columns[2][order],
+        category=[groups[place][0] for place in of],
+        system=[groups[place][1] for place in of],
+    )
+
+
+def _annotations(
+    session: Session, items: StudyItems, counting: list[ColumnElement[bool]]
+) -> tuple[IntArray, Annotations]:
+    """The ids of the annotations that count, sorted, and their columns in that order."""
+    moment = col(Annotation.created_at)
+    on_sqlite = is_sqlite(session)
+    when: Any = type_coerce(moment, String) if on_sqlite else func.extract("epoch", moment)
+    spent = func.coalesce(cast(col(Annotation.seconds), String), "nan")
+    rows = session.execute(
+        pick(
+            Annotation.person_id, _listed(Annotation.id), _listed(Annotation.study_item_id), _listed(when),
+            _listed(spent),
+        )
+        .where(*counting)
+        .group_by(col(Annotation.person_id))
+    ).all()  # fmt: skip
+    nothing = _integers([])
+    ids = np.concatenate([_whole(row[1]) for row in rows] or [nothing])
+    order = np.argsort(ids)
+    person = np.repeat(_integers([row[0] for row in rows]), [row[1].count(",") + 1 for row in rows])
+    item = np.concatenate([_whole(row[2]) for row in rows] or [nothing])
+    seconds = np.concatenate([np.fromstring(row[4], sep=",") for row in rows] or [nothing.astype(np.float64)])
+    if on_sqlite:
+        moments = [text for row in rows for text in row[3].split(",")]
+        time = np.array(moments, dtype="datetime64[us]").astype(np.int64) / 1e6
+    else:
+        time = np.concatenate([np.fromstring(row[3], sep=",") for row in rows] or [nothing.astype(np.float64)])
+    place = np.searchsorted(items.study_item, item[order])
+    return ids[order], Annotations(place, person[order], time[order], seconds[order])
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """The annotations (their ids) that gave one target of a criterion one value, written as JSON."""
+
+    criterion: str
+    target: str
+    text: str | None
+    cannot_judge: bool
+    annotations: IntArray
+
+
+def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_Group]:
+    """Every label, those that are alike together: a million rows become a few groups with a list of ids each."""
+    text = type_coerce(cast(col(GivenLabel.value), String), String)
+    about = (col(GivenLabel.criterion), col(GivenLabel.target), text, col(GivenLabel.cannot_judge))
+    rows = session.execute(
+        pick(*about, _listed(Annotation.id))
+        .select_from(Annotation)
+        .join(
+            GivenLabel,
+            (col(GivenLabel.assignment_id) == Annotation.assignment_id)
+            & (col(GivenLabel.sitting) == Annotation.sitting),
+        )
+        .where(*counting)
+        .group_by(*about)
+    )
+    return [_Group(row[0], row[1], row[2], row[3], _whole(row[4])) for row in rows]
+
+
+def _listed(column: Any) -> Any:
+    """The values of a group of rows as a text with commas; several such columns of one query are in one order."""
+    return func.aggregate_strings(cast(column, String), ",")
+
+
+def _whole(text: str) -> IntArray:
+    """The whole numbers of such a text."""
+    return np.fromstring(text, dtype=np.int64, sep=",")
+
+
+def _of_criterion(
+    criterion: Criterion, read: list[_Group], ids: IntArray, items: StudyItems, annotations: Annotations
+) -> CriterionRatings:
+    """The labels of one criterion."""
+    mine = [group for group in read if group.criterion == criterion.name]
+    given = [group for group in mine if not group.cannot_judge]
+    sizes = [len(group.annotations) for group in given]
+    targets = sorted({group.target for group in given})
+    texts = sorted({group.text or "null" for group in given})
+    place = {target: number for number, target in enumerate(targets)}
+    code = {text: number for number, text in enumerate(texts)}
+    annotation = np.searchsorted(ids, np.concatenate([group.annotations for group in given] or [_integers([])]))
+    target = np.repeat(_integers([place[group.target] for group in given]), sizes)
+    value = np.repeat(_integers([code[group.text or "null"] for group in given]), sizes)
+    people, rater = np.unique(annotations.person[annotation], return_inverse=True)
+    cell = annotations.item[annotation] * max(1, len(targets)) + target
+    order = np.lexsort((rater, cell))
+    cell = cell[order]
+    first = np.r_[True, cell[1:] != cell[:-1]] if len(cell) else np.empty(0, dtype=bool)
+    item, of_unit = np.divmod(cell[first], max(1, len(targets)))
+    return CriterionRatings(
+        criterion=criterion,
+        items=items,
+        item=item,
+        target=of_unit,
+        targets=targets,
+        people=people.tolist(),
+        distinct=[orjson.loads(text) for text in texts],
+        unit=np.cumsum(first) - 1,
+        rater=rater[order],
+        value=value[order],
+        annotation=annotation[order],
+        cannot_judge=sum(len(group.annotations) for group in mine if group.cannot_judge),
+    )
+
+
+def _integers(numbers: Iterable[Any]) -> IntArray:
+    return np.array(numbers, dtype=np.int64)

@@ -1,0 +1,286 @@
+"""Where each item of a study stands: derived from its annotations, and kept for the queues that pages read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import Connection, Select, bindparam
+from sqlalchemy import select as sql_select
+from sqlmodel import Session, col
+
+from annotators.asking.settling import Outcome, Settled, is_settled_by_votes, settle, vote
+from annotators.protocols import Protocol
+from db.items.current import withdrawn_batches
+from db.models import (
+    AdjudicatedLabel,
+    Adjudication,
+    Annotation,
+    AnnotationKind,
+    GivenLabel,
+    SettlementState,
+    Study,
+)
+from db.query import driver_rows, mark, pick, plain_rows, table_of
+
+COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
+"""The kinds of annotation that count in settling and, by default, in statistics."""
+
+_AT_ONCE = 500
+_REMEMBERED = 10_000
+
+# Two annotations of one item that are completed at once take turns here, as the row is written even where it is there.
+_LOCK = (
+    "INSERT INTO settlement (study_item_id, study_id, state, n_annotations, n_disputed, dispute) "
+    "VALUES ({mark}, {mark}, 'pending', 0, 0, 0) ON CONFLICT (study_item_id) DO UPDATE SET study_id = excluded.study_id"
+)
+
+# Where an item stands by its votes: what was adjudicated stays so, and what an annotator has been asked to judge again
+# is about to change, and stands only until then.
+_SETTLE = """
+UPDATE settlement SET
+  n_annotations = {mark},
+  n_disputed = CASE WHEN state = 'adjudicated' THEN n_disputed ELSE {mark} END,
+  dispute = CASE WHEN state = 'adjudicated' THEN dispute ELSE {mark} END,
+  state = CASE
+    WHEN state = 'adjudicated' THEN state
+    WHEN EXISTS (SELECT 1 FROM assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')
+      THEN 'pending'
+    ELSE {mark} END
+WHERE study_item_id = {mark}
+"""
+
+
+class SettledUnit(NamedTuple):
+    """One criterion and target of an item with its final label, or open."""
+
+    study_item_id: int
+    external_id: str
+    item_version: int
+    question_key: str
+    system: str
+    criterion: str
+    target: str
+    state: str
+    value: Any
+    votes: dict[str, int]
+    n: int
+    reason: str | None = None
+    adjudicator_person_id: int | None = None
+
+
+@dataclass
+class ItemLabels:
+    """The current counting labels of one study item: criterion and target → values and how many could not judge."""
+
+    n_annotations: int = 0
+    values: dict[tuple[str, str], list[Any]] = field(default_factory=lambda: defaultdict(list))
+    cannot: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+
+
+def _current() -> Select[Any]:
+    """A plain query, on tables rather than classes: every submission runs it, and exports read a million rows."""
+    given, label, newer = table_of(Annotation).c, table_of(GivenLabel).c, table_of(Annotation).alias()
+    same = (label.assignment_id == given.assignment_id) & (label.sitting == given.sitting)
+    return (
+        sql_select(
+            *(given.study_item_id, given.id),
+            *(label.criterion, label.target, label.value, label.cannot_judge),
+        )
+        .select_from(table_of(Annotation).outerjoin(table_of(GivenLabel), same))
+        .where(
+            given.study_id == bindparam("study"),
+            given.study_item_id.in_(bindparam("ids", expanding=True)),
+            given.kind.in_(COUNTING),
+            given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
+            ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
+        )
+        .order_by(label.id)
+    )
+
+
+_CURRENT = _current()
+_SAMPLED = """
+SELECT x.id, i.external_id, v.number, q.key, i.system
+FROM study_item x
+JOIN item_version v ON v.id = x.item_version_id
+JOIN item i ON i.id = v.item_id
+JOIN question q ON q.id = i.question_id
+WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
+ORDER BY x.position
+"""
+
+
+def current_labels(connection: Connection, study_id: int, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
+    """The labels of annotations that count and that none supersedes, for some items of a study."""
+    found: dict[int, ItemLabels] = defaultdict(ItemLabels)
+    seen: set[int] = set()
+    as_text = connection.dialect.name == "sqlite"
+    rows = driver_rows(connection.execute(_CURRENT, {"study": study_id, "ids": list(study_item_ids)}))
+    for study_item_id, annotation_id, criterion, target, value, cannot_judge in rows:
+        labels = found[study_item_id]
+        if annotation_id not in seen:
+            seen.add(annotation_id)
+            labels.n_annotations += 1
+        if cannot_judge:
+            labels.cannot[criterion, target] += 1
+        elif criterion is not None:
+            labels.values[criterion, target].append(_parsed(value) if as_text and isinstance(value, str) else value)
+    return found
+
+
+def _parsed(text: str) -> Any:
+    """A value of its JSON text. Words are remembered, lists are not: somebody might change one."""
+    return _word(text) if text.startswith('"') else orjson.loads(text)
+
+
+@lru_cache(_REMEMBERED)
+def _word(text: str) -> Any:
+    return orjson.loads(text)
+
+
+Known = dict[tuple[object, ...], Settled]
+"""Outcomes that were worked out before, by criterion, number of annotations, and votes: most units vote alike."""
+
+
+def settle_item(
+    protocol: Protocol, labels: ItemLabels, rule: str, known: Known | None = None
+) -> Iterator[tuple[str, str, Settled]]:
+    """(criterion, target, what the votes say) of every unit, in the protocol's order."""
+    known = {} if known is None else known
+    targets: dict[str, set[str]] = defaultdict(set)
+    for name, target in (*labels.values, *labels.cannot):
+        targets[name].add(target)
+    for criterion in protocol.criteria:
+        if criterion.name not in targets or not is_settled_by_votes(criterion):
+            continue
+        for target in sorted(targets[criterion.name]):
+            values = labels.values[criterion.name, target]
+            votes = (criterion.name, labels.n_annotations, *map(vote, values))
+            settled = known.get(votes)
+            if settled is None:
+                settled = settle(criterion, values, labels.n_annotations, rule)
+                if len(known) < _REMEMBERED:
+                    known[votes] = settled
+            yield criterion.name, target, settled
+
+
+def is_disputed(protocol: Protocol, criterion: str, settled: Settled, n_annotations: int) -> bool:
+    """Whether an adjudicator has to decide the unit.
+
+    A unit that only a minority was asked, because its condition did not hold for the others, is not: whether it is
+    asked at all is what the condition's own criterion decides.
+    """
+    if settled.outcome is not Outcome.OPEN:
+        return False
+    asked_of_some = protocol.criterion(criterion).when is not None
+    return not (asked_of_some and sum(settled.votes.values()) <= n_annotations / 2)
+
+
+def update_settlements(connection: Connection, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
+    """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
+    assert study.id is not None
+    known: Known = {}
+    sign = mark(connection)
+    for start in range(0, len(study_item_ids), _AT_ONCE):
+        ids = sorted(study_item_ids[start : start + _AT_ONCE])
+        connection.exec_driver_sql(_LOCK.format(mark=sign), [(one, study.id) for one in ids])
+        found = current_labels(connection, study.id, ids)
+        stands = [(*_by_votes(study, protocol, found[one], known), one) for one in ids]
+        connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
+
+
+def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known) -> tuple[int, int, float, str]:
+    """Where an item stands by the votes alone, in the order of `_SETTLE`."""
+    disputed = [
+        settled
+        for criterion, _, settled in settle_item(protocol, labels, study.rule, known)
+        if is_disputed(protocol, criterion, settled, labels.n_annotations)
+    ]
+    state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
+    if labels.n_annotations < study.overlap:
+        state = SettlementState.PENDING
+    return labels.n_annotations, len(disputed), float(sum(one.dispute for one in disputed)), state.value
+
+
+def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
+    """Every unit of every annotated item of the study with its final label, in the order of the sample.
+
+    An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
+    is constant: items are read a few hundred at a time.
+    """
+    study = session.get_one(Study, study_id)
+    protocol = Protocol.model_validate(study.protocol)
+    known: Known = {}
+    query = _SAMPLED.format(mark=mark(session.connection()))
+    for start in range(0, study.n_items, _AT_ONCE):
+        block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))
+        yield from _settled_block(session, study, protocol, block, known)
+
+
+def _settled_block(
+    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[Any, ...]], known: Known
+) -> Iterator[SettledUnit]:
+    assert study.id is not None
+    ids = [row[0] for row in rows]
+    labels, adjudicated = current_labels(session.connection(), study.id, ids), adjudicated_labels(session, ids)
+    for study_item_id, external_id, number, question_key, system in rows:
+        if study_item_id not in labels and study_item_id not in adjudicated:
+            continue
+        mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
+        complete = mine.n_annotations >= study.overlap
+        for criterion, target, settled in settle_item(protocol, mine, study.rule, known):
+            decision = decided.get((criterion, target))
+            if decision is not None:
+                state, value = "adjudicated", decision.value
+            elif complete and settled.outcome is not Outcome.OPEN:
+                state, value = settled.outcome.value, settled.value
+            else:
+                state, value = "open", None
+            yield SettledUnit(
+                study_item_id,
+                external_id,
+                number,
+                question_key,
+                system,
+                criterion,
+                target,
+                state,
+                value,
+                settled.votes,
+                sum(settled.votes.values()),
+                decision.reason if decision else None,
+                decision.person_id if decision else None,
+            )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an adjudicator decided for one unit."""
+
+    value: Any
+    reason: str | None
+    person_id: int
+    overrules: bool
+
+
+def adjudicated_labels(session: Session, study_item_ids: Iterable[int]) -> dict[int, dict[tuple[str, str], Decision]]:
+    """Study item → unit → the decision of its last round."""
+    given, label = Adjudication, AdjudicatedLabel
+    rows = session.execute(
+        pick(
+            given.study_item_id, label.criterion, label.target, label.value, label.reason, given.reason,
+            given.person_id, label.overrules,
+        )
+        .join(label, col(label.adjudication_id) == given.id)
+        .where(col(given.study_item_id).in_(list(study_item_ids)))
+        .order_by(col(given.round))
+    )  # fmt: skip
+    found: dict[int, dict[tuple[str, str], Decision]] = defaultdict(dict)
+    for study_item_id, criterion, target, value, reason, of_all, person_id, overrules in rows:
+        found[study_item_id][criterion, target] = Decision(value, reason or of_all, person_id, overrules)
+    return dict(found)

@@ -1,0 +1,76 @@
+"""How far a study is: assignments by state and by annotator, from the kept counts, and counted again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
+
+from db.annotating.guidelines import readers
+from db.engine import Database
+from db.items.current import withdrawn_batches
+from db.models import Account, Annotation, Assignment, AssignmentState, Study, StudyMember, Tally
+from db.permissions import Actor, On, Role, operation
+from db.studies import tallies
+from db.studies.design import disputed_items
+
+
+@operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
+def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
+    """Progress, as the `status` JSON of docs/json.md: by state and by annotator."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        everybody = tallies.counts(session, study_id)
+        members = session.execute(
+            select(StudyMember.person_id, Account.name)
+            .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
+            .where(StudyMember.study_id == study_id)
+            .order_by(col(StudyMember.person_id))
+        ).all()
+        read = readers(session, study)
+        annotators = []
+        for person_id, name in members:
+            own = tallies.counts(session, study_id, person_id)
+            spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
+            submitted = own.get(AssignmentState.SUBMITTED, 0)
+            seconds = spent.seconds if spent else 0  # labels made elsewhere have none
+            annotators.append(
+                {
+                    "annotator": name or f"erased person {person_id}",
+                    "submitted": submitted,
+                    "open": own.get(AssignmentState.LEASED, 0) + own.get(AssignmentState.RETURNED, 0),
+                    "skipped": own.get(AssignmentState.SKIPPED, 0),
+                    "surplus": own.get(AssignmentState.SURPLUS, 0),
+                    "seconds_per_item": round(seconds / submitted, 1) if seconds and submitted else None,
+                    "guidelines_read": read[person_id].isoformat() if person_id in read else None,
+                }
+            )
+        states = {state.value: everybody.get(state, 0) for state in AssignmentState}
+        unfinished = states["open"] + states["leased"] + states["returned"]
+        return {
+            "study": study.name,
+            "protocol": study.protocol_name,
+            "items": study.n_items,
+            "states": states,
+            "disputed": disputed_items(session, study_id),
+            "annotators": annotators,
+            "finished": unfinished == 0,
+        }
+
+
+def recount(session: Session, study_id: int) -> dict[str, int]:
+    """Assignments by state counted from the rows themselves: what the kept counts are checked against.
+
+    What was submitted with an import that is withdrawn does not count.
+    """
+    newer = aliased(Annotation)
+    withdrawn = select(Annotation.assignment_id).where(
+        Annotation.study_id == study_id,
+        col(Annotation.batch_id).in_(withdrawn_batches()),
+        ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+    )
+    counts = (col(Assignment.state) != AssignmentState.SUBMITTED) | col(Assignment.id).not_in(withdrawn)
+    query = select(Assignment.state, func.count()).where(Assignment.study_id == study_id, counts)
+    return dict(session.execute(query.group_by(col(Assignment.state))).all())

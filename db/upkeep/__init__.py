@@ -1,0 +1,1 @@
+"""Copies, checks and the two exceptions to append-only."""

@@ -1,0 +1,203 @@
+"""The two exceptions to append-only, each one audited operation: words are redacted, a whole project is deleted.
+
+Both lift the guards (`db/guards.py`) inside their own transaction and put them back before it ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import text
+from sqlmodel import Session
+
+from annotators.errors import InvalidInput, NotFound
+from db import guards
+from db.engine import Database, dumps, loads
+from db.items.unpublished import only_import
+from db.models import Project
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+
+_OF_STUDY = "assignment_id IN (SELECT id FROM assignment WHERE study_id = :study)"
+_DECIDED = "adjudication_id IN (SELECT id FROM adjudication WHERE study_id = :study)"
+_ABOUT_STUDY = (
+    "((thing = 'study' AND thing_id = :study) OR "
+    "(thing = 'study item' AND thing_id IN (SELECT id FROM study_item WHERE study_id = :study)) OR "
+    "(thing = 'assignment' AND thing_id IN (SELECT id FROM assignment WHERE study_id = :study)))"
+)
+_FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
+    # table, key, column, which rows belong to the study
+    ("label", ("id",), "comment", _OF_STUDY),
+    ("label", ("id",), "reason", _OF_STUDY),
+    ("label", ("id",), "value", _OF_STUDY),
+    ("label", ("id",), "rationale", _OF_STUDY),
+    ("submission", ("id",), "comment", _OF_STUDY),
+    ("submission", ("id",), "flag", _OF_STUDY),
+    ("assignment", ("id",), "reason", "study_id = :study"),
+    ("adjudication", ("id",), "reason", "study_id = :study"),
+    ("adjudicated_label", ("adjudication_id", "criterion", "target"), "reason", _DECIDED),
+    ("adjudicated_label", ("adjudication_id", "criterion", "target"), "value", _DECIDED),
+    ("event", ("id",), "details", _ABOUT_STUDY),
+)
+_JSON = frozenset({"value", "rationale", "details"})
+_LEAST = 3
+
+
+@dataclass(frozen=True)
+class Redacted:
+    """How many texts were replaced, and the digests of what stood there."""
+
+    texts: int
+    digests: list[str]
+
+
+@operation(On.STUDY, RESEARCHERS)
+def redact_text(db: Database, actor: Actor, study_id: int, *, containing: str, reason: str) -> Redacted:
+    """Replace every free text of a study's annotators and adjudicators that contains these words.
+
+    For a name or an address that somebody has typed into a comment. Comments, reasons, labels, rationales, decisions
+    and what the audit log repeats of them: each whole text gives way to a note with its SHA-256, so that a copy can
+    still be recognised; drafts with the words are deleted. The event says who, why and how often, and not the words.
+    Raises InvalidInput for words too short to be meant, NotFound when no text has them.
+    """
+    if len(containing.strip()) < _LEAST:
+        raise InvalidInput(f"{containing!r} is too short to redact by. Give at least {_LEAST} characters.")
+    if not reason.strip():
+        raise InvalidInput("A redaction needs a reason: it is what people read later. Give one.")
+    if containing in reason:
+        raise InvalidInput("The reason has the very words that are to go, and it stays in the audit log. Word it anew.")
+    digests: list[str] = []
+    with db.write() as session, guards.lifted(session.connection()):
+        for table, key, column, belongs in _FREE_TEXT:
+            digests += _redact_column(session, table, key, column, belongs, study_id=study_id, containing=containing)
+        drafts = _delete_drafts(session, study_id, containing)
+        if not digests and not drafts:
+            raise NotFound(f"No text of this study contains {containing!r}. Nothing was changed.")
+        project_id = session.execute(text("SELECT project_id FROM study WHERE id = :id"), {"id": study_id}).scalar_one()
+        details = {"texts": len(digests), "drafts": drafts, "reason": reason.strip(), "sha256": sorted(set(digests))}
+        record(session, actor, "text redacted", "study", study_id, project_id=project_id, details=details)
+    return Redacted(len(digests), digests)
+
+
+def _redact_column(
+    session: Session, table: str, keys: tuple[str, ...], column: str, belongs: str, *, study_id: int, containing: str
+) -> list[str]:
+    is_json = column in _JSON
+    shown = f"CAST({column} AS TEXT)" if is_json else column
+    chosen = text(f"SELECT {shown}, {', '.join(keys)} FROM {table} WHERE {belongs} AND {shown} IS NOT NULL")
+    placed = "CAST(:note AS JSONB)" if is_json and session.get_bind().dialect.name == "postgresql" else ":note"
+    row = " AND ".join(f"{key} = :{key}" for key in keys)
+    digests: list[str] = []
+    for stored, *key in session.execute(chosen, {"study": study_id}).all():
+        before = len(digests)
+        value = _without(loads(stored) if is_json else stored, containing, digests)
+        if len(digests) > before:
+            values = {"note": dumps(value) if is_json else value, **dict(zip(keys, key, strict=True))}
+            session.execute(text(f"UPDATE {table} SET {column} = {placed} WHERE {row}"), values)
+    return digests
+
+
+def _without(value: Any, containing: str, digests: list[str]) -> Any:
+    """The value with a note for each text that contains the words; the digests of these texts are appended."""
+    match value:
+        case str() if containing in value:
+            digests.append(hashlib.sha256(value.encode()).hexdigest())
+            return f"[redacted, SHA-256 {digests[-1]}]"
+        case list():
+            return [_without(one, containing, digests) for one in value]
+        case dict():
+            return {key: _without(one, containing, digests) for key, one in value.items()}
+    return value
+
+
+def _delete_drafts(session: Session, study_id: int, containing: str) -> int:
+    chosen = text(f"SELECT assignment_id, step, CAST(content AS TEXT) FROM draft WHERE {_OF_STUDY}")
+    deleted = 0
+    for assignment_id, step, content in session.execute(chosen, {"study": study_id}).all():
+        found: list[str] = []
+        _without(loads(content), containing, found)
+        if found:
+            here = {"assignment": assignment_id, "step": step}
+            session.execute(text("DELETE FROM draft WHERE assignment_id = :assignment AND step = :step"), here)
+            deleted += 1
+    return deleted
+
+
+_STUDY = "study_id IN (SELECT id FROM study WHERE project_id = :project)"
+_PLACE = f"study_item_id IN (SELECT id FROM study_item WHERE {_STUDY})"
+_SLOT = f"assignment_id IN (SELECT id FROM assignment WHERE {_STUDY})"
+_ITEM = "item_id IN (SELECT id FROM item WHERE project_id = :project)"
+_VERSION = f"item_version_id IN (SELECT id FROM item_version WHERE {_ITEM})"
+_BATCH = "batch_id IN (SELECT id FROM batch WHERE project_id = :project)"
+_OWN = "project_id = :project"
+_IN_ORDER: tuple[tuple[str, str], ...] = (
+    # table, which rows belong to the project; what others point at comes last
+    ("adjudicated_label", f"adjudication_id IN (SELECT id FROM adjudication WHERE {_STUDY})"),
+    ("adjudication", _STUDY),
+    ("label", _SLOT),
+    ("annotation", _STUDY),
+    ("submission", _SLOT),
+    ("draft", _SLOT),
+    ("assignment", _STUDY),
+    ("settlement", _STUDY),
+    ("study_score", _PLACE),
+    ("study_item", _STUDY),
+    ("study_member", _STUDY),
+    ("tally", _STUDY),
+    ("revision", _ITEM),
+    ("training_example", f"training_set_id IN (SELECT id FROM training_set WHERE {_OWN})"),
+    ("training_set", _OWN),
+    ("job", _OWN),
+    ("score", f"run_id IN (SELECT id FROM run WHERE {_OWN})"),
+    ("run", _OWN),
+    ("study", _OWN),
+    ("evidence", _VERSION),
+    ("claim", _VERSION),
+    ("image", _VERSION),
+    ("item_document", _VERSION),
+    ("item_version", _ITEM),
+    ("item", _OWN),
+    ("question", _OWN),
+    ("document", _OWN),
+    ("withdrawal", _BATCH),
+    ("unpublished_batch", _BATCH),
+    ("batch", _OWN),
+    ("membership", _OWN),
+    ("event", _OWN),
+)
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """What a deletion removed: rows by table, and the digests of documents that no other project holds."""
+
+    rows: dict[str, int]
+    unused_documents: list[str]
+
+
+@operation(On.PROJECT)
+def delete_project(db: Database, actor: Actor, project_id: int, *, name: str) -> Deleted:
+    """Delete a project with everything in it, for ever; administrators only. `name` must be the project's own.
+
+    An event without the project stays behind and says who deleted how much. The bytes of documents that no other
+    project holds are left to the caller to remove, by the digests that come back. Raises Conflict while an import into
+    the project is under way.
+    """
+    with only_import(db, project_id, wait=0), db.write() as session, guards.lifted(session.connection()):
+        project = session.get_one(Project, project_id)
+        if project.name != name:
+            raise InvalidInput(f"{name!r} is not the name of this project. Write it out to delete the project.")
+        mine = "SELECT sha256 FROM document WHERE project_id = :project AND sha256 IS NOT NULL"
+        others = "SELECT sha256 FROM document WHERE project_id <> :project AND sha256 IS NOT NULL"
+        place = {"project": project_id}
+        unused = sorted(session.execute(text(f"{mine} EXCEPT {others}"), place).scalars())
+        rows = {}
+        for table, belongs in _IN_ORDER:
+            counted = session.execute(text(f"SELECT COUNT(*) FROM {table} WHERE {belongs}"), place).scalar_one()
+            session.execute(text(f"DELETE FROM {table} WHERE {belongs}"), place)
+            rows[table] = int(counted)
+        session.delete(project)
+        session.flush()
+        record(session, actor, "project deleted", "project", project_id, details={"rows": rows})
+    return Deleted(rows, unused)

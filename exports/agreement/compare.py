@@ -1,0 +1,221 @@
+"""Comparisons: a coefficient in two studies, in two groups of annotators or items, and of several criteria at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from annotators.agreement import TITLES, Difference, Ratings, Simultaneous, by_raters, difference, jointly
+from annotators.agreement.catalogue import all_statistics, headline
+from annotators.agreement.groups import some_units
+from annotators.agreement.reasons import misfit
+from annotators.coefficient_names import CATALOGUE
+from annotators.errors import InvalidInput
+from annotators.later import Later
+from exports.agreement.study import CriterionReport, Grouping
+from exports.drawing.figures import Estimated, between, figure, number, p_value
+from exports.drawing.forest import forest
+from exports.drawing.tables import TextTable
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = Later("altair")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The difference of a coefficient between two tables, what they are called, and what is compared."""
+
+    title: str
+    names: tuple[str, str]
+    found: Difference
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What a paper says about it."""
+        one, (a, b) = self.found, self.names
+        name = TITLES[one.statistic]
+        if one.value is None:
+            return f"{self.title}: the difference of {name} between {a} and {b} is not defined: {one.reason}."
+        words = (
+            f"{self.title}: {name} is {figure(one.a)} for {a} and {figure(one.b)} for {b}; the difference is "
+            f"{number(one.value, 2, sign=True)}{between(one, 2, sign=True)} ({one.method})"
+        )
+        if one.p_value is None:
+            return f"{words}; no p: {one.p_reason}." if one.p_reason else f"{words}."
+        p = p_value(one.p_value)
+        return f"{words}, p {p if p.startswith('<') else f'= {p}'}."
+
+
+def comparable_statistics(ratings: Ratings) -> list[str]:
+    """The coefficients that have one value for a table on this scale, its headline first."""
+    names = [
+        name
+        for name in all_statistics(ratings)
+        if not (CATALOGUE[name].by_pair or CATALOGUE[name].by_label)
+        and misfit(ratings, CATALOGUE[name], any_scale=False) is None
+    ]
+    first = headline(ratings.scale)
+    return [first, *(name for name in names if name != first)]
+
+
+def between_studies(
+    a: CriterionReport, b: CriterionReport, names: tuple[str, str], statistic: str, *, seed: int, resamples: int
+) -> Comparison:
+    """The difference between the same criterion of two studies.
+
+    Items that both studies have are resampled together: as pairs where both labelled exactly the same units, else as
+    clusters. Raises InvalidInput when the two cannot be on one scale.
+    """
+    sides = [_by_item(one) for one in (a, b)]
+    units = [set(one.units) for one in sides]
+    shared = len(units[0] & units[1])
+    some = shared > 0 and units[0] != units[1]
+    clusters: dict[Hashable, Hashable] | None = {unit: unit for one in units for unit in one} if some else None
+    found = difference(sides[0], sides[1], statistic, clusters=clusters, resamples=resamples, seed=seed)
+    note = f"{shared:,} units are in both studies; they were drawn together." if some else None
+    return Comparison(a.title, names, found, (note,) if note else ())
+
+
+def between_annotators(
+    one: CriterionReport,
+    groups: tuple[Sequence[str], Sequence[str]],
+    names: tuple[str, str],
+    statistic: str,
+    *,
+    seed: int,
+    resamples: int,
+) -> Comparison:
+    """The difference between two groups of the annotators of a study, on the units that they labelled."""
+    ratings = _measurable(one)
+    twice = set(groups[0]) & set(groups[1])
+    if twice:
+        raise InvalidInput(f"{sorted(twice)[0]!r} is in both groups: put everybody into one of them.")
+    small = next((name for name, group in zip(names, groups, strict=True) if len(group) < 2), None)
+    if small is not None:
+        raise InvalidInput(f"{small} has fewer than two annotators: agreement needs two in each group.")
+    member: dict[Hashable, Hashable] = {who: place for place, group in enumerate(groups) for who in group}
+    tables = by_raters(ratings, member)
+    return Comparison(
+        one.title, names, difference(tables[0], tables[1], statistic, resamples=resamples, seed=seed, paired=True)
+    )
+
+
+def between_parts(
+    one: CriterionReport, by: Grouping, names: tuple[str, str], statistic: str, *, seed: int, resamples: int
+) -> Comparison:
+    """The difference between two categories, or systems; where both answer the same questions those go together."""
+    ratings, groups, questions = _measurable(one), one.groups(by), one.questions()
+    sides = [_part(ratings, groups, name) for name in names]
+    asked = [{questions[unit] for unit in side.units} for side in sides]
+    clusters = questions if asked[0] & asked[1] else None
+    found = difference(sides[0], sides[1], statistic, clusters=clusters, resamples=resamples, seed=seed)
+    note = "The two parts share questions, which were drawn together." if clusters else None
+    return Comparison(one.title, (names[0] or "no category", names[1] or "no category"), found, (note,) if note else ())
+
+
+def difference_table(one: Comparison) -> TextTable:
+    """Both values, their difference with its interval, and p."""
+    found, (a, b) = one.found, one.names
+    rows = [
+        [a, figure(found.a, 3), f"{found.a.n_units:,}", str(found.a.n_raters), f"{found.a.n_ratings:,}", ""],
+        [b, figure(found.b, 3), f"{found.b.n_units:,}", str(found.b.n_raters), f"{found.b.n_ratings:,}", ""],
+        [
+            f"{a} − {b}",
+            figure(found, 3, sign=True),
+            "",
+            "",
+            "",
+            p_value(found.p_value) if found.p_value is not None else found.p_reason or "",
+        ],
+    ]
+    columns = ("", TITLES[found.statistic], "Units", "Raters", "Ratings", "p")
+    return TextTable.of(f"{one.title}: {a} and {b}", columns, rows)
+
+
+def difference_plot(one: Comparison) -> alt.LayerChart | None:
+    """Both values and their difference with intervals, around 0; None where there is no difference."""
+    found, (a, b) = one.found, one.names
+    if found.value is None:
+        return None
+    rows: list[tuple[str, Estimated]] = [(a, found.a), (b, found.b), (f"{a} − {b}", found)]
+    return forest(rows, f"{TITLES[found.statistic]}, 95 % interval", around_zero=True)
+
+
+# Several criteria at once ---------------------------------------------------------------------------------------------
+
+
+def criteria_at_once(
+    criteria: Sequence[CriterionReport], *, seed: int, resamples: int, by_question: bool, statistic: str | None = None
+) -> Simultaneous:
+    """The coefficients of criteria on the same resamples of items, with intervals that hold together.
+
+    Raises InvalidInput for fewer than two criteria.
+    """
+    tables = [table for one in criteria if one.n_ratings and (table := one.table()) is not None]
+    if len(tables) < 2:
+        raise InvalidInput("Criteria are compared when two of them have labels that can be measured. Choose two.")
+    return jointly(tables, statistic, resamples=resamples, seed=seed, by_question=by_question)
+
+
+def members_table(found: Simultaneous, titles: Mapping[str, str]) -> TextTable:
+    """Each criterion's coefficient with the interval that holds together with the others'."""
+    rows = [
+        [
+            titles.get(one.criterion, one.criterion),
+            TITLES[one.statistic],
+            figure(one, 3),
+            "" if one.error is None else number(one.error),
+        ]
+        for one in found.members
+    ]
+    columns = ("Criterion", "Coefficient", "Value, interval for all at once", "Standard error")
+    return TextTable.of("Criteria at once", columns, rows)
+
+
+def contrasts_table(found: Simultaneous, titles: Mapping[str, str]) -> TextTable:
+    """The difference of each pair of criteria, with p adjusted for how many pairs there are."""
+    rows = [
+        [
+            f"{titles.get(one.a, one.a)} − {titles.get(one.b, one.b)}",
+            f"{number(one.value, 3, sign=True)} [{number(one.low, 3, sign=True)}, {number(one.high, 3, sign=True)}]",
+            p_value(one.p_value),
+            p_value(one.p_adjusted),
+        ]
+        for one in found.contrasts
+    ]
+    return TextTable.of("Differences of criteria", ("Criteria", "Difference", "p", "p, Holm"), rows)
+
+
+def members_plot(found: Simultaneous, titles: Mapping[str, str]) -> alt.LayerChart | None:
+    """The intervals that hold together."""
+    rows = [(titles.get(one.criterion, one.criterion), one) for one in found.members]
+    return forest(rows, "Coefficient, 95 % for all together")
+
+
+# Parts ----------------------------------------------------------------------------------------------------------------
+
+
+def _by_item(one: CriterionReport) -> Ratings:
+    """The table with units that are called alike in every study: the item's id, and the target."""
+    ratings, column = _measurable(one), one.column
+    targets = [column.targets[place] for place in column.target.tolist()]
+    return replace(ratings, units=tuple(zip(one.items(), targets, strict=True)))
+
+
+def _part(ratings: Ratings, groups: Mapping[Hashable, str | None], name: str) -> Ratings:
+    chosen = np.array([i for i, unit in enumerate(ratings.units) if (groups[unit] or "") == name], dtype=np.int64)
+    if not len(chosen):
+        raise InvalidInput(f"No labelled unit is of {name!r}. Choose another part.")
+    return some_units(ratings, chosen)
+
+
+def _measurable(one: CriterionReport) -> Ratings:
+    if one.ratings is None or not one.n_ratings:
+        raise InvalidInput(f"{one.title!r} has no labels that can be measured there. Choose another criterion.")
+    return one.ratings

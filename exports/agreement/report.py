@@ -1,0 +1,343 @@
+"""The agreement report: a table of all criteria, then each criterion with its statistics, its plots and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from annotators.agreement import TITLES, CriterionAgreement, OwnWeights, Ratings, Statistic, benchmarks
+from annotators.agreement.annotators import similarity
+from annotators.version import program_version
+from exports.agreement import plots
+from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_behind, word
+from exports.agreement.parts import by_part, over_time, parts_plot, parts_table, time_plot, time_table
+from exports.agreement.rating_tables import RatingTables
+from exports.agreement.study import GROUPINGS, AgreementReport, CriterionReport
+from exports.drawing.figures import between, number
+from exports.drawing.forest import forest
+from exports.drawing.report_files import Section, slug
+from exports.drawing.tables import TextTable, as_text
+
+MOST_PAIRS = 3
+"""Pairs of annotators whose confusion tables a report has."""
+
+MOST_UNITS = 50
+"""Units on which annotators differ that a report lists for each criterion; the export of labels has all."""
+
+MOST_LABELS = 20
+"""More labels than this make a plot that nobody can read."""
+
+SECOND = {
+    "nominal": ("gwet_ac1", "fleiss_kappa"),
+    "ordinal": ("gwet_ac2_ordinal", "light_kappa_quadratic", "cohen_kappa_quadratic"),
+    "interval": ("icc_a_1", "icc_1_1"),
+    "ratio": ("icc_a_1", "icc_1_1"),
+    "set": ("mean_jaccard", "pairwise_f1"),
+    "text": (),
+}
+"""What stands beside the coefficient in the first table, by scale: the first that was measured."""
+
+Plot = tuple[str, str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One criterion as a report shows it; `agreement` is None where nothing can be measured, and `reason` says why.
+
+    `of` is the criterion of a study, when it is one: then the report has parts, time, and the units behind.
+    """
+
+    title: str
+    scale: str
+    agreement: CriterionAgreement | None
+    ratings: Ratings | None
+    n_units: int
+    n_raters: int
+    n_ratings: int
+    reason: str | None = None
+    of: CriterionReport | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report of agreement says, of a study or of a table."""
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    measured: Sequence[Measured]
+    resamples: int = 0
+    seed: int = 0
+    level: float = 0.95
+
+    @classmethod
+    def of_study(cls, report: AgreementReport) -> Report:
+        """The report of a study."""
+        facts = [
+            ("Study", report.study),
+            ("Protocol", report.protocol),
+            ("Items", f"{report.n_items:,}"),
+            ("Annotators", ", ".join(report.raters)),
+            *_how(report.resamples, report.seed, report.level),
+        ]
+        measured = [
+            Measured(
+                one.title,
+                one.criterion.scale,
+                one.measured,
+                one.ratings,
+                one.n_units,
+                one.n_raters,
+                one.n_ratings,
+                None if one.measured else one.statistics[0].reason,
+                one,
+            )
+            for one in report.criteria
+        ]
+        return cls(f"Agreement in study {report.study}", facts, measured, report.resamples, report.seed, report.level)
+
+    @classmethod
+    def of_table(
+        cls,
+        found: RatingTables,
+        criteria: Sequence[CriterionAgreement],
+        *,
+        resamples: int,
+        seed: int,
+        level: float = 0.95,
+    ) -> Report:
+        """The report of a table."""
+        facts = [("Table", found.name), ("Rows", f"{found.n_rows:,}")]
+        facts += [(f"Left out: {reason}", f"{n:,}") for reason, n in found.left_out.items()]
+        several = len({one.criterion for one in criteria}) < len(criteria)
+        measured = [
+            Measured(
+                f"{one.criterion} ({one.target})" if several else one.criterion,
+                one.scale,
+                one,
+                table.ratings,
+                one.n_units,
+                one.n_raters,
+                one.n_ratings,
+            )
+            for one, table in zip(criteria, found.tables, strict=True)
+        ]
+        facts += _how(resamples, seed, level)
+        return cls(f"Agreement in {found.name}", facts, measured, resamples, seed, level)
+
+    @property
+    def notes(self) -> list[str]:
+        """What limits the figures, and what authors call such values."""
+        found = []
+        for one in self.measured:
+            if one.agreement is None or not one.n_ratings:
+                continue
+            found += [f"{one.title}: {warning}" for warning in one.agreement.warnings]
+            headline = one.agreement.headline
+            for words in benchmarks(headline) if headline else ():
+                found.append(f"{one.title}: {TITLES[headline.name] if headline else ''} is {words}.")
+        return found
+
+    def sections(self) -> list[Section]:
+        """The table of all criteria with its forest, then each criterion."""
+        rows = [(one.title, one.agreement.headline) for one in self.measured if one.agreement]
+        chart = forest([(name, stat) for name, stat in rows if stat], f"Coefficient, {100 * self.level:g} % interval")
+        drawn = [("coefficients", "The coefficient of each criterion with its interval.", chart)] if chart else []
+        first = Section("All criteria", [summary(self.measured)], drawn, undefined_words(self.measured))
+        return [first, *map(self._section, self.measured)]
+
+    def _section(self, one: Measured) -> Section:
+        """One criterion: its statistics, shares, plots, and for a study its parts, its times and its units."""
+        if one.agreement is None or one.ratings is None or not one.n_ratings:
+            return Section(one.title, words=[one.reason or "Nobody has labelled this yet."])
+        tables = [statistics_table(one.title, one.agreement.statistics, self.level)]
+        if one.agreement.shares:
+            rows = [[word(label), f"{100 * share:.1f} %"] for label, share in one.agreement.shares.items()]
+            tables.append(TextTable.of(f"{one.title}: share of each label", ("Label", "Share"), rows))
+        if one.agreement.weights is not None:
+            tables.append(_weights_table(one.title, one.agreement.weights, one.ratings))
+        drawn = list(_plots(one, one.ratings))
+        if one.of is not None:
+            for table, plot in _parts(one.of, resamples=self.resamples, seed=self.seed):
+                tables.append(table)
+                drawn += [plot] if plot is not None else []
+            tables += _units(one.of)
+        words = [one.agreement.sentence] if one.agreement.sentence else []
+        return Section(one.title, tables, drawn, words)
+
+    def in_words(self) -> str:
+        """The whole in columns of text: the table, each criterion's statistics, sentences and warnings."""
+        table = summary(self.measured)
+        blocks = [table.caption, as_text(table), *undefined_words(self.measured), ""]
+        for one in self.measured:
+            if one.agreement is not None and one.n_ratings:
+                statistics = statistics_table(one.title, one.agreement.statistics, self.level)
+                blocks += [statistics.caption, as_text(statistics), ""]
+        blocks += [one.agreement.sentence for one in self.measured if one.agreement and one.agreement.sentence]
+        return "\n".join([*blocks, *self.notes]).rstrip()
+
+
+def summary(measured: Sequence[Measured]) -> TextTable:
+    """One row a criterion: its numbers, raw agreement, the coefficient of its scale, the one beside it, specific."""
+    columns = ("Criterion", "Scale", "Units", "Raters", "Ratings", "Raw", "Coefficient", "Beside it", "Specific")
+    return TextTable.of("Agreement by criterion", columns, [_row(one) for one in measured])
+
+
+def undefined_words(measured: Sequence[Measured]) -> list[str]:
+    """Why coefficients of the first table are not defined: one sentence a reason, whatever the number of criteria."""
+    about: dict[str, dict[str, list[str]]] = {}
+    for one in measured:
+        for name, reason in _reasons(one):
+            about.setdefault(reason, {}).setdefault(one.title, []).append(name)
+    found = []
+    for reason, titles in about.items():
+        several = len(titles) > 1 and len(titles) == len(measured)
+        whose = "of any criterion" if several else f"of {_and(list(titles))}"
+        names = list(dict.fromkeys(name for of in titles.values() for name in of if name))
+        found.append(f"Not defined: {_and(names) + ' ' if names else ''}{whose}, because {reason}.")
+    return found
+
+
+def _reasons(one: Measured) -> Iterator[tuple[str, str]]:
+    """(coefficient, why it is not defined) of what a row of the first table shows; "" is the whole row."""
+    if one.agreement is None or not one.n_ratings:
+        yield "", one.reason or "nobody has labelled it yet"
+        return
+    for stat in (one.agreement.headline, _second(one.agreement)):
+        if stat is not None and stat.value is None:
+            yield SHORT.get(stat.name, TITLES[stat.name]), stat.reason or "it has no value"
+
+
+def _second(found: CriterionAgreement) -> Statistic | None:
+    return next((hit for name in SECOND[found.scale] if (hit := found.find(name)) is not None), None)
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _row(one: Measured) -> list[str]:
+    numbers = [f"{n:,}" for n in (one.n_units, one.n_raters, one.n_ratings)]
+    found = one.agreement
+    if found is None or not one.n_ratings:
+        return [one.title, one.scale, *numbers, "", "not defined", "", ""]
+    raw = found.find("percent_agreement") or found.find("exact_match") or found.find("text_identical")
+    second = _second(found)
+    specific = [stat for stat in found.statistics if stat.name == "specific_agreement"]
+    return [
+        one.title,
+        one.scale,
+        *numbers,
+        "" if raw is None or raw.value is None else f"{100 * raw.value:.1f} %",
+        _named(found.headline),
+        _named(second),
+        " / ".join("–" if stat.value is None else f"{100 * stat.value:.0f}" for stat in specific),
+    ]
+
+
+def _named(statistic: Statistic | None) -> str:
+    if statistic is None:
+        return ""
+    short = SHORT.get(statistic.name, TITLES[statistic.name])
+    if statistic.value is None:
+        return f"{short} not defined"
+    return f"{short} {number(statistic.value, 2)}{between(statistic, 2)}"
+
+
+SHORT = {
+    "krippendorff_alpha_nominal": "α",
+    "krippendorff_alpha_ordinal": "α ordinal",
+    "krippendorff_alpha_interval": "α interval",
+    "krippendorff_alpha_ratio": "α ratio",
+    "krippendorff_alpha_masi": "α MASI",
+    "gwet_ac1": "AC1",
+    "gwet_ac2_ordinal": "AC2",
+    "fleiss_kappa": "κ Fleiss",
+    "icc_a_1": "ICC(A,1)",
+    "icc_1_1": "ICC(1,1)",
+}
+
+
+def statistics_table(title: str, statistics: Sequence[Statistic], level: float = 0.95) -> TextTable:
+    """Every statistic of a criterion: its value and interval or why there is none, and what it rests on."""
+    interval = f"{100 * level:g} % interval"
+    columns = ("Statistic", "About", "Value", interval, "Units", "Raters", "Ratings", "How, or why not")
+    rows = [
+        [
+            TITLES[one.name],
+            " and ".join(map(str, one.raters)) if one.raters else "" if one.label is None else str(one.label),
+            "not defined" if one.value is None else number(one.value),
+            between(one).strip(),
+            f"{one.n_units:,}",
+            str(one.n_raters),
+            f"{one.n_ratings:,}",
+            (one.reason or "") if one.value is None else _method(one),
+        ]
+        for one in statistics
+    ]
+    return TextTable.of(f"{title}: statistics", columns, rows)
+
+
+def _weights_table(title: str, weights: OwnWeights, ratings: Ratings) -> TextTable:
+    """The agreement weights that κ was measured with."""
+    labels = [word(label) for label in weights.labels or ratings.labels]
+    rows = [[label, *(f"{weight:g}" for weight in row)] for label, row in zip(labels, weights.rows, strict=True)]
+    return TextTable.of(f"{title}: own weights, how far two labels agree", ("Label", *labels), rows)
+
+
+def _method(one: Statistic) -> str:
+    return one.interval.in_words() if one.interval is not None else one.method or ""
+
+
+def _parts(one: CriterionReport, *, resamples: int, seed: int) -> Iterator[tuple[TextTable, Plot | None]]:
+    """By category, by system, over time, as far as there are parts."""
+    name = slug(one.title)
+    for by in GROUPINGS:
+        found = by_part(one, by, resamples=resamples, seed=seed)
+        if found:
+            table, chart = parts_table(one, by, found), parts_plot(by, found)
+            plot = (f"{name}-by-{by}", f"{table.caption}: {table.columns[-1]}.", chart)
+            yield table, None if chart is None else plot
+    found = over_time(one, resamples=resamples, seed=seed)
+    if found:
+        table, chart = time_table(one, found), time_plot(found)
+        caption = f"{one.title}: {table.columns[-1]} in stretches of units, in the order of their last label."
+        yield table, None if chart is None else (f"{name}-over-time", caption, chart)
+
+
+def _units(one: CriterionReport) -> list[TextTable]:
+    """The first units on which annotators differ, with what each of them gave."""
+    found = units_behind(one, Wanted(), MOST_UNITS)
+    if not found.total:
+        return []
+    raters = sorted({rater for unit in found.units for rater in unit.labels})
+    rows = [[unit.item, unit.target, *(unit.labels.get(rater, "") for rater in raters)] for unit in found.units]
+    which = f"{found.total:,}" if found.total <= MOST_UNITS else f"the first {MOST_UNITS} of {found.total:,}"
+    return [TextTable.of(f"{one.title}: {which} units on which annotators differ", ["Item", "Target", *raters], rows)]
+
+
+def _plots(one: Measured, ratings: Ratings) -> Iterator[Plot]:
+    """Labels by annotator, who labels alike, and the confusion of the first pairs."""
+    name = slug(one.title)
+    if ratings.scale in ("set", "text") or len(ratings.labels) > MOST_LABELS:
+        return
+    labels = [word(label) for label in ratings.labels]
+    given = shares_by_rater(ratings)
+    chart = plots.shares(given, labels, ordered=ratings.scale == "ordinal")
+    if chart is not None:
+        yield f"{name}-labels", f"{one.title}: the share of each label by annotator.", chart
+    if len(ratings.raters) > 2:
+        alike = plots.similarity(similarity(ratings, "cohen_kappa"))
+        if alike is not None:
+            yield f"{name}-annotators", f"{one.title}: Cohen's κ of each pair of annotators.", alike
+    for place, (pair, counts) in enumerate(confusions(ratings)):
+        if place == MOST_PAIRS:
+            return
+        caption = f"{one.title}: rows {pair[0]}, columns {pair[1]}."
+        yield f"{name}-confusion-{place + 1}", caption, plots.confusion(counts, pair, labels)
+
+
+def _how(resamples: int, seed: int, level: float) -> list[tuple[str, str]]:
+    made = f"bootstrap, {resamples:,} resamples, seed {seed}, {100 * level:g} %" if resamples else "none"
+    return [("Intervals", made), ("Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC")]

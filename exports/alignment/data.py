@@ -1,0 +1,316 @@
+"""What a study's people said and what metrics and judges gave, unit by unit: the material of alignment."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlmodel import Session, col
+
+from annotators.criteria.kinds import Choice, Criterion, Grade, Number
+from annotators.errors import NotFound
+from annotators.protocols import Protocol
+from db.engine import Database
+from db.models import Annotation, AnnotationKind, Item, ItemVersion, Study, StudyItem
+from db.permissions import Actor
+from db.query import pick
+from db.studies.ratings import CriterionRatings, StudyRatings, ratings
+from db.studies.settlements import stream_settled
+from exports.alignment.scores import Metric, scores_of, unit_key
+from exports.reading.columns import NO, YES
+
+_NEGATIONS = ("not_", "not ", "no_", "non_", "non-", "in", "un", "dis")
+
+NOTHING = "(none)"
+"""The group of items that lack what they are grouped by."""
+
+
+@dataclass(frozen=True)
+class UnitFacts:
+    """What is known of a unit besides its labels: the item it is of, its target, and what it is grouped by."""
+
+    unit: str
+    item_id: int
+    item: str
+    target: str
+    question: int
+    version_id: int
+    groups: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Human:
+    """What people said on one criterion, as numbers: person → unit → number, and settled labels by unit.
+
+    A label of two is 1 (the label `positive`) or 0; ordered labels are their numbers, or ranks from 0. `about_score` is
+    the value that the criterion asks agreement with. Where labels cannot be numbers, `reason` says why.
+    """
+
+    criterion: Criterion
+    people: Mapping[str, Mapping[str, float]]
+    settled: Mapping[str, float]
+    scale: tuple[float, float] | None
+    binary: bool = False
+    positive: str | None = None
+    about_score: str | None = None
+    cannot_judge: int = 0
+    reason: str | None = None
+
+    def by_unit(self) -> dict[str, list[float]]:
+        """Unit → everybody's labels."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for labels in self.people.values():
+            for unit, value in labels.items():
+                found[unit].append(value)
+        return dict(found)
+
+    def one_each(self) -> tuple[dict[str, float], int]:
+        """Unit → one value: the mean of numbers, the majority of two labels; and how many majorities are ties."""
+        found, ties = {}, 0
+        for unit, values in self.by_unit().items():
+            mean = sum(values) / len(values)
+            if self.binary and mean == 0.5:
+                ties += 1
+            else:
+                found[unit] = float(mean > 0.5) if self.binary else mean
+        return found, ties
+
+
+@dataclass(frozen=True)
+class StudyData:
+    """A study's units, what people said on every criterion, and every metric with values of these units."""
+
+    study: Study
+    protocol: Protocol
+    units: Mapping[str, UnitFacts]
+    humans: Sequence[Human]
+    metrics: Sequence[Metric]
+
+    def human(self, criterion: str) -> Human:
+        """What people said on a criterion; NotFound lists them."""
+        for one in self.humans:
+            if one.criterion.name == criterion:
+                return one
+        known = ", ".join(one.criterion.name for one in self.humans)
+        raise NotFound(f"The protocol has no criterion {criterion!r}. Known: {known}.")
+
+
+def grade_titles(human: Human) -> list[str]:
+    """The grades of an ordered criterion with their titles, from the lowest."""
+    return [f"{one.value} {one.title}".strip() for one in human.criterion.label_list()]
+
+
+def grades_by_group(data: StudyData, human: Human) -> dict[str, dict[str, dict[str, int]]]:
+    """system and category → group → grade with its title → how often people gave it; nothing of other criteria."""
+    numbers = {_grade_number(human, place): title for place, title in enumerate(grade_titles(human))}
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for by in ("system", "category"):
+        groups: dict[str, dict[str, int]] = {}
+        for labels in human.people.values():
+            for unit, number in labels.items():
+                if number in numbers:
+                    given = groups.setdefault(data.units[unit].groups[by], {})
+                    given[numbers[number]] = given.get(numbers[number], 0) + 1
+        if groups:
+            found[by] = dict(sorted(groups.items()))
+    return found
+
+
+def _grade_number(human: Human, place: int) -> float:
+    """The number that a criterion's label at a place (from the lowest) has in `Human.people`."""
+    value = human.criterion.label_list()[place].value
+    try:
+        return float(value)
+    except ValueError:
+        return float(place)
+
+
+def study_data(
+    db: Database,
+    actor: Actor | None,
+    study_id: int,
+    *,
+    scorers: Sequence[str] = (),
+    named: bool = True,
+    by: str | None = None,
+    settled: bool = True,
+) -> StudyData:
+    """Gather a study's labels and the scores of its item versions.
+
+    A study about scores gives the scores that it was frozen with; others, and all with `scorers` named, give each
+    scorer's latest version with each set of parameters, and of an item version the latest score. Imports that were
+    withdrawn are left out. `settled` says whether settled labels are wanted. `by` names a field of the items' metadata
+    to group by, besides system and category. NotFound
+    for a scorer without scores here; permissions are those of reading the study's labels.
+    """
+    people = ratings(db, actor, study_id, named=named)
+    with db.read() as session:
+        of_models = pick(Annotation.id).where(
+            col(Annotation.study_id) == study_id, col(Annotation.kind) == AnnotationKind.MODEL
+        )
+        judged = session.execute(of_models.limit(1)).first() is not None
+    models = ratings(db, actor, study_id, kinds=(AnnotationKind.MODEL,), named=True) if judged else None
+    with db.read() as session:
+        items = _items(session, people.study.id, by)
+        final: dict[tuple[str, str], Any] = {}
+        for one in stream_settled(session, study_id) if settled else ():
+            if one.state != "open":
+                final[one.criterion, unit_key(one.study_item_id, one.target)] = one.value
+        metrics = scores_of(session, people.study, scorers)
+    scored = {one.value for one in metrics}
+    humans = [_human(column, people, final, scored) for column in people.criteria]
+    judges = [] if models is None else [j for column in models.criteria for j in _judges(column, models, scored)]
+    if scorers:
+        judges = [judge for judge in judges if judge.scorer in scorers]
+    everything = _all_units(humans, [*metrics, *judges])
+    facts = {unit: items[int(unit.partition("|")[0])].unit(unit) for unit in everything}
+    return StudyData(people.study, people.protocol, facts, humans, [*metrics, *judges])
+
+
+def _all_units(humans: Iterable[Human], metrics: Iterable[Metric]) -> set[str]:
+    found = {unit for human in humans for labels in human.people.values() for unit in labels}
+    found |= {unit for human in humans for unit in human.settled}
+    return found | {unit for metric in metrics for unit in metric.values}
+
+
+@dataclass(frozen=True)
+class _ItemFacts:
+    """What is known of an item of the study."""
+
+    item_id: int
+    name: str
+    question: int
+    version_id: int
+    groups: Mapping[str, str]
+
+    def unit(self, unit: str) -> UnitFacts:
+        target = unit.partition("|")[2] or "item"
+        return UnitFacts(unit, self.item_id, self.name, target, self.question, self.version_id, self.groups)
+
+
+def _items(session: Session, study_id: int | None, by: str | None) -> dict[int, _ItemFacts]:
+    """Study item → its item, with what it is grouped by."""
+    rows = session.execute(
+        pick(
+            StudyItem.id, Item.id, Item.external_id, Item.question_id, Item.system, ItemVersion.category,
+            ItemVersion.extra, ItemVersion.id,
+        )
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .where(col(StudyItem.study_id) == study_id)
+    )  # fmt: skip
+    found = {}
+    for place, item_id, name, question, system, category, extra, version_id in rows:
+        groups = {"system": system, "category": category or NOTHING}
+        if by is not None and by not in groups:
+            value = (extra or {}).get(by)
+            groups[by] = NOTHING if value is None else str(value)
+        found[place] = _ItemFacts(item_id, name, question, version_id, groups)
+    return found
+
+
+# People and judges ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """How a criterion's labels become numbers, or why they do not."""
+
+    of: Mapping[str, float] | None
+    scale: tuple[float, float] | None
+    binary: bool = False
+    positive: str | None = None
+    reason: str | None = None
+
+    def number(self, value: Any) -> float | None:
+        if self.reason is not None:
+            return None
+        return float(value) if self.of is None else self.of.get(str(value))
+
+
+def positive_of(labels: Sequence[str], scored: Collection[str] = ()) -> str:
+    """Which of two labels counts as 1: what a metric is the score of, a word of assent, what is negated, or the first.
+
+    `scored` names the values of the metrics at hand: a metric `abstention` makes the label "abstention" the 1.
+    """
+    first, second = labels
+    if (first in scored) != (second in scored):
+        return first if first in scored else second
+    words = [label.lower() for label in labels]
+    if words[1] in YES or words[0] in NO or words[0] in (f"{prefix}{words[1]}" for prefix in _NEGATIONS):
+        return second
+    return first
+
+
+def _numbers(criterion: Criterion, scored: Collection[str]) -> _Numbers:
+    labels = [str(label.value) for label in criterion.label_list()]
+    if isinstance(criterion, Number):
+        return _Numbers(None, (criterion.minimum, criterion.maximum))
+    if isinstance(criterion, Grade):
+        try:
+            values = [float(label) for label in labels]
+        except ValueError:
+            values = [float(place) for place in range(len(labels))]
+        of = dict(zip(labels, values, strict=True))
+        return _Numbers(of, (min(values), max(values)) if len(set(values)) > 1 else None)
+    if isinstance(criterion, Choice):
+        accepted = [str(value) for value in criterion.accept]
+        if not accepted and len(labels) == 2:
+            accepted = [positive_of(labels, scored)]
+        if accepted and len(accepted) < len(labels):
+            of = {label: float(label in accepted) for label in labels}
+            return _Numbers(of, (0.0, 1.0), binary=True, positive=" or ".join(accepted))
+        reason = f"{len(labels)} labels without order cannot be set against a number"
+        return _Numbers(None, None, reason=reason)
+    return _Numbers(None, None, reason=f"labels of the scale {criterion.scale} cannot be set against a number")
+
+
+def _human(
+    column: CriterionRatings,
+    found: StudyRatings,
+    settled: Mapping[tuple[str, str], Any],
+    scored: Collection[str],
+) -> Human:
+    criterion = column.criterion
+    numbers = _numbers(criterion, scored)
+    people: dict[str, dict[str, float]] = defaultdict(dict)
+    for unit, person, value in zip(column.units, column.raters, column.values, strict=True):
+        number = numbers.number(value)
+        if number is not None:
+            people[found.names[person]][unit] = number
+    final = {
+        unit: number
+        for (name, unit), value in settled.items()
+        if name == criterion.name and (number := numbers.number(value)) is not None
+    }
+    about = None
+    judged = found.protocol.scores_judged_by(criterion)
+    if judged:
+        about = judged[0]
+    return Human(
+        criterion=criterion,
+        people=dict(people),
+        settled=final,
+        scale=numbers.scale,
+        binary=numbers.binary,
+        positive=numbers.positive,
+        about_score=about,
+        cannot_judge=column.cannot_judge,
+        reason=numbers.reason,
+    )
+
+
+def _judges(column: CriterionRatings, found: StudyRatings, scored: Collection[str]) -> Iterable[Metric]:
+    """Every judge that filled in this criterion, as a metric on the criterion's own scale."""
+    numbers = _numbers(column.criterion, scored)
+    values: dict[int, dict[str, float]] = defaultdict(dict)
+    for unit, person, value in zip(column.units, column.raters, column.values, strict=True):
+        number = numbers.number(value)
+        if number is not None:
+            values[person][unit] = number
+    for person, given in values.items():
+        judge = found.names.get(person, f"model {person}")
+        name = f"{judge}: {column.criterion.name}"
+        yield Metric(name, judge, column.criterion.name, numbers.scale, numbers.binary, judge=True, values=given)

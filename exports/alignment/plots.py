@@ -1,0 +1,214 @@
+"""The plots of alignment as Altair charts: for the pages, and drawn without a browser for files."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annotators.alignment import TITLES, Bin, Pairs, SystemMeans, confusion, decide, roc_curve
+from annotators.alignment.calibration import calibration
+from annotators.alignment.resampling import Resampling
+from annotators.later import Later
+from exports.drawing import charts
+from exports.drawing.charts import ACCENT, COLOURS, LINE, QUIET, TICKS
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt = Later("altair")
+    pd = Later("pandas")
+
+MOST_POINTS = 5_000
+
+
+def scatter(pairs: Pairs, human: str, metric: str, names: Sequence[str] | None = None) -> alt.LayerChart:
+    """Human value against the metric with a straight fit and its band; a flag as tiles with counts, without a fit.
+
+    Human values that are few are shaken a little, so that points do not hide each other. `names` names the rows. More
+    than 5,000 rows are thinned out evenly.
+    """
+    if is_flag(pairs):
+        return tiles_of_flag(pairs, human, metric)
+    step = max(1, -(-pairs.n // MOST_POINTS))
+    shown = slice(None, None, step)
+    said, kinds = pairs.human[shown], np.unique(pairs.human)
+    spread = 0.12 * float(np.diff(kinds).min()) if 1 < len(kinds) <= 12 else 0.0
+    shaken = said + spread * np.random.default_rng(0).uniform(-1, 1, len(said))
+    frame = pd.DataFrame(
+        {
+            "metric": pairs.metric[shown],
+            "human": said,
+            "shown": shaken,
+            "item": list(names)[shown] if names is not None else [str(unit) for unit in pairs.units[shown]],
+        }
+    )
+    x = alt.X("metric:Q", **charts.values(metric))
+    few = kinds.tolist()[:: max(1, -(-len(kinds) // 6))]
+    axis = alt.Axis(values=few, **_said(pairs)) if len(kinds) <= 12 else alt.Axis(tickCount=TICKS)
+    y = alt.Y("shown:Q", title=human, scale=alt.Scale(zero=False), axis=axis)
+    tips = ["item:N", alt.Tooltip("human:Q"), alt.Tooltip("metric:Q", format=".3f")]
+    points = alt.Chart(frame).mark_circle(color=ACCENT, size=34, opacity=0.55).encode(x=x, y=y, tooltip=tips)
+    line = _fit(pairs)
+    band = alt.Chart(line).mark_area(color=LINE, opacity=0.18).encode(x="metric:Q", y="low:Q", y2="high:Q")
+    fit = alt.Chart(line).mark_line(color=LINE, strokeWidth=2).encode(x="metric:Q", y="fit:Q")
+    layered: alt.LayerChart = (points + band + fit).properties(height=300)
+    return layered
+
+
+def scatter_caption(pairs: Pairs, human: str, metric: str) -> str:
+    """What `scatter` shows of these pairs."""
+    if is_flag(pairs):
+        return f"{human} against the flag {metric}: how many units have which pair of values."
+    return f"{human} against {metric}, with a straight fit and its 95 % band."
+
+
+def _said(pairs: Pairs) -> dict[str, Any]:
+    """How the labels on an axis of human values read: yes and no where there are two."""
+    return {"labelExpr": "datum.value ? 'yes' : 'no'"} if pairs.binary else {"format": "~g"}
+
+
+def is_flag(pairs: Pairs) -> bool:
+    """Whether the metric says only yes or no."""
+    return pairs.n > 0 and bool(np.isin(pairs.metric, (0.0, 1.0)).all())
+
+
+def tiles_of_flag(pairs: Pairs, human: str, metric: str) -> alt.LayerChart:
+    """How often each human value met each value of a flag: more than a dozen human values in six ranges."""
+    kinds = np.unique(pairs.human)
+    if len(kinds) > 12:
+        edges = np.linspace(kinds[0], kinds[-1], 7)
+        place = np.clip(np.searchsorted(edges, pairs.human, side="right") - 1, 0, 5)
+        names = [f"{low:.3g} to {high:.3g}" for low, high in itertools.pairwise(edges.tolist())]
+    else:
+        place = np.searchsorted(kinds, pairs.human)
+        yes_no = ["no" if kind == 0 else "yes" for kind in kinds.tolist()]
+        names = yes_no if pairs.binary else [f"{kind:g}" for kind in kinds.tolist()]
+    said = ["yes" if value else "no" for value in pairs.metric.tolist()]
+    return _tiles(Counter(zip((names[one] for one in place.tolist()), said, strict=True)), names[::-1], human, metric)
+
+
+def _tiles(counts: Mapping[tuple[str, str], int], people: Sequence[str], human: str, metric: str) -> alt.LayerChart:
+    """(people, the metric's yes or no) → how often, as tiles with their counts."""
+    order = ["yes", "no"]
+    frame = pd.DataFrame([{"people": h, "said": m, "n": counts.get((h, m), 0)} for h in people for m in order])
+    base = alt.Chart(frame).encode(
+        x=alt.X("said:N", sort=order, title=metric, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("people:N", sort=list(people), title=human),
+    )
+    most = max(1, int(frame["n"].max()))
+    tiles = base.mark_rect().encode(
+        color=alt.Color("n:Q", scale=alt.Scale(domain=[0, most], scheme="blues"), legend=None),
+        tooltip=["people:N", "said:N", alt.Tooltip("n:Q", format=",d")],
+    )
+    dark = alt.condition(alt.datum.n > 0.55 * most, alt.value(charts.ON_DARK), alt.value(charts.ON_LIGHT))
+    words = base.mark_text(fontSize=14).encode(text=alt.Text("n:Q", format=",d"), color=dark)
+    layered: alt.LayerChart = (tiles + words).properties(height=alt.Step(64 if len(people) < 4 else 34))
+    return layered
+
+
+def _fit(pairs: Pairs) -> pd.DataFrame:
+    """The least-squares line of people on the metric with the pointwise 95 % band of a bootstrap over clusters."""
+    grid = np.linspace(pairs.metric[0], pairs.metric[-1], 40) if pairs.n else np.zeros(0)
+    if pairs.n < 3 or np.ptp(pairs.metric) == 0:
+        return pd.DataFrame({"metric": [], "fit": [], "low": [], "high": []})
+    rng, n = np.random.default_rng(0), pairs.n_clusters
+    draws = np.stack([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(300)], axis=1)
+    weights = np.concatenate([np.ones((pairs.n, 1)), draws[pairs.cluster]], axis=1).astype(np.float64)
+    x, y = pairs.metric, pairs.human
+    size, sx, sy, sxx, sxy = np.stack([np.ones_like(x), x, y, x * x, x * y]) @ weights
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = (size * sxy - sx * sy) / (size * sxx - sx * sx)
+        lines = (sy - slope * sx) / size + slope * grid[:, None]
+    low, high = np.nanquantile(lines[:, 1:], [0.025, 0.975], axis=1)
+    return pd.DataFrame({"metric": grid, "fit": lines[:, 0], "low": low, "high": high})
+
+
+def roc(curves: Sequence[tuple[str, Pairs]]) -> alt.LayerChart | None:
+    """The ROC curves of metrics of binary labels; None when none has both labels."""
+    frames = []
+    for name, pairs in curves:
+        if pairs.binary and pairs.n and np.ptp(pairs.human) > 0:
+            made = roc_curve(pairs)
+            frames.append(
+                pd.DataFrame(
+                    {"metric": name, "fpr": made.false_positive, "tpr": made.true_positive, "at": made.thresholds}
+                ).replace([np.inf, -np.inf], None)
+            )
+    if not frames:
+        return None
+    frame = pd.concat(frames, ignore_index=True)
+    frame["order"] = range(len(frame))
+    chance = alt.Chart(pd.DataFrame({"fpr": [0, 1], "tpr": [0, 1]})).mark_line(color=QUIET, strokeDash=[4, 4])
+    chance = chance.encode(
+        x=alt.X("fpr:Q", **charts.values("False positive rate", 0, 1)),
+        y=alt.Y("tpr:Q", **charts.values("True positive rate", 0, 1)),
+    )
+    legend = alt.Legend(orient="bottom", columns=1, labelLimit=400)
+    lines = alt.Chart(frame).mark_line(strokeWidth=2).encode(
+        x="fpr:Q", y="tpr:Q", order="order:Q",
+        color=alt.Color("metric:N", title=None, scale=alt.Scale(range=COLOURS), legend=legend),
+        tooltip=["metric:N", alt.Tooltip("fpr:Q", format=".3f"), alt.Tooltip("tpr:Q", format=".3f"), "at:Q"],
+    )  # fmt: skip
+    layered: alt.LayerChart = (chance + lines).properties(height=320)
+    return layered
+
+
+def calibration_plot(bins: Sequence[Bin], human: str, metric: str) -> alt.LayerChart | None:
+    """Mean human value against mean metric of each bin, with intervals; None without bins."""
+    if not bins:
+        return None
+    frame = pd.DataFrame(
+        [{"metric": one.metric, "human": one.human, "low": one.low, "high": one.high, "n": one.n} for one in bins]
+    )
+    perfect = alt.Chart(pd.DataFrame({"metric": [0, 1], "human": [0, 1]})).mark_line(color=QUIET, strokeDash=[4, 4])
+    perfect = perfect.encode(
+        x=alt.X("metric:Q", **charts.values(metric, 0, 1)),
+        y=alt.Y("human:Q", **charts.values(f"{human} (0 to 1)", 0, 1)),
+    )
+    base = alt.Chart(frame).encode(x="metric:Q")
+    bars = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y="low:Q", y2="high:Q")
+    tips = [alt.Tooltip(f"{one}:Q", format=".3f") for one in ("metric", "human", "low", "high")]
+    points = base.mark_circle(color=ACCENT, opacity=1).encode(
+        y="human:Q", size=alt.Size("n:Q", title="units", legend=None), tooltip=[*tips, "n:Q"]
+    )
+    layered: alt.LayerChart = (perfect + bars + points).properties(height=320)
+    return layered
+
+
+def calibration_of(pairs: Pairs, scale: tuple[float, float], human: str, metric: str) -> alt.LayerChart | None:
+    """The calibration plot of a metric."""
+    return calibration_plot(calibration(pairs, Resampling(), scale=scale)[1], human, metric)
+
+
+def confusion_plot(pairs: Pairs, threshold: float, human: str, metric: str) -> alt.LayerChart:
+    """How often each human label met each decision of the metric at its threshold."""
+    counts = confusion(decide(pairs.metric, threshold), pairs.human)
+    named = {("yes" if h else "no", "yes" if m else "no"): n for (h, m), n in counts.items()}
+    return _tiles(named, ["yes", "no"], human, f"{metric} ≥ {threshold:g}")
+
+
+def systems(means: Sequence[SystemMeans], human: str, metric: str) -> alt.LayerChart:
+    """Each system's mean by people against its mean by the metric, named."""
+    frame = pd.DataFrame(
+        [{"system": one.system, "human": one.human, "metric": one.metric, "n": one.n} for one in means]
+    )
+    wide = alt.Scale(zero=False, padding=20)
+    base = alt.Chart(frame).encode(
+        x=alt.X("metric:Q", title=f"{metric}, mean", scale=wide, axis=alt.Axis(tickCount=TICKS)),
+        y=alt.Y("human:Q", title=f"{human}, mean", scale=wide, axis=alt.Axis(tickCount=TICKS)),
+    )
+    tips = ["system:N", "n:Q", alt.Tooltip("human:Q", format=".3f"), alt.Tooltip("metric:Q", format=".3f")]
+    points = base.mark_circle(color=ACCENT, size=80, opacity=1).encode(tooltip=tips)
+    names = base.mark_text(align="left", dx=8, fontSize=11, color=QUIET).encode(text="system:N")
+    layered: alt.LayerChart = (points + names).properties(height=300)
+    return layered
+
+
+def title_of(name: str) -> str:
+    """A statistic's name in words."""
+    return TITLES.get(name, name)

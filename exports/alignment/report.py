@@ -1,0 +1,175 @@
+"""The alignment report: its sections with their plots, for files and for the command line."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from annotators.alignment import Aligned, Pairs, Resampling
+from annotators.version import program_version
+from exports.agreement import plots as agreement_plots
+from exports.alignment import plots
+from exports.alignment.data import grade_titles, grades_by_group
+from exports.alignment.sections import chosen, sections
+from exports.alignment.study import AlignmentReport, comparable, pairs_of
+from exports.alignment.table import TableAlignment
+from exports.drawing.forest import forest
+from exports.drawing.report_files import Section, report_latex, report_markdown, slug
+
+MOST_SCATTERS = 4
+"""Metrics of one criterion whose scatter and calibration plots are drawn: those that go best with people."""
+
+Plot = tuple[str, str, Any]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report says: a title, facts about it, statistics, notes, and the rows that plots are drawn from.
+
+    `rows` is (criterion, its scale or None, metric, rows).
+    """
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    statistics: Sequence[Aligned]
+    notes: Sequence[str]
+    rows: Sequence[tuple[str, tuple[float, float] | None, str, Pairs]]
+    grades: Sequence[tuple[str, str, Sequence[str], Mapping[str, Mapping[str, int]]]] = ()
+    """Of criteria that ask agreement with a score: (criterion, grouping, its grades, group → grade → how often)."""
+
+    @classmethod
+    def of_study(cls, report: AlignmentReport) -> Report:
+        """The report of a study."""
+        data = report.data
+        facts = [
+            ("Study", report.study),
+            ("Protocol", report.protocol),
+            ("Labels", {"item": "one value a unit", "each": "each label", "settled": "settled"}[report.labels]),
+            ("Items", f"{data.study.n_items:,}"),
+            *_how(report.asked),
+        ]
+        rows = [
+            (human.criterion.name, human.scale, metric.name, pairs_of(data, human, metric, report.labels))
+            for human in data.humans
+            if human.about_score is None and human.reason is None
+            for metric in comparable(human, data.metrics)
+        ]
+        grades = [
+            (human.criterion.name, by, grade_titles(human), counts)
+            for human in data.humans
+            if human.about_score is not None
+            for by, counts in grades_by_group(data, human).items()
+        ]
+        return cls(
+            f"Alignment in study {report.study}",
+            facts,
+            report.statistics,
+            [*report.notes, *report.warnings],
+            rows,
+            grades,
+        )
+
+    @classmethod
+    def of_table(cls, found: TableAlignment) -> Report:
+        """The report of a table."""
+        rows = []
+        for name, pairs in found.pairs.items():
+            scale = (0.0, 1.0) if pairs.binary else None
+            if scale is None and pairs.n and np.ptp(pairs.human) > 0:
+                scale = (float(pairs.human.min()), float(pairs.human.max()))
+            criterion = next((one.criterion for one in found.statistics if one.metric == name), None)
+            rows.append((criterion or "human", scale, name, pairs))
+        facts = [("Table", found.table), ("Rows", f"{found.n_rows:,}"), *_how(found.asked)]
+        return cls(f"Alignment in {found.table}", facts, found.statistics, [*found.notes, *found.warnings], rows)
+
+    def sections(self) -> list[Section]:
+        """The tables, and with each criterion its plots."""
+        found = []
+        for section in sections(self.statistics):
+            drawn = list(self.plots_of(section.title))
+            if section.title == "Mean agreement":
+                drawn = [*_means(self.statistics), *self._likert()]
+            found.append(Section(section.title, section.tables, drawn, section.words))
+        return found
+
+    def _likert(self) -> Iterator[Plot]:
+        """Grades by group as bars that part in the middle."""
+        for criterion, by, grades, counts in self.grades:
+            chart = agreement_plots.likert(counts, grades)
+            if chart is not None:
+                caption = f"{criterion}: grades by {by}, disagreement to the left; n is the number of grades."
+                yield f"{slug(criterion)}-grades-by-{by}", caption, chart
+
+    def plots_of(self, criterion: str) -> Iterator[Plot]:
+        """The plots of one criterion: name of the file, caption, chart."""
+        rows = [(scale, metric, pairs) for name, scale, metric, pairs in self.rows if name == criterion]
+        best = self._best_first(criterion)
+        rows.sort(key=lambda one: best.index(one[1]) if one[1] in best else len(best))
+        place_of = slug(criterion)
+        values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
+        named = [(one.metric or "", one) for one in values if one.metric is not None]
+        chart = forest(named, f"{plots.title_of('spearman')}, {_level(values)} interval")
+        if chart is not None:
+            yield f"{place_of}-forest", f"{criterion}: Spearman's ρ of every metric with its interval.", chart
+        curves = plots.roc([(metric, pairs) for _, metric, pairs in rows])
+        if curves is not None:
+            yield f"{place_of}-roc", f"{criterion}: ROC curves of the metrics.", curves
+        for place, (scale, metric, pairs) in enumerate(rows[:MOST_SCATTERS]):
+            if pairs.why_not() is not None:
+                continue
+            caption = plots.scatter_caption(pairs, criterion, metric)
+            yield f"{place_of}-scatter-{place + 1}", caption, plots.scatter(pairs, criterion, metric)
+            curve = plots.calibration_of(pairs, scale, criterion, metric) if scale else None
+            if curve is not None:
+                caption = f"{criterion}: calibration of {metric}; the dashed line is a perfect one."
+                yield f"{place_of}-calibration-{place + 1}", caption, curve
+
+    def _best_first(self, criterion: str) -> list[str]:
+        """The metrics by how well they go with people."""
+        values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
+        defined = [one for one in values if one.value is not None and one.metric is not None]
+        return [one.metric or "" for one in sorted(defined, key=lambda one: -(one.value or 0.0))]
+
+
+def packed(report: Report, name: str) -> bytes:
+    """The report `name` (.md or .tex) and its plots in a ZIP."""
+    stem, _, ending = name.rpartition(".")
+    text, files = report_markdown(report, stem) if ending == "md" else report_latex(report, stem)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, text)
+        for place, content in files.items():
+            archive.writestr(place, content)
+    return out.getvalue()
+
+
+# Parts ----------------------------------------------------------------------------------------------------------------
+
+
+def _how(asked: Resampling) -> list[tuple[str, str]]:
+    made = f"{asked.kind} bootstrap, {asked.resamples:,} resamples, seed {asked.seed}, {100 * asked.level:g} %"
+    return [("Intervals", made), ("Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC")]
+
+
+def _level(values: Sequence[Aligned]) -> str:
+    level = next((one.interval.level for one in values if one.interval is not None), 0.95)
+    return f"{100 * level:g} %"
+
+
+def _means(statistics: Sequence[Aligned]) -> Iterator[Plot]:
+    """A forest of mean agreement by group for every criterion."""
+    found = chosen(statistics, name="mean_agreement")
+    for criterion in dict.fromkeys(one.criterion for one in found):
+        rows = [(one.group or "All units", one) for one in found if one.criterion == criterion]
+        top = max((one.high or one.value or 0.0) for _, one in rows)
+        bottom = min((one.low if one.low is not None else one.value or 0.0) for _, one in rows)
+        likert = bottom >= 1 and top <= 5
+        chart = forest(rows, "Mean agreement", domain=(1, 5) if likert else (min(0.0, bottom), top))
+        if chart is not None:
+            yield f"{slug(criterion or 'mean')}-means", f"{criterion}: mean agreement by group, with intervals.", chart

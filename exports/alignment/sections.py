@@ -1,0 +1,198 @@
+"""The alignment report as sections of tables and plots: what the page, the command and the files show alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from annotators.alignment import TITLES, Aligned
+from exports.drawing.report_files import Section
+from exports.drawing.tables import TextTable
+
+HEADLINES = ("pearson", "spearman", "kendall_tau_b", "auroc", "accuracy", "cohen_kappa", "cohen_kappa_best_threshold")
+"""The columns of the table of metrics; a column that nobody has a value in is left out."""
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """`0.725`, with a true minus sign; nothing for None."""
+    if value is None:
+        return ""
+    text = f"{value:.{digits}f}"
+    return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
+
+
+def figure(one: Aligned | None, digits: int = 3, *, reasons: bool = False) -> str:
+    """`0.725 [0.641, 0.790]`; an undefined value as a dash, or with its reason in words."""
+    if one is None:
+        return ""
+    if one.value is None:
+        return f"not defined: {one.reason}" if reasons else "–"
+    text = number(one.value, digits)
+    if one.low is None or one.high is None:
+        return text
+    return f"{text} [{number(one.low, digits)}, {number(one.high, digits)}]"
+
+
+def chosen(statistics: Iterable[Aligned], **about: Any) -> list[Aligned]:
+    """The statistics that are about exactly this; a value of ... is anything."""
+    wanted = {key: value for key, value in about.items() if value is not ...}
+    return [one for one in statistics if all(getattr(one, key) == value for key, value in wanted.items())]
+
+
+def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3) -> TextTable:
+    """One row a metric with every headline coefficient and its interval; the human ceiling is the last row."""
+    here = chosen(statistics, criterion=criterion, group=None, against=None)
+    metrics = list(dict.fromkeys(one.metric for one in here if one.name in HEADLINES and one.metric is not None))
+    cells = {(one.metric, one.name): one for one in here}
+    ceilings = {one.name.removeprefix("human_ceiling_"): one for one in here if one.name.startswith("human_ceiling_")}
+    used = [
+        name
+        for name in HEADLINES
+        if any((one := cells.get((metric, name))) is not None and one.value is not None for metric in metrics)
+        or name == "spearman"
+        or ((ceiling := ceilings.get(name)) is not None and ceiling.value is not None)
+    ]
+    rows = []
+    for metric in metrics:
+        first = next(cells[metric, name] for name in HEADLINES if (metric, name) in cells)
+        rows.append([metric, f"{first.n:,}", *(figure(cells.get((metric, name)), digits) for name in used)])
+    if any(one.value is not None for one in ceilings.values()):
+        n = next(iter(ceilings.values())).n
+        rows.append(
+            [f"one person against the rest ({n} people)", "", *(figure(ceilings.get(name), digits) for name in used)]
+        )
+    return TextTable.of(f"{criterion}: metrics against people", ["Metric", "n", *(TITLES[name] for name in used)], rows)
+
+
+def reasons_of(statistics: Sequence[Aligned], criterion: str) -> list[str]:
+    """Why coefficients of this criterion are not defined, each reason once with what it is about."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in chosen(statistics, criterion=criterion, group=None):
+        if one.reason is not None:
+            found.setdefault((one.metric or "", one.reason), []).append(TITLES.get(one.name, one.name))
+    return [
+        f"{metric + ': ' if metric else ''}{_listed(names)} not defined: {reason}."
+        for (metric, reason), names in found.items()
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    short = list(dict.fromkeys(names))
+    return ", ".join(short[:4]) + (f" and {len(short) - 4} more" if len(short) > 4 else "")
+
+
+def matrix_table(statistics: Sequence[Aligned], name: str = "spearman") -> TextTable:
+    """Metric × criterion: one coefficient of each, with its interval."""
+    here = [one for one in chosen(statistics, name=name, group=None, against=None) if one.metric is not None]
+    criteria = list(dict.fromkeys(one.criterion or "" for one in here))
+    metrics = list(dict.fromkeys(one.metric for one in here))
+    cells = {(one.metric, one.criterion): one for one in here}
+    rows = [[metric, *(figure(cells.get((metric, criterion)), 2) for criterion in criteria)] for metric in metrics]
+    return TextTable.of(f"{TITLES[name]} of every metric with every criterion", ["Metric", *criteria], rows)
+
+
+def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
+    """Mean agreement by group with n and the unweighted mean, one table a grouping: Table I of FATHOMS."""
+    found = chosen(statistics, name="mean_agreement")
+    criteria = list(dict.fromkeys(one.criterion for one in found))
+    tables = []
+    for by in dict.fromkeys(one.by for one in found if one.by is not None):
+        groups = list(dict.fromkeys(one.group for one in found if one.by == by))
+        rows = []
+        for group in groups:
+            cells = [next(iter(chosen(found, criterion=name, group=group, by=by)), None) for name in criteria]
+            rows.append([group or "", *_means(cells)])
+        macro = [
+            next(iter(chosen(statistics, name="macro_mean_agreement", criterion=c, by=by)), None) for c in criteria
+        ]
+        if any(macro):
+            rows.append(["Unweighted mean of the groups", *_means(macro)])
+        everything = [next(iter(chosen(found, criterion=name, group=None, by=None)), None) for name in criteria]
+        rows.append(["All units", *_means(everything)])
+        columns = [part for name in criteria for part in (f"{name or ''}", "n")]
+        tables.append(TextTable.of(f"Mean agreement by {by}", [(by or "").capitalize(), *columns], rows))
+    if not tables and found:
+        rows = [[one.criterion or "", *_means([one])] for one in found]
+        tables.append(TextTable.of("Mean of the human values", ["Criterion", "Mean", "n"], rows))
+    return tables
+
+
+def _means(cells: Sequence[Aligned | None]) -> list[str]:
+    return [text for one in cells for text in (figure(one, 2), f"{one.n:,}" if one else "")]
+
+
+def groups_table(statistics: Sequence[Aligned], criterion: str, name: str) -> TextTable | None:
+    """One coefficient of every metric by group; None without groups."""
+    here = [one for one in chosen(statistics, criterion=criterion, name=name) if one.group is not None]
+    if not here:
+        return None
+    metrics = list(dict.fromkeys(one.metric or "" for one in here))
+    groups = list(dict.fromkeys((one.by, one.group) for one in here))
+    cells = {(one.by, one.group, one.metric): one for one in here}
+    rows = []
+    for by, group in groups:
+        n = max(cells[by, group, metric].n for metric in metrics if (by, group, metric) in cells)
+        rows.append([by, group, f"{n:,}", *(figure(cells.get((by, group, metric)), 2) for metric in metrics)])
+    return TextTable.of(f"{criterion}: {TITLES[name]} by group", ["By", "Group", "n", *metrics], rows)
+
+
+def plain_table(
+    statistics: Sequence[Aligned], criterion: str, names: Sequence[str], caption: str, digits: int = 3
+) -> TextTable | None:
+    """The named statistics one below the other, with their methods; None when there are none."""
+    here = [one for one in chosen(statistics, criterion=criterion, group=None) if one.name in names]
+    if not here:
+        return None
+    rows = []
+    for one in here:
+        whose = (one.metric or "") + (f" / {one.against}" if one.against else "")
+        rows.append([whose, TITLES[one.name], figure(one, digits, reasons=True), f"{one.n:,}", one.method or ""])
+    return TextTable.of(caption, ["Metric", "Statistic", "Value", "n", "How"], rows)
+
+
+OTHERS = (
+    (
+        "Two metrics compared",
+        ("difference_pearson", "difference_spearman", "difference_kendall_tau_b", "difference_auroc", "williams_t",
+         "steiger_z"),
+    ),
+    ("Do metric and people rank the systems alike", ("system_kendall_tau_b", "system_pairwise_accuracy")),
+    (
+        "The metric against the rest of the people, as one person would be",
+        ("metric_to_rest_pearson", "metric_to_rest_spearman", "metric_to_rest_kendall_tau_b",
+         "metric_to_rest_accuracy", "metric_to_rest_cohen_kappa"),
+    ),
+    ("Calibration", ("calibration_error",)),
+    ("May it replace an annotator (alternative annotator test)", ("alt_test_winning_rate", "alt_test_advantage")),
+    (
+        "The human mean over all that the metric has values of (prediction-powered)",
+        ("classical_mean", "ppi_mean", "ppi_plus_plus_mean"),
+    ),
+    ("Anchoring", ("anchoring_effect", "blind_distance", "yielding")),
+)  # fmt: skip
+"""The further tables of a criterion: caption and the statistics in it."""
+
+
+def sections(statistics: Sequence[Aligned]) -> list[Section]:
+    """The tables of a report, in its order."""
+    found: list[Section] = []
+    criteria = list(dict.fromkeys(one.criterion for one in statistics if one.criterion is not None))
+    compared = [one for one in criteria if any(s.name in HEADLINES for s in chosen(statistics, criterion=one))]
+    if len(compared) > 1:
+        found.append(Section("Metrics and criteria", [matrix_table(statistics)]))
+    means = means_tables(statistics)
+    if means:
+        found.append(Section("Mean agreement", means))
+    for criterion in criteria:
+        tables: list[TextTable] = []
+        if criterion in compared:
+            tables.append(metrics_table(statistics, criterion))
+            grouped = groups_table(statistics, criterion, "spearman")
+            tables += [grouped] if grouped else []
+        for caption, names in OTHERS:
+            made = plain_table(statistics, criterion, names, f"{criterion}: {caption}")
+            tables += [made] if made else []
+        if tables:
+            words = reasons_of(statistics, criterion) if criterion in compared else []
+            found.append(Section(criterion, tables, words=words))
+    return found

@@ -1,0 +1,53 @@
+"""`adjudicated.csv`: one row an item, criterion and target, with the final label and how it was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+
+import orjson
+from sqlmodel import Session
+
+from db.models import Study
+from db.studies.settlements import SettledUnit, stream_settled
+from exports.bundles.csv_file import CsvFile, csv_cells
+from exports.bundles.sinks import Out
+from exports.cells import safe, value_cell
+
+COLUMNS = (
+    "item", "item_version", "question", "system", "criterion", "target", "label", "how", "votes", "n", "reason",
+)  # fmt: skip
+AT_ONCE = 5_000
+
+
+def write_adjudicated(session: Session, study: Study, out: Out) -> int:
+    """Write the final labels of a study; how many rows. A unit that is not settled has an empty label and is `open`."""
+    assert study.id is not None
+    table = CsvFile(out, COLUMNS)
+    n = 0
+    units = stream_settled(session, study.id)
+    while block := list(islice(units, AT_ONCE)):
+        table.add_lines(list(_lines(block)), len(block))
+        n += len(block)
+    return n
+
+
+def _lines(block: list[SettledUnit]) -> Iterator[str]:
+    last, about = None, ""
+    for unit in block:
+        if unit.study_item_id != last:
+            last = unit.study_item_id
+            about = csv_cells(
+                safe(unit.external_id), str(unit.item_version), safe(unit.question_key), safe(unit.system)
+            )
+        label = value_cell(unit.value) if unit.state != "open" else ""
+        outcome = _outcome(unit.criterion, unit.target, label, unit.state, orjson.dumps(unit.votes))
+        reason = f"{unit.n},{csv_cells(safe(unit.reason), '')[:-1]}" if unit.reason else f"{unit.n},"
+        yield f"{about},{outcome},{reason}"
+
+
+@lru_cache(10_000)
+def _outcome(criterion: str, target: str, label: str, how: str, votes: bytes) -> str:
+    """The cells of an outcome; few outcomes differ."""
+    return csv_cells(criterion, target, label, how, votes.decode())

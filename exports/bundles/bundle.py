@@ -1,0 +1,237 @@
+"""An export: one folder with items, labels and final labels of one moment, and a manifest that says of which."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Select, or_, true
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col
+
+from annotators.errors import NotFound
+from annotators.version import program_version
+from db.engine import Database
+from db.items.as_of import marks
+from db.items.current import item_is_current, version_is_latest
+from db.items.documents import document_is_current
+from db.items.read import BLOCK, current_versions
+from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion, Project, Study, StudyItem
+from db.permissions import RESEARCHERS, Actor, On, operation
+from db.query import pick
+from db.schema import current_revision
+from db.upkeep.export_log import log_export
+from exports.bundles.adjudicated_table import write_adjudicated
+from exports.bundles.label_table import write_labels
+from exports.bundles.manifest import NAME, Manifest, study_snapshot
+from exports.bundles.score_table import write_scores
+from exports.bundles.sinks import FolderSink, Out, Sink
+from exports.checks import check_export_folder, check_export_formats
+from exports.formats.native import ITEMS, write_documents, write_items
+from exports.garbage import seldom_collected
+
+DEFAULT_FORMATS = ("native", "labels", "adjudicated")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is exported: a project, or one study of it; in which formats; with names of people or without.
+
+    `data_folder` is the folder of documents' bytes; None leaves the bytes out.
+    """
+
+    project_id: int
+    study_id: int | None
+    formats: tuple[str, ...]
+    names: bool
+    data_folder: Path | None
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def export_project(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    to: Path,
+    study_id: int | None = None,
+    formats: Sequence[str] = DEFAULT_FORMATS,
+    names: bool = False,
+    data_folder: Path | None = None,
+) -> Manifest:
+    """Write an export into the folder `to`, which is made, and return its manifest.
+
+    With a study: its items in their current version, its labels and final labels. Without: all items of the project,
+    and the tables of each study in a folder `studies/NAME`. Everything is read in one transaction. Raises Conflict when
+    `to` is there and not empty, NotFound for a study of another project, InvalidInput for an unknown format.
+    """
+    selection = Selection(project_id, study_id, check_export_formats(formats), names, data_folder)
+    check_export_folder(to)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
+    try:
+        with seldom_collected(), db.read() as session:
+            manifest = derive(db, session, selection, FolderSink(made))
+        (made / NAME).write_bytes(manifest.encoded())
+        made.chmod(0o755)
+        if to.exists():
+            to.rmdir()
+        made.rename(to)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    log_export(
+        db,
+        actor,
+        project_id,
+        study_id=study_id,
+        manifest_sha256=hashlib.sha256(manifest.encoded()).hexdigest(),
+        details={"formats": list(selection.formats), "names": names, "event": manifest.event},
+    )
+    return manifest
+
+
+def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> Manifest:
+    """Everything a selection is, as this session sees the database, put into `sink`; the manifest of it."""
+    project = session.get(Project, selection.project_id)
+    if project is None:
+        raise NotFound(f"There is no project {selection.project_id}.")
+    studies = _studies(session, selection)
+    past = marks(session)
+    manifest = Manifest(
+        assay=program_version(),
+        schema=current_revision(db) or "",
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        event=past["event"]["last"],
+        marks=past,
+        project={"id": project.id, "name": project.name},
+        filters={
+            "study": studies[0].name if selection.study_id is not None else None,
+            "formats": list(selection.formats),
+            "names": selection.names,
+            "documents": selection.data_folder is not None,
+        },
+        studies=[study_snapshot(study) for study in studies],
+    )
+    counts = manifest.counts
+    if "native" in selection.formats:
+        _write_native(session, selection, sink, counts)
+    folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
+    for study in studies:
+        for name in selection.formats:
+            if name in _TABLES:
+                with sink.open(f"{folders[study.id]}{name}.csv") as out:
+                    counts[name] = counts.get(name, 0) + _TABLES[name](session, study, out, selection)
+    if "scores" in selection.formats:
+        with sink.open("scores.csv") as out:
+            counts["scores"] = write_scores(session, _frozen_blocks(session, selection), out)
+    manifest.files = sorted((file.to_json() for file in sink.files), key=lambda file: str(file["path"]))
+    return manifest
+
+
+_TABLES: dict[str, Callable[[Session, Study, Out, Selection], int]] = {
+    "labels": lambda session, study, out, selection: write_labels(session, study, out, names=selection.names),
+    "adjudicated": lambda session, study, out, _: write_adjudicated(session, study, out),
+}
+"""Tables that every study has one of."""
+
+
+def _studies(session: Session, selection: Selection) -> list[Study]:
+    query = pick(Study).where(col(Study.project_id) == selection.project_id).order_by(col(Study.id))
+    if selection.study_id is not None:
+        query = query.where(col(Study.id) == selection.study_id)
+    studies = list(session.execute(query).scalars())
+    if selection.study_id is not None and not studies:
+        raise NotFound(f"The project has no study {selection.study_id}.")
+    return studies
+
+
+def _folders(studies: Sequence[Study]) -> dict[int | None, str]:
+    """Study id → the folder of its tables: its name where that is a plain file name, made different where it is not."""
+    folders: dict[int | None, str] = {}
+    taken: set[str] = set()
+    for study in studies:
+        plain = re.sub(r"[^\w.() -]", "_", study.name).strip(". ")[:80] or "study"
+        name = plain if plain.casefold() not in taken else f"{plain}-{study.id}"
+        taken.add(name.casefold())
+        folders[study.id] = f"studies/{name}/"
+    return folders
+
+
+# Items and documents --------------------------------------------------------------------------------------------------
+
+
+def _write_native(session: Session, selection: Selection, sink: Sink, counts: dict[str, int]) -> None:
+    with sink.open(f"native/{ITEMS}") as out:
+        counts["items"] = out.rows = write_items(session, _version_blocks(session, selection), out.write)
+    documents = _documents(session, selection)
+    counts["documents"], counts["documents_with_bytes"] = write_documents(
+        documents, sink, "native", selection.data_folder
+    )
+
+
+def _version_blocks(session: Session, selection: Selection) -> Iterator[list[int]]:
+    """Ids of current item versions: of the project, or of the items of a study in the order of its sample."""
+    if selection.study_id is None:
+        versions = current_versions(session, selection.project_id)
+        while block := [version.version_id for version in islice(versions, BLOCK)]:
+            yield block
+        return
+    position = -1
+    query = _sampled(selection.study_id).add_columns(col(StudyItem.position)).order_by(col(StudyItem.position))
+    while rows := session.execute(query.where(col(StudyItem.position) > position).limit(BLOCK)).all():
+        yield [version_id for version_id, _ in rows]
+        position = rows[-1][1]
+
+
+def _frozen_blocks(session: Session, selection: Selection) -> Iterator[list[int]]:
+    """Ids of the item versions that a study was frozen on; of a project without one, its current versions."""
+    if selection.study_id is None:
+        yield from _version_blocks(session, selection)
+        return
+    query = pick(StudyItem.item_version_id).where(col(StudyItem.study_id) == selection.study_id)
+    for start in range(0, session.get_one(Study, selection.study_id).n_items, BLOCK):
+        within = col(StudyItem.position).between(start, start + BLOCK - 1)
+        yield list(session.execute(query.where(within)).scalars())
+
+
+def _sampled(study_id: int) -> Select[Any]:
+    """A query for the ids of the current versions of a study's items."""
+    frozen = aliased(ItemVersion)
+    return (
+        pick(ItemVersion.id)
+        .select_from(StudyItem)
+        .join(frozen, col(frozen.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == frozen.item_id)
+        .join(ItemVersion, col(ItemVersion.item_id) == Item.id)
+        .where(col(StudyItem.study_id) == study_id, item_is_current(), version_is_latest())
+    )
+
+
+def _documents(session: Session, selection: Selection) -> Iterator[Document]:
+    """The documents by key: all of a project, or those that the items of a study point at."""
+    query = pick(Document).where(col(Document.project_id) == selection.project_id).order_by(col(Document.key))
+    if selection.study_id is None:
+        query = query.where(document_is_current(session))
+    else:
+        cited = [
+            pick(table.document_id).where(col(table.item_version_id).in_(_sampled(selection.study_id)))
+            for table in (ItemDocument, Evidence, Image)
+        ]
+        query = query.where(or_(*(col(Document.id).in_(one) for one in cited)))
+    after = None
+    while rows := list(
+        session.execute(query.where(col(Document.key) > after if after else true()).limit(BLOCK)).scalars()
+    ):
+        yield from rows
+        after = rows[-1].key
+        for row in rows:
+            session.expunge(row)

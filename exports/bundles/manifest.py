@@ -1,0 +1,83 @@
+"""`manifest.json`: what an export holds, of which state of the database, and the hash of every file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from annotators.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from db.items.as_of import Marks
+    from db.models import Study
+
+NAME = "manifest.json"
+LARGEST = 64 << 20
+
+
+@dataclass
+class Manifest:
+    """The contents of manifest.json.
+
+    `event` is the number of the last event that the export knows of, and `marks` how far each table went then
+    (`db.items.as_of`). `filters` are the arguments it was made with. `studies`: the snapshots of protocol and sample.
+    """
+
+    assay: str
+    schema: str
+    created_at: str
+    event: int
+    marks: Marks
+    project: dict[str, Any]
+    filters: dict[str, Any]
+    studies: list[dict[str, Any]] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    files: list[dict[str, Any]] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is written."""
+        return asdict(self)
+
+    def encoded(self) -> bytes:
+        """The bytes of manifest.json."""
+        return orjson.dumps(self.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def study_snapshot(study: Study) -> dict[str, Any]:
+    """What a study is known by, as it was frozen."""
+    return {
+        "name": study.name,
+        "protocol": {
+            "name": study.protocol_name,
+            "version": study.protocol_version,
+            "sha256": study.protocol_hash,
+            "definition": study.protocol,
+        },
+        "sample_sha256": study.sample_hash,
+        "items": study.n_items,
+        "overlap": study.overlap,
+        "order": study.item_order,
+        "seed": study.seed,
+        "rule": study.rule,
+        "show_scores": study.show_scores,
+    }
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of an export folder; InvalidInput when there is none that can be read."""
+    path = folder / NAME
+    if not path.is_file():
+        raise InvalidInput(f"{folder} has no {NAME}, so it is no export of Assay. Name the folder that `export` made.")
+    if path.stat().st_size > LARGEST:
+        raise InvalidInput(f"{path} is larger than any manifest. Take the one that was exported.")
+    try:
+        data = orjson.loads(path.read_bytes())
+        manifest = Manifest(**data)
+        if not all(isinstance(one["path"], str) and isinstance(one["sha256"], str) for one in manifest.files):
+            raise TypeError("a file has no path or hash")
+    except (orjson.JSONDecodeError, TypeError, KeyError) as error:
+        raise InvalidInput(f"{path} is damaged ({error}). Take the one that was exported.") from None
+    return manifest

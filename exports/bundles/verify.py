@@ -1,0 +1,194 @@
+"""Whether an export is still what was exported: by the hashes of its manifest, and by deriving it again.
+
+The hashes find a file that was changed by accident; somebody who changes a file and its hash is found by the second
+way, which makes the export again from the database as it was at the manifest's event and compares every byte. Labels
+that came later do not disturb it (`db.items.as_of`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import orjson
+from sqlmodel import Session, col
+
+from annotators.errors import InvalidInput, NotFound
+from db.engine import Database
+from db.items.as_of import look_back
+from db.models import Project, Study
+from db.permissions import READERS, Actor, On, operation
+from db.query import pick
+from db.upkeep.export_log import is_logged
+from exports.bundles.bundle import Selection, derive
+from exports.bundles.manifest import NAME, Manifest, read_manifest
+from exports.bundles.sinks import ComparingSink
+from exports.checks import EXPORTED
+from exports.garbage import seldom_collected
+
+_BLOCK = 1 << 20
+
+
+@dataclass
+class VerifyReport:
+    """What differs: files that are missing, changed (with the first line that differs, where known), or extra.
+
+    `against` says what was compared with: `manifest` or `database`. `notes` says in words what else is amiss.
+    """
+
+    folder: str
+    against: str
+    n_files: int
+    event: int
+    missing: list[str] = field(default_factory=list)
+    changed: dict[str, int | None] = field(default_factory=dict)
+    extra: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is as it was exported."""
+        return not (self.missing or self.changed or self.extra or self.notes)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay verify --json` prints it."""
+        return {
+            "folder": self.folder,
+            "against": self.against,
+            "ok": self.ok,
+            "files": self.n_files,
+            "event": self.event,
+            "missing": self.missing,
+            "changed": [{"file": name, "line": line} for name, line in self.changed.items()],
+            "extra": self.extra,
+            "notes": self.notes,
+        }
+
+
+def verify_folder(folder: Path) -> VerifyReport:
+    """Compare the files of an export with the hashes of its manifest; InvalidInput when it has none."""
+    manifest = read_manifest(folder)
+    report = _report(folder, manifest, "manifest")
+    listed = {NAME}
+    for file in manifest.files:
+        name = file["path"]
+        listed.add(name)
+        path = _inside(folder, name)
+        if path is None or not path.is_file():
+            report.missing.append(name)
+        elif _sha256(path) != file["sha256"]:
+            report.changed[name] = None
+    report.extra = sorted(_names(folder) - listed)
+    return report
+
+
+def verify_against(db: Database, actor: Actor, folder: Path) -> VerifyReport:
+    """Derive the export again from the database as of the manifest's event, and compare.
+
+    Raises InvalidInput without a manifest, NotFound when the database does not have the project or study.
+    """
+    manifest = read_manifest(folder)
+    return _verify(db, actor, _project_id(db, manifest), folder=folder, manifest=manifest)
+
+
+@operation(On.PROJECT, READERS)
+def _verify(db: Database, actor: Actor, project_id: int, *, folder: Path, manifest: Manifest) -> VerifyReport:
+    report = _report(folder, manifest, "database")
+    sink = ComparingSink(folder)
+    with seldom_collected(), db.read() as session:
+        look_back(session, manifest.marks)
+        selection = _selection(session, project_id, manifest)
+        derived = derive(db, session, selection, sink)
+    there = _names(folder)
+    for file in derived.files:
+        name, sha256 = str(file["path"]), file["sha256"]
+        if name not in there:
+            report.missing.append(name)
+        elif name in sink.differs or _sha256(folder / name) != sha256:
+            report.changed[name] = sink.differs.get(name)
+    report.extra = sorted(there - {str(file["path"]) for file in derived.files} - {NAME})
+    report.notes += _compared(manifest, derived, sink)
+    if not is_logged(db, actor, project_id, manifest_sha256=_sha256(folder / NAME), after=manifest.event):
+        report.notes.append(
+            f"The event log has no export with this {NAME}: it was changed, or made from another copy of the database."
+        )
+    return report
+
+
+def _report(folder: Path, manifest: Manifest, against: str) -> VerifyReport:
+    return VerifyReport(str(folder), against, len(manifest.files), manifest.event)
+
+
+def _project_id(db: Database, manifest: Manifest) -> int:
+    with db.read() as session:
+        project_id: int | None = session.execute(
+            pick(Project.id).where(col(Project.name) == manifest.project.get("name"))
+        ).scalar_one_or_none()
+    if project_id is None:
+        raise NotFound(
+            f"The database has no project {manifest.project.get('name')!r}. Give the one it was exported from."
+        )
+    return project_id
+
+
+def _selection(session: Session, project_id: int, manifest: Manifest) -> Selection:
+    """What the export was made of, from the manifest's filters."""
+    filters = manifest.filters
+    formats, study, study_id = filters.get("formats"), filters.get("study"), None
+    if not isinstance(formats, list) or not formats or not set(formats) <= set(EXPORTED):
+        raise InvalidInput(f"The manifest names the formats {formats!r}. Take the one that was exported.")
+    if study is not None:
+        study_id = session.execute(
+            pick(Study.id).where(col(Study.project_id) == project_id, col(Study.name) == study)
+        ).scalar_one_or_none()
+        if study_id is None:
+            raise NotFound(f"The project has no study {study!r}, of which this is an export.")
+    # The bytes of documents are known by their digests; no folder has to be there to compare them.
+    folder = Path() if filters.get("documents") else None
+    return Selection(project_id, study_id, tuple(formats), bool(filters.get("names")), folder)
+
+
+def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> list[str]:
+    """What the manifest says otherwise than the database, apart from the files themselves."""
+    notes = []
+    bytes_of = {file["path"]: file for file in manifest.files}
+    for file in derived.files:
+        listed = bytes_of.get(str(file["path"]))
+        if listed is not None and listed["sha256"] != file["sha256"]:
+            notes.append(f"{NAME} gives a hash of {file['path']} that the database does not.")
+    notes += [
+        f"{NAME} says otherwise of `{name}` than the database."
+        for name in ("event", "counts", "studies")
+        if _canonical(getattr(manifest, name)) != _canonical(getattr(derived, name))
+    ]
+    if sink.differs and manifest.assay != derived.assay:
+        notes.append(f"The export was written by Assay {manifest.assay}; this is {derived.assay}.")
+    if manifest.filters.get("names") and sink.differs:
+        notes.append("The export has names of people. Somebody may have been erased or renamed since.")
+    return notes
+
+
+def _canonical(value: Any) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def _inside(folder: Path, name: str) -> Path | None:
+    """The place of a listed file; None for a name that leads out of the folder."""
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or ".." in parts:
+        return None
+    return folder / name
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""How reports look: figures, tables, charts, and the files they become."""

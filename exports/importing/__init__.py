@@ -1,0 +1,1 @@
+"""The way in: items of any format, and labels made elsewhere."""

@@ -1,0 +1,93 @@
+"""The way in: paths of whatever format, read and imported in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from annotators.items.parsed import ParsedItem, Reading, Rejected
+from db.engine import Database
+from db.items.imports import ImportReport, import_items, preview_import
+from db.permissions import RESEARCHERS, Actor, On, operation
+from exports.formats import FORMATS, recognise
+from exports.formats.base import FileReading
+from exports.garbage import seldom_collected
+from exports.reading.sources import open_sources
+
+Progress = Callable[[int, int], None]
+"""Called now and then with how much is done, of how much."""
+
+_BETWEEN = 1_000
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def import_paths(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    paths: Sequence[Path | str],
+    format_name: str | None = None,
+    data_folder: Path | None = None,
+    dry_run: bool = False,
+    skip_bad: bool = False,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import files, folders and archives; with `dry_run` only say what that would do.
+
+    `format_name` None takes the format that recognises the files. Documents' bytes go to `data_folder`
+    (`Settings.documents_folder`). `progress` is called with (how much is done, of how much). The report lists
+    every bad row; unless `skip_bad`, one bad row leaves the project as it was. Raises InvalidInput (or NotFound) for
+    paths that cannot be opened at all; see `exports.reading.sources`.
+    """
+    with seldom_collected(), open_sources(paths) as sources:
+        chosen = FORMATS.get(format_name) if format_name else recognise(sources)
+        return import_reading(
+            db, actor, project_id, chosen.read(sources), data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad,
+            progress=progress,
+        )  # fmt: skip
+
+
+def import_reading(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    reading: FileReading,
+    *,
+    data_folder: Path | None,
+    dry_run: bool,
+    skip_bad: bool,
+    progress: Progress | None,
+) -> ImportReport:
+    """As `import_paths`, of what a format has found. Reading is the first half of the way, writing the second."""
+    if dry_run:
+        watched: Reading = _Watched(reading, progress) if progress else reading
+        return preview_import(db, actor, project_id, reading=watched)
+
+    def written(share: float) -> None:
+        if progress is not None:
+            of = reading.meter.of
+            progress(of + round(share * of), 2 * of)
+
+    watched = _Watched(reading, lambda done, of: progress(done, 2 * of)) if progress else reading
+    return import_items(
+        db, actor, project_id, reading=watched, data_folder=data_folder, skip_bad=skip_bad, written=written
+    )
+
+
+class _Watched:
+    """A reading whose progress is told now and then."""
+
+    def __init__(self, reading: FileReading, progress: Progress) -> None:
+        self.format, self.source = reading.format, reading.source
+        self.documents, self.notes = reading.documents, reading.notes
+        self._reading, self._progress = reading, progress
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """The items, with a word about them every so many."""
+        meter = self._reading.meter
+        for number, one in enumerate(self._reading.items()):
+            if number % _BETWEEN == 0:
+                self._progress(meter.done, meter.of)
+            yield one
+        self._progress(meter.of, meter.of)

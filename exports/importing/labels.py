@@ -1,0 +1,318 @@
+"""Tables of labels that were made elsewhere, imported into a study, which can be inferred from the table."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, cast
+
+from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol
+from annotators.errors import InvalidInput, NotFound
+from annotators.items.normal import normal_item
+from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
+from annotators.protocols import Protocol
+from db.engine import Database
+from db.permissions import RESEARCHERS, Actor, On, operation
+from db.studies.design import find_study, study_facts
+from db.studies.foreign import import_study_of_labels, plan_study_of_labels
+from db.studies.labels import LabelImport, LabelPlan, import_labels, plan_labels, targets_in
+from exports.checks import MAY_BE_INFERRED, check_inferable
+from exports.formats.labels import LabelTable, read_labels
+from exports.garbage import seldom_collected
+
+
+@dataclass(frozen=True)
+class LabelTableImport:
+    """What an import of a table did: the labels, the study, and (if it was inferred) how many bare items were added."""
+
+    labels: LabelImport
+    study_id: int
+    inferred: Protocol | None
+    items_added: int
+    left_out: dict[str, int]
+
+    def to_json(self) -> dict[str, object]:
+        """As `assay labels import --json` prints it."""
+        return {
+            **self.labels.to_json(),
+            "study_id": self.study_id,
+            "inferred": self.inferred is not None,
+            "criteria": [one.name for one in self.inferred.criteria] if self.inferred else None,
+            "items_added": self.items_added,
+            "left_out": self.left_out,
+        }
+
+
+@dataclass(frozen=True)
+class CriterionPlan:
+    """One criterion of a table: what it is called there and in the study, what its values are and how often."""
+
+    column: str
+    name: str
+    target: str
+    scale: str
+    values: list[tuple[str, int]]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every value is a number, so that an order could be read off them."""
+        return all(re.fullmatch(r"[-+]?\d+(\.\d+)?", value) for value, _ in self.values)
+
+
+@dataclass(frozen=True)
+class LabelTablePlan:
+    """What importing a table would do: `plan` counts as the import does; nothing is stored while `obstacles` stand.
+
+    `columns` are those of the table that are read, `ignored` the others. With `inferred` the study would be made.
+    `items_added` are the bare items that would be made.
+    """
+
+    plan: LabelPlan
+    columns: list[str]
+    ignored: list[str]
+    criteria: list[CriterionPlan]
+    inferred: Protocol | None
+    items_added: int
+    left_out: dict[str, int]
+
+    @property
+    def obstacles(self) -> list[str]:
+        """Why the import would be refused, a sentence each; empty when it can be done."""
+        found = [f"line {one.line}: {one.reason}" for one in self.plan.problems]
+        missing = len(self.plan.unmatched) - self.items_added
+        if missing:
+            where = "project" if self.inferred else "study"
+            remedy = "Import them first, or ask for bare items" if self.inferred else "Take a study that has them"
+            found.append(
+                f"{missing:,} of {missing + len(self.plan.matched):,} items are not in the {where}: "
+                f"{shortened(self.plan.unmatched)}. {remedy}, or leave their rows out."
+            )
+        if not self.plan.labels and not found:
+            found.append("The table has no labels. Check that it is the right file.")
+        return found
+
+    def to_json(self) -> dict[str, object]:
+        """As `assay labels import --dry-run --json` prints it: the import's document and what is known beforehand."""
+        return {
+            **self.plan.to_json(),
+            "study_id": None,
+            "inferred": self.inferred is not None,
+            "criteria": [one.name for one in self.inferred.criteria] if self.inferred else None,
+            "items_added": self.items_added,
+            "left_out": self.left_out,
+            "columns": self.columns,
+            "columns_ignored": self.ignored,
+            "values": {one.name: dict(one.values) for one in self.criteria},
+            "obstacles": self.obstacles,
+        }
+
+
+def shortened(names: Sequence[str], most: int = 5) -> str:
+    """The first names of a list, and how many more there are."""
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+@operation(On.PROJECT, RESEARCHERS)
+@seldom_collected()
+def plan_label_table(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    study: str,
+    path: Path,
+    infer: bool = False,
+    bare_items: bool = False,
+    scales: Sequence[str] = (),
+) -> LabelTablePlan:
+    """What `import_label_table` would do; nothing is written.
+
+    Raises NotFound and InvalidInput where there is no telling: no such study, no such table, a protocol that cannot be
+    inferred. What is wrong with rows and items stands in the plan.
+    """
+    table = read_labels(path)
+    if not table.rows:
+        table.checked()
+    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales)
+    protocol = ready.protocol
+    if ready.study_id is None:
+        items = _BareItems(table)
+        plan = plan_study_of_labels(db, actor, project_id, protocol=protocol, items=items, rows=ready.rows)
+    else:
+        plan = plan_labels(db, actor, ready.study_id, rows=ready.rows, source=table.source)
+    return LabelTablePlan(
+        replace(plan, problems=sorted([*table.rejected, *plan.problems], key=lambda one: one.line)),
+        table.columns,
+        table.ignored,
+        _criteria(ready),
+        protocol if ready.study_id is None else None,
+        len(plan.unmatched) if ready.study_id is None and bare_items else 0,
+        dict(table.left_out),
+    )
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A table that was read, and what it is to be stored as: both the preview and the import begin with it.
+
+    `study_id` is None where the study is to be made. `values` are those of each criterion of the table, in the order in
+    which they first appear, and how often; `rows` have the names that the protocol has for the criteria.
+    """
+
+    values: dict[str, Counter[str]]
+    study_id: int | None
+    protocol: Protocol
+    rows: list[ForeignLabel]
+
+
+def _ready(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    study: str,
+    table: LabelTable,
+    infer: bool,
+    scales: Sequence[str],
+) -> _Ready:
+    study_id = _study_there(db, actor, project_id, study, infer=infer)
+    counted = Counter((row.criterion, row.value) for row in table.rows)
+    values: dict[str, Counter[str]] = {}
+    for (criterion, value), n in counted.items():
+        values.setdefault(criterion, Counter())[value] = n
+    if study_id is None:
+        protocol = _inferred(study, table, _columns(table, values, scales))
+    else:
+        protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
+    names = {one.name for one in protocol.criteria}
+    rows = [
+        row if row.criterion in names else row._replace(criterion=criterion_name(row.criterion)) for row in table.rows
+    ]
+    return _Ready(values, study_id, protocol, rows)
+
+
+def _criteria(ready: _Ready) -> list[CriterionPlan]:
+    """The criteria of the table in the order in which they first appear, their values most frequent first."""
+    by_name = {one.name: one for one in ready.protocol.criteria}
+    found = []
+    for column, values in ready.values.items():
+        name = column if column in by_name else criterion_name(column)
+        known = by_name.get(name)
+        target, scale = (str(known.target), known.scale) if known else ("", "not in the protocol")
+        found.append(CriterionPlan(column, name, target, scale, values.most_common()))
+    return found
+
+
+@operation(On.PROJECT, RESEARCHERS)
+@seldom_collected()
+def import_label_table(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    study: str,
+    path: Path,
+    infer: bool = False,
+    bare_items: bool = False,
+    scales: Sequence[str] = (),
+) -> LabelTableImport:
+    """Import a table of labels into the study of this name.
+
+    With `infer`, and no such study, it is made: its protocol is inferred from the table and its items are those of the
+    table. Items that the project lacks are NotFound, or (`bare_items`) added with their id for a question. `scales` are
+    texts `ordinal`, or `criterion=ordinal` for one of several (default nominal); a study that is there keeps its own.
+    Without `infer` an unknown study is NotFound, and an item that the study lacks is InvalidInput.
+    """
+    table = read_labels(path)
+    table.checked()
+    ready = _ready(db, actor, project_id, study=study, table=table, infer=infer, scales=scales)
+    if ready.study_id is not None:
+        labels = import_labels(db, actor, ready.study_id, rows=ready.rows, source=table.source)
+        return LabelTableImport(labels, ready.study_id, None, 0, dict(table.left_out))
+    made = import_study_of_labels(
+        db,
+        actor,
+        project_id,
+        name=study,
+        protocol=ready.protocol,
+        overlap=ready.protocol.overlap,
+        items=_BareItems(table),
+        rows=ready.rows,
+        add_missing=bare_items,
+    )
+    return LabelTableImport(made.labels, made.study_id, ready.protocol, made.items_added, dict(table.left_out))
+
+
+def _study_there(db: Database, actor: Actor, project_id: int, study: str, *, infer: bool) -> int | None:
+    try:
+        return find_study(db, actor, project_id, name=study)
+    except NotFound as error:
+        if infer:
+            return None
+        raise NotFound(f"{error} {MAY_BE_INFERRED}") from None
+
+
+def _columns(table: LabelTable, values: Mapping[str, Counter[str]], scales: Sequence[str]) -> list[LabelColumn]:
+    """The criteria of the table in the order in which they first appear."""
+    targets = targets_in(table.rows, table.source)
+    per_hop = {row.criterion for row in table.rows if "|hop:" in row.target}
+    chosen = _scales(scales, list(values))
+    return [LabelColumn(one, list(values[one]), chosen[one], targets[one], one in per_hop) for one in values]
+
+
+_Scale = Literal["nominal", "ordinal", "interval"]
+
+
+def _scales(given: Sequence[str], criteria: list[str]) -> dict[str, _Scale]:
+    """Criterion → scale, from texts `ordinal` and `criterion=ordinal`."""
+    by_name: dict[str, str] = {}
+    default = "nominal"
+    for text in given:
+        name, equals, scale = text.rpartition("=")
+        check_inferable(scale)
+        if not equals:
+            default = scale
+        elif name in criteria:
+            by_name[name] = scale
+        else:
+            raise InvalidInput(f"The table has no criterion {name!r}. It has: {', '.join(criteria)}.")
+    return {one: cast(_Scale, by_name.get(one, default)) for one in criteria}
+
+
+def _inferred(study: str, table: LabelTable, columns: list[LabelColumn]) -> Protocol:
+    by_item: dict[str, set[str]] = {}
+    for row in table.rows:
+        by_item.setdefault(row.item, set()).add(row.annotator)
+    return infer_protocol(study, columns, overlap=min(map(len, by_item.values()), default=1))
+
+
+class _BareItems:
+    """The items of a table of labels, of which nothing is known but their ids. One that is there stays as it is."""
+
+    format = "labels"
+
+    def __init__(self, table: LabelTable) -> None:
+        self.source = table.source
+        self._lines: dict[str, int] = {}
+        for row in table.rows:
+            self._lines.setdefault(row.item, row.line)
+
+    def documents(self) -> Iterator[ParsedDocument | Rejected]:
+        """There are none."""
+        return iter(())
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """One for each id, in the order of the table."""
+        for item, line in self._lines.items():
+            try:
+                yield ParsedItem(self.source, line, normal_item({"id": item, "question": item}))
+            except InvalidInput as error:
+                yield Rejected(self.source, line, str(error))
+
+    def notes(self) -> Sequence[str]:
+        """There are none."""
+        return ()

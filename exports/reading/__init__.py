@@ -1,0 +1,1 @@
+"""Reading files from strangers: folders, archives, JSON, columns."""

@@ -1,0 +1,121 @@
+"""Reading JSON from strangers: lines of bounded length, files of bounded size, and where in them an error is."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from annotators.items.parsed import Rejected
+from exports.reading.sources import SourceFile
+
+LONGEST_LINE = 16 << 20
+LARGEST_FILE = 256 << 20
+"""Bytes that one line of a JSONL file, and one JSON file that is read whole, may have."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """How far reading has come, in bytes."""
+
+    done: int = 0
+    of: int = 0
+
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def json_lines(
+    file: SourceFile, meter: Meter | None = None, *, may_be_empty: bool = False
+) -> Iterator[tuple[int, Any] | Rejected]:
+    """(line from 1, parsed value) of every line that is not blank; a bad line is a Rejected, and reading goes on.
+
+    A line longer than `LONGEST_LINE` is passed over without ever being in memory.
+    """
+    found = False
+    with file.path.open("rb", buffering=1 << 20) as stream:
+        number = 0
+        while line := stream.readline(LONGEST_LINE + 1):
+            number += 1
+            if meter is not None:
+                meter.done += len(line)
+            if number == 1:
+                if line.startswith(_UTF_16):
+                    yield Rejected(file.name, 1, "the file is in UTF-16. Save it as UTF-8.")
+                    return
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            if len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+                _pass_over(stream)
+                found = True
+                yield Rejected(
+                    file.name, number,
+                    f"the line is longer than {LONGEST_LINE >> 20} MB. Write one item a line, and keep long documents "
+                    "as documents of their own.",
+                )  # fmt: skip
+                continue
+            if line.isspace():
+                continue
+            found = True
+            try:
+                value = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                yield Rejected(file.name, number, _why(error, line))
+                continue
+            yield number, value
+    if not found and not may_be_empty:
+        yield Rejected(file.name, 1, "the file is empty. Supply it again, or leave it out.")
+
+
+def _pass_over(stream: Any) -> None:
+    while rest := stream.readline(1 << 20):
+        if rest.endswith(b"\n"):
+            return
+
+
+def _why(error: orjson.JSONDecodeError, data: bytes) -> str:
+    if data.startswith(_UTF_16):
+        return "the text is in UTF-16. Save it as UTF-8."
+    if "UTF-8" in error.msg:
+        return "the text is not in UTF-8. Save it as UTF-8."
+    at_end = error.pos >= len(error.doc.rstrip()) - 1
+    remedy = "It seems cut off: supply it again, or leave it out." if at_end else "Correct it, or leave it out."
+    return f"not JSON: {error.msg} at column {error.colno}. {remedy}"
+
+
+def json_file(file: SourceFile) -> Any | Rejected:
+    """The value of a whole JSON file, or why it cannot be read, with the line."""
+    size = file.path.stat().st_size
+    if size > LARGEST_FILE:
+        reason = f"the file has {size >> 20} MB, more than the {LARGEST_FILE >> 20} MB of a JSON file. Split it."
+        return Rejected(file.name, 1, reason)
+    data = file.path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        return Rejected(file.name, 1, "the file is empty. Supply it again, or leave it out.")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        return Rejected(file.name, error.lineno, _why(error, data))
+
+
+def element_lines(file: SourceFile, field: str) -> Iterator[int]:
+    """The line (from 1) on which each element of the list in `field` begins, then its last line for ever.
+
+    The parser that is quick does not say where things stand, so this goes through the file a second time.
+    """
+    text = file.path.read_text("utf-8-sig", errors="replace")
+    decoder, space = json.JSONDecoder(), re.compile(r"[\s,]*")
+    found = re.search(rf"{re.escape(json.dumps(field))}\s*:\s*\[", text) or re.search(r"\[", text)
+    at, line, counted = (found.end() if found else 0), 1, 0
+    while True:
+        gap = space.match(text, at)
+        at = gap.end() if gap else at
+        line += text.count("\n", counted, at)
+        counted = at
+        yield line
+        with contextlib.suppress(ValueError):
+            _, at = decoder.raw_decode(text, at)

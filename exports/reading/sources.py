@@ -1,0 +1,123 @@
+"""Where imported data comes from: files, folders and archives, as one list of plain files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from annotators.errors import InvalidInput
+from exports.checks import check_there
+from exports.reading.archives import MOST_MEMBERS, is_archive, unpack
+
+HEAD = 64 << 10
+"""Bytes of a file that a format may look at to see whether it is its own."""
+
+DOCUMENT_ENDINGS = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
+"""Files that are documents wherever they lie; texts are documents only in a folder called `documents`."""
+_TEXT_ENDINGS = (".txt", ".md", ".markdown")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One plain file.
+
+    `name` is how people know it: its own name, or its path from the folder or archive that was given, which comes
+    first. `folder` is the name of the folder it lies in ("" at the root of an archive). `given` says that the file
+    itself was named, not a folder or archive around it.
+    """
+
+    name: str
+    path: Path
+    folder: str
+    given: bool
+
+    @property
+    def basename(self) -> str:
+        """The file's own name, in lower case."""
+        return self.path.name.lower()
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.path.stat().st_size
+
+    def head(self) -> bytes:
+        """The first bytes."""
+        with self.path.open("rb") as file:
+            return file.read(HEAD)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Everything that one import reads, in the order it was given and by name within a folder."""
+
+    description: str
+    files: list[SourceFile]
+
+    def loose_documents(self) -> Iterator[tuple[str, SourceFile]]:
+        """(key, file) of the files that are documents: in a folder `documents` by their path below it, else by name."""
+        for file in self.files:
+            parts = PurePosixPath(file.name).parts
+            if "documents" in parts[:-1]:
+                below = len(parts) - 1 - parts[::-1].index("documents", 1)
+                if file.basename.endswith(DOCUMENT_ENDINGS + _TEXT_ENDINGS):
+                    yield "/".join(parts[below + 1 :]), file
+            elif file.basename.endswith(DOCUMENT_ENDINGS):
+                yield file.path.name, file
+
+
+@contextmanager
+def open_sources(paths: Sequence[Path | str]) -> Iterator[Sources]:
+    """The plain files of some files, folders and archives; archives are unpacked until the block ends.
+
+    Raises NotFound for a path that is not there, InvalidInput for links inside a folder, for too many files, and for
+    archives that are not safe to unpack (`exports.reading.archives`).
+    """
+    if not paths:
+        raise InvalidInput("There is nothing to import. Name a file, a folder or an archive.")
+    files: list[SourceFile] = []
+    with ExitStack() as stack:
+        check_there(paths)
+        for path in map(Path, paths):
+            own = path.resolve()
+            if path.is_dir():
+                files += _walk(own, own.name, own.name)
+            elif is_archive(path):
+                target = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assay-import-")))
+                unpack(own, target)
+                files += _walk(target, path.name, "")
+            elif path.is_file():
+                files.append(SourceFile(path.name, own, own.parent.name, given=True))
+            else:
+                raise InvalidInput(f"{str(path)!r} is no plain file, folder or archive.")
+        yield Sources(", ".join(str(path) for path in paths), files)
+
+
+def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
+    """The plain files below `root`, hidden ones left out; InvalidInput for a link."""
+    files: list[SourceFile] = []
+    for here, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if not is_hidden(one))
+        below = Path(here).relative_to(root)
+        for one in [*folders, *sorted(names)]:
+            path = Path(here) / one
+            if path.is_symlink():
+                shown = f"{name}/{(below / one).as_posix()}"
+                raise InvalidInput(f"{shown} is a link. Copy what it points at into the folder, or remove it.")
+        for one in sorted(names):
+            path = Path(here) / one
+            if not is_hidden(one) and path.is_file():
+                shown = f"{name}/{(below / one).as_posix()}"
+                files.append(SourceFile(shown, path, Path(here).name if below.parts else folder, given=False))
+        if len(files) > MOST_MEMBERS:
+            raise InvalidInput(f"{name} has more than {MOST_MEMBERS:,} files. Import its parts one by one.")
+    return files
+
+
+def is_hidden(name: str) -> bool:
+    """Whether a file or folder of this name is none of the data: it begins with a dot, or is one that Macs add."""
+    return name.startswith(".") or name == "__MACOSX"

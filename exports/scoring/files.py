@@ -1,0 +1,165 @@
+"""Scoring without a database: items of any format in, one row a score out (JSON lines or Parquet), streamed."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotators.errors import InvalidInput
+from annotators.items.normal import Normal
+from annotators.items.parsed import Rejected
+from annotators.items.records import item_view
+from annotators.scorers import SCORERS
+from annotators.scorers.base import ItemView, Parameters, ScoreValue
+from annotators.scorers.shared.group_means import Sums
+from annotators.scorers.shared.tasks import ScoringTask, scoring_task
+from db.scores.summaries import ScoreCell, ScoreSummary, summary_of_cells
+from db.scores.write import BLOCK, MODEL_BLOCK, Engine, in_this_process
+from exports.formats import FORMATS, recognise
+from exports.formats.base import FileReading
+from exports.reading.sources import open_sources
+from exports.scoring.output import GrowingRows, Row, growing_rows
+
+Progress = Callable[[int, int], None]
+"""Called with how many bytes of the input are read, and of how many."""
+
+
+@dataclass
+class FileScores:
+    """What a scoring of files came to: a summary of each value, and the rows that could not be read.
+
+    `rows` are written; those of the first `earlier` items by an attempt before this one that did not come to its end.
+    """
+
+    summaries: list[ScoreSummary]
+    rows: int = 0
+    earlier: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+def score_files(
+    paths: Sequence[Path | str],
+    output: Path,
+    *,
+    scorer: str,
+    parameters: Mapping[str, Any] | Sequence[str] | Parameters | None = None,
+    format_name: str | None = None,
+    engine: Engine = in_this_process,
+    skip_bad: bool = False,
+    progress: Progress | None = None,
+) -> FileScores:
+    """Score the items of some files, folders or archives and write a row for each score to `output`.
+
+    A scorer that embeds takes any model on this machine, unlike in a project: nobody but the caller is concerned.
+
+    `format_name` None takes the format that recognises the files. Rows stand in the order of the input; the file
+    appears only when it is complete, and an attempt that is cut short, even killed, is gone on with by the next one
+    with the same inputs and parameters. Memory does not grow with the input. Raises InvalidInput for wrong names,
+    parameters and endings and (unless `skip_bad`) for the first bad row; Conflict when `output` is there already.
+    """
+    task = scoring_task(scorer, parameters)
+    about = [task.scorer, task.version, task.parameters, format_name]
+    with open_sources(paths) as sources, growing_rows(output, paths, about) as sink:
+        chosen = FORMATS.get(format_name) if format_name else recognise(sources)
+        return _score(chosen.read(sources), task, engine, sink, skip_bad, progress or (lambda _done, _of: None))
+
+
+def _score(  # noqa: PLR0917 - the parts of one pass
+    reading: FileReading, task: ScoringTask, engine: Engine, sink: GrowingRows, skip_bad: bool, progress: Progress
+) -> FileScores:
+    found = FileScores([])
+    sums = _SumsOfRows()
+    for rows in sink.earlier():
+        sums.add(rows)
+        found.earlier += 1
+    waiting: dict[int, Normal] = {}  # the items that are with the engine, by their number
+
+    def blocks() -> Iterator[list[ItemView]]:
+        block: list[ItemView] = []
+        size = MODEL_BLOCK if SCORERS.get(task.scorer).uses_model else BLOCK
+        number = 0
+        for one in reading.items():
+            if isinstance(one, Rejected):
+                if not skip_bad:
+                    raise InvalidInput(f"{one.file}, line {one.line}: {one.reason}")
+                found.rejected.append(one)
+                continue
+            number += 1
+            if number <= found.earlier:
+                continue
+            waiting[number] = {name: value for name, value in one.item.items() if name in _NAMED}
+            block.append(item_view(one.item, number))
+            if len(block) == size:
+                yield block
+                block = []
+        if block:
+            yield block
+
+    for items, scores in engine(task, blocks()):
+        rows = [
+            _row(item.version_id, waiting[item.version_id], task, one)
+            for item, given in zip(items, scores, strict=True)
+            for one in given
+        ]
+        for item in items:
+            del waiting[item.version_id]
+        sink.write(rows)
+        sums.add(rows)
+        progress(reading.meter.done, reading.meter.of)
+    progress(reading.meter.of, reading.meter.of)
+    if not sums.rows:
+        raise InvalidInput(f"{reading.source} holds no item to score.")
+    found.rows, found.summaries = sums.rows, sums.summaries(task)
+    return found
+
+
+class _SumsOfRows:
+    """The rows that were written, summed up by value, system and category."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._sums: dict[str, dict[tuple[str, str | None], Sums]] = defaultdict(lambda: defaultdict(Sums))
+        self._unscored: dict[str, Counter[tuple[str, str | None]]] = defaultdict(Counter)
+
+    def add(self, rows: Sequence[Row]) -> None:
+        self.rows += len(rows)
+        for row in rows:
+            if row["target"] != "item":
+                continue
+            name, value, cell = row["name"], row["value"], (row["system"], row["category"])
+            if value is None:
+                self._unscored[name][cell] += 1
+            else:
+                self._sums[name][cell] += Sums(1, value, value * value)
+
+    def summaries(self, task: ScoringTask) -> list[ScoreSummary]:
+        """One for each of the scorer's values that there are, the main one first."""
+        sums, unscored = self._sums, self._unscored
+        names = [kind.name for kind in SCORERS.get(task.scorer).values]
+        found = []
+        for name in [name for name in names if name in sums or name in unscored] or names[:1]:
+            places = sorted({*sums[name], *unscored[name]}, key=lambda place: (place[0], place[1] or ""))
+            cells = [ScoreCell(*place, unscored[name][place], sums[name][place]) for place in places]
+            found.append(summary_of_cells(task.scorer, task.version, task.parameters, name, cells))
+        return found
+
+
+_NAMED = ("id", "question_key", "system", "category", "language")
+
+
+def _row(number: int, about: Normal, task: ScoringTask, score: ScoreValue) -> Row:
+    return {
+        "item": number,
+        **{name: about.get(name) for name in _NAMED},
+        "scorer": task.scorer,
+        "version": task.version,
+        "parameters": task.parameters,
+        "name": score.name,
+        "target": score.target,
+        "value": score.value,
+        "reason": score.reason,
+        "details": score.details,
+    }

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import pytest
+from pydantic import Field
+
+from annotators.errors import InvalidInput, NotFound
+from annotators.scorers import SCORERS
+from annotators.scorers.base import (
+    ItemView,
+    MacroMean,
+    Parameters,
+    Scorer,
+    ScoreValue,
+    ValueKind,
+    parameters_hash,
+    parameters_of,
+    readable,
+    value_kind,
+)
+
+
+class LengthParameters(Parameters):
+    unit: Literal["words", "characters"] = "words"
+    at_most: int = Field(100, ge=1, le=1000)
+    exact: bool = False
+
+
+class Length(Scorer[LengthParameters]):
+    name = "length"
+    version = "1"
+    title = "Length"
+    summary = "How long the answer is."
+    source = "This test."
+    values = (ValueKind("length", "Length", high=None),)
+    parameters = LengthParameters
+
+    def score(self, items: Sequence[ItemView], parameters: LengthParameters) -> list[list[ScoreValue]]:
+        return [[ScoreValue("length", float(len(item.answer.split())))] for item in items]
+
+
+class TestParameters:
+    def test_texts_become_values_of_their_type(self) -> None:
+        given = parameters_of(Length(), ["unit=characters", " at_most = 7", "exact=true"])
+        assert given == LengthParameters(unit="characters", at_most=7, exact=True)
+
+    def test_none_are_the_defaults(self) -> None:
+        assert parameters_of(Length()) == parameters_of(Length(), []) == parameters_of(Length(), {})
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            (["unit=lines"], "'lines' is not a value of parameter 'unit'. Allowed: words, characters."),
+            (["at_most=0"], "'0' is not a value of parameter 'at_most'. Allowed: a whole number from 1 to 1000."),
+            (["exact=perhaps"], "'perhaps' is not a value of parameter 'exact'. Allowed: true or false."),
+            (["size=3"], "Scorer 'length' has no parameter 'size'; known: at_most, exact, unit."),
+            (["unit"], "'unit' is no parameter. Write NAME=VALUE; known: at_most, exact, unit."),
+            (["unit=words", "unit=words"], "Parameter 'unit' is given twice. Give it once."),
+        ],
+    )
+    def test_a_wrong_one_is_named_with_what_is_allowed(self, given: list[str], message: str) -> None:
+        with pytest.raises(InvalidInput) as caught:
+            parameters_of(Length(), given)
+        assert str(caught.value) == message
+
+    def test_the_hash_does_not_depend_on_the_order_of_names(self) -> None:
+        assert parameters_hash({"a": 1, "b": 2}) == parameters_hash({"b": 2, "a": 1})
+        assert parameters_hash({"a": 1}) != parameters_hash({"a": 2})
+
+    def test_readable_parameters_are_read_back(self) -> None:
+        given = LengthParameters(unit="characters", at_most=7, exact=True)
+        assert readable(given.model_dump()) == ["at_most=7", "exact=true", "unit=characters"]
+        assert parameters_of(Length(), readable(given.model_dump())) == given
+
+
+class TestScoreValue:
+    def test_a_score_has_a_value_or_a_reason(self) -> None:
+        with pytest.raises(ValueError, match="either a value or the reason"):
+            ScoreValue("x", None)
+        with pytest.raises(ValueError, match="either a value or the reason"):
+            ScoreValue("x", 1.0, "because")
+
+
+class TestRegistry:
+    def test_an_unknown_scorer_lists_the_known(self) -> None:
+        with pytest.raises(NotFound, match=r"no scorer named 'phrase_recal'\. Known: .*phrase_recall"):
+            SCORERS.get("phrase_recal")
+
+    def test_every_scorer_can_be_described(self) -> None:
+        for scorer in SCORERS:
+            assert scorer.title
+            assert scorer.summary
+            assert scorer.source
+            assert scorer.values
+            assert parameters_of(scorer) == scorer.parameters()
+
+    def test_values_of_imports_are_known_by_name(self) -> None:
+        assert value_kind("phrase_recall", "correctness").title == "Correctness"
+        assert value_kind("imported:fathoms", "hallucination").kind == "flag"
+        assert value_kind("imported:native", "answer_length") == ValueKind(
+            "answer_length", "Answer length", "number", low=None, high=None
+        )
+
+
+class TestMacroMean:
+    def test_each_category_counts_the_same(self) -> None:
+        mean = MacroMean()
+        for category, value in [("a", 1.0), ("a", 0.0), ("a", 0.0), ("b", 1.0)]:
+            mean.add(category, value)
+        assert mean.mean == 0.5  # 2 / 4
+        assert mean.macro_mean == pytest.approx(2 / 3)  # (1/3 + 1) / 2
+
+    def test_items_without_a_category_are_one_of_their_own(self) -> None:
+        mean = MacroMean()
+        mean.add("a", 3.0, 3)
+        mean.add(None, 0.0)
+        assert mean.macro_mean == 0.5
+
+    def test_without_scores_there_is_no_mean(self) -> None:
+        mean = MacroMean()
+        mean.add("a", 0.0, 0)
+        assert (mean.n, mean.mean, mean.macro_mean) == (0, None, None)

@@ -1,0 +1,62 @@
+"""What the browser is sent of an item: units that follow the documents, although they are kept between requests."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from sqlalchemy import text
+
+from annotators.asking.submissions import GivenLabel
+from annotators.criteria.kinds import Choice, Label
+from annotators.errors import InvalidInput
+from annotators.protocols import PROTOCOLS, Material, Step
+from db.annotating.annotations import submit
+from db.annotating.committing import StepSubmission
+from db.engine import Database
+from tests.makers import StudyInUse, tiny_protocol
+
+
+def of_each_page() -> object:
+    criterion = Choice(name="evidence", title="Evidence", target="page", labels=[Label(value="yes"), Label(value="no")])
+    shows = [Material.QUESTION, Material.DOCUMENTS]
+    return tiny_protocol(
+        criteria=[criterion], steps=[Step(name="all", title="All", shows=shows, criteria=["evidence"])]
+    )
+
+
+def test_pages_that_are_counted_after_the_item_was_shown_can_be_labelled(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1, n_evidence=1, protocol=of_each_page())
+    item = study.work(0)["items"][0]
+    assert len(item["units"]["evidence"]) == 5
+    with database.write() as session:
+        session.execute(text("UPDATE document SET n_pages = 6"))
+    pages = [*item["units"]["evidence"], item["units"]["evidence"][0].rpartition(":")[0] + ":6"]
+
+    def send(targets: list[str]) -> str:
+        labels = tuple(GivenLabel("evidence", target, "no") for target in targets)
+        step = StepSubmission(uuid.uuid4().hex, item["assignment"], item["sitting"], item["step"], labels)
+        return submit(database, study.annotators[0], study.study_id, step=step).status
+
+    with pytest.raises(InvalidInput, match="7"):
+        send([*pages, pages[0].rpartition(":")[0] + ":7"])
+    assert send(pages) == "done"
+
+
+def test_evidence_keeps_its_neutral_name_from_one_request_to_the_next(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1, n_evidence=4, protocol="qa_verification")
+    first, again = (study.work(0)["items"][0] for _ in range(2))
+    done = study.submit(0, first, dict.fromkeys(first["units"], "true"))
+    assert first["units"] == again["units"]
+    assert done.item is not None
+    names = [(one["key"], one["text"]) for one in done.item["evidence"]]
+    assert [key for key, _ in names] == ["E1", "E2", "E3", "E4"]
+    shown = study.work(0)["items"][0]["evidence"]
+    assert [(one["key"], one["text"]) for one in shown] == names
+
+
+def test_the_page_is_not_told_which_labels_let_an_item_pass(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1, protocol="qa_verification")
+    assert any(one.accept for one in PROTOCOLS.get("qa_verification").criteria)
+    for criterion in study.work(0)["study"]["protocol"]["criteria"]:
+        assert not {"accept", "tolerance", "score"} & set(criterion)

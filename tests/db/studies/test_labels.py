@@ -1,0 +1,258 @@
+"""Labels made elsewhere, what statistics take, and what a withdrawn import leaves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import DBAPIError
+from sqlmodel import SQLModel
+
+from annotators.criteria.kinds import Grade, Label
+from annotators.errors import Conflict, InvalidInput
+from annotators.items.parsed import ForeignLabel
+from annotators.protocols import Material, Step
+from db.engine import Database
+from db.items.batches import withdraw_batch
+from db.studies.adjudications import settlement_counts
+from db.studies.design import list_studies
+from db.studies.labels import import_labels
+from db.studies.ratings import ratings
+from db.studies.status import recount, study_status
+from exports.agreement.study import agreement_report
+from exports.importing.labels import import_label_table
+from tests.makers import StudyInUse, make_person, make_project, tiny_protocol
+
+
+def rows(*cells: tuple[str, str, str], criterion: str = "right") -> list[ForeignLabel]:
+    return [ForeignLabel(n, item, who, criterion, "item", value) for n, (item, who, value) in enumerate(cells, 2)]
+
+
+def test_imported_labels_count_and_their_people_need_no_login(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
+    given = rows(("i00001", "x", "yes"), ("i00001", "y", "no"), ("i00002", "x", "yes"), ("i00002", "y", "yes"))
+    report = import_labels(database, study.researcher, study.study_id, rows=given, source="table.csv")
+    assert (report.labels, report.annotations, report.annotators) == (4, 4, ["x", "y"])
+    found = ratings(database, study.researcher, study.study_id).criteria[0]
+    assert sorted(found.values) == ["no", "yes", "yes", "yes"]
+    assert len(set(found.units)) == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([("nowhere", "x", "yes")], "line 2: item 'nowhere'"),
+        ([("i00001", "x", "maybe")], "line 2: 'maybe' is not a label"),
+        ([("i00001", "x", "yes"), ("i00001", "x", "no")], "line 3: 'x' labels 'right' of 'i00001'"),
+    ],
+)
+def test_a_bad_row_is_named_and_nothing_is_imported(database: Database, cells: list[Any], words: str) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
+    with pytest.raises(InvalidInput, match=words):
+        import_labels(database, study.researcher, study.study_id, rows=rows(*cells), source="t.csv")
+    assert ratings(database, study.researcher, study.study_id).criteria[0].values == []
+
+
+def test_the_same_people_and_items_cannot_be_imported_twice(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    given = rows(("i00001", "x", "yes"))
+    import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv")
+    with pytest.raises(InvalidInput, match="already"):
+        import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv")
+
+
+def test_cannot_judge_is_counted_and_left_out(database: Database) -> None:
+    from annotators.asking.submissions import GivenLabel
+    from db.annotating.annotations import submit
+    from db.annotating.committing import StepSubmission
+
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    item = study.work(0)["items"][0]
+    label = GivenLabel("right", "item", None, cannot_judge=True, reason="blurred")
+    submit(
+        database,
+        study.annotators[0],
+        study.study_id,
+        step=StepSubmission("u", item["assignment"], 1, 0, (label,)),
+    )
+    found = ratings(database, study.researcher, study.study_id).criteria[0]
+    assert (found.values, found.cannot_judge) == ([], 1)
+
+
+def test_superseded_labels_are_not_measured(database: Database) -> None:
+    from db.annotating.annotations import reopen
+
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    study.submit(0, reopen(database, study.annotators[0], study.study_id), {"right": "no"})
+    assert ratings(database, study.researcher, study.study_id).criteria[0].values == ["no"]
+
+
+def test_the_raters_of_ragchecker_agree_as_published(sqlite_database: Database, shared_data: Path) -> None:
+    """Two raters, 280 answer pairs: the values of ../shared/data/README.md."""
+    records = json.loads((shared_data / "ragchecker" / "human_labeled_data.json").read_text())
+    labels = [Label(value=value) for value in (-2, -1, 0, 1, 2)]
+    names = ("correctness", "completeness", "overall")
+    protocol = tiny_protocol(
+        criteria=[
+            Grade(
+                name=name,
+                title=name,
+                labels=[x.model_copy(update={"key": k}) for x, k in zip(labels, "12345", strict=True)],
+            )
+            for name in names
+        ],
+        steps=[Step(name="all", title="All", shows=[Material.QUESTION, Material.ANSWER], criteria=list(names))],
+    )
+    study = StudyInUse(sqlite_database, items=280, annotators=2, overlap=2, protocol=protocol)
+    given = []
+    for row, record in enumerate(records):
+        for name in names:
+            value = record[f"{name}_label"]
+            given.append(ForeignLabel(row, f"i{row // 2 + 1:05}", f"r{row % 2}", name, "item", str(value)))
+    import_labels(sqlite_database, study.researcher, study.study_id, rows=given, source="ragchecker")
+    expected = {
+        "cohen_kappa": (0.3113, 0.4626, 0.4133),
+        "krippendorff_alpha_nominal": (0.3099, 0.4617, 0.4107),
+        "krippendorff_alpha_ordinal": (0.5865, 0.6828, 0.6836),
+        "krippendorff_alpha_interval": (0.6338, 0.7188, 0.6988),
+    }
+    report = agreement_report(
+        sqlite_database, study.researcher, study.study_id, resamples=100, statistics=["percent_agreement", *expected]
+    )
+    for name, values in expected.items():
+        for criterion, value in zip(report.criteria, values, strict=True):
+            found = criterion.find(name)
+            assert found is not None
+            assert found.value == pytest.approx(value, abs=5e-5), (name, criterion.criterion.name)
+            assert found.low is not None
+            assert found.low < value < (found.high or 0)
+
+
+def test_labels_of_a_withdrawn_batch_no_longer_count_until_it_is_put_back(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=2, overlap=2)
+    given = rows(("i00001", "x", "yes"), ("i00001", "y", "no"))
+    batch = import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv").batch
+    counts = settlement_counts(database, study.researcher, study.study_id)
+    assert counts["disputed"] == 1
+    withdraw_batch(database, study.researcher, study.project_id, batch, reason="wrong file")
+    assert ratings(database, study.researcher, study.study_id).criteria[0].values == []
+    assert settlement_counts(database, study.researcher, study.study_id)["pending"] == 1
+    withdraw_batch(database, study.researcher, study.project_id, batch, reason="right after all", reinstates=True)
+    assert settlement_counts(database, study.researcher, study.study_id)["disputed"] == 1
+
+
+# Counts ---------------------------------------------------------------------------------------------------------------
+
+
+def status_of(study: StudyInUse) -> dict[str, Any]:
+    """The status, after checking that the kept counts are those of the rows."""
+    found = study_status(study.db, study.researcher, study.study_id)
+    with study.db.read() as session:
+        assert {state: n for state, n in found["states"].items() if n} == recount(session, study.study_id)
+    return found
+
+
+def test_status_counts_the_labels_of_an_import_only_while_it_stands(database: Database) -> None:
+    study = StudyInUse(database, items=2, annotators=2, overlap=2)
+    ada, researcher, project_id = study.annotators[0], study.researcher, study.project_id
+    study.submit(0, study.work(0)["items"][0], {"right": "yes"})
+    given = rows(("i00002", ada.name, "yes"), ("i00001", "y", "no"), ("i00002", "y", "yes"))
+    batch = import_labels(database, researcher, study.study_id, rows=given, source="t.csv").batch
+
+    def submitted() -> tuple[int, int, int]:
+        found = status_of(study)
+        by_name = {one["annotator"]: one["submitted"] for one in found["annotators"]}
+        [listed] = list_studies(database, researcher, project_id)
+        return found["states"]["submitted"], by_name[ada.name], listed.submitted
+
+    assert submitted() == (4, 2, 4)
+    withdraw_batch(database, researcher, project_id, batch, reason="wrong file")
+    assert submitted() == (1, 1, 1)
+    withdraw_batch(database, researcher, project_id, batch, reason="right after all", reinstates=True)
+    assert submitted() == (4, 2, 4)
+
+
+def test_the_right_file_can_be_imported_after_the_wrong_one_is_withdrawn(database: Database) -> None:
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
+    about = (database, study.researcher, study.study_id)
+    wrong = import_labels(*about, rows=rows(("i00001", "x", "yes")), source="wrong.csv").batch
+    withdraw_batch(database, study.researcher, study.project_id, wrong, reason="wrong file")
+    right = import_labels(*about, rows=rows(("i00001", "x", "no")), source="right.csv").batch
+    assert ratings(*about).criteria[0].values == ["no"]
+    assert status_of(study)["states"]["submitted"] == 1
+
+    def reinstate() -> None:
+        withdraw_batch(database, study.researcher, study.project_id, wrong, reason="after all", reinstates=True)
+
+    with pytest.raises(Conflict, match="labelled again since"):
+        reinstate()
+    withdraw_batch(database, study.researcher, study.project_id, right, reason="the first was right")
+    reinstate()
+    assert ratings(*about).criteria[0].values == ["yes"]
+    assert status_of(study)["states"]["submitted"] == 1
+
+
+# A study inferred from a table ----------------------------------------------------------------------------------------
+
+
+def contents(db: Database) -> dict[str, list[Any]]:
+    """Every row of every table."""
+    with db.engine.connect() as connection:
+        return {
+            table.name: [tuple(row) for row in connection.execute(table.select().order_by(*table.primary_key))]
+            for table in SQLModel.metadata.sorted_tables
+        }
+
+
+REFUSALS = {
+    "sqlite": "CREATE TRIGGER refuse_tallies BEFORE INSERT ON tally WHEN NEW.state = 'submitted' "
+    "BEGIN SELECT RAISE(ABORT, 'the power is out'); END",
+    "postgresql": "CREATE FUNCTION refuse_tallies() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'the power is out'; END $$; CREATE TRIGGER refuse_tallies BEFORE INSERT ON tally "
+    "FOR EACH ROW WHEN (NEW.state = 'submitted') EXECUTE FUNCTION refuse_tallies()",
+}
+"""A failure at the very end, where the counts of what was submitted are written."""
+
+
+def test_a_failure_at_the_end_of_an_inferred_import_leaves_the_database_as_it_was(
+    database: Database, tmp_path: Path
+) -> None:
+    researcher, project_id = make_person(database, role="researcher"), make_project(database)
+    table = tmp_path / "t.csv"
+    table.write_text("item,annotator,criterion,value\n1,x,tone,high\n1,y,tone,low\n2,x,tone,low\n")
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql(REFUSALS[database.url.get_backend_name()])
+    before = contents(database)
+    asked: dict[str, Any] = {"study": "tones", "path": table, "infer": True, "bare_items": True}
+    with pytest.raises(DBAPIError, match="the power is out"):
+        import_label_table(database, researcher, project_id, **asked)
+    assert contents(database) == before
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("DROP TRIGGER refuse_tallies" + (" ON tally" if not database.is_sqlite else ""))
+    made = import_label_table(database, researcher, project_id, **asked)
+    assert (made.items_added, made.labels.labels) == (2, 3)
+
+
+def test_a_bad_label_on_the_last_line_leaves_no_items_and_no_study(database: Database, tmp_path: Path) -> None:
+    researcher, project_id = make_person(database, role="researcher"), make_project(database)
+    table = tmp_path / "t.csv"
+    table.write_text("item,annotator,criterion,value\n1,x,tone,high\n2,x,tone,low\n2,x,tone,high\n")
+    before = contents(database)
+    with pytest.raises(InvalidInput, match="line 4"):
+        import_label_table(database, researcher, project_id, study="tones", path=table, infer=True, bare_items=True)
+    assert contents(database) == before
+
+
+def test_an_item_whose_id_is_none_is_named_with_its_line_and_nothing_is_left(
+    database: Database, tmp_path: Path
+) -> None:
+    researcher, project_id = make_person(database, role="researcher"), make_project(database)
+    table = tmp_path / "t.csv"
+    table.write_text(f"item,annotator,criterion,value\n1,x,tone,high\n{'9' * 3000},x,tone,low\n")
+    before = contents(database)
+    with pytest.raises(InvalidInput, match="line 3"):
+        import_label_table(database, researcher, project_id, study="tones", path=table, infer=True, bare_items=True)
+    assert contents(database) == before

@@ -1,0 +1,178 @@
+"""Ratings from tables that stand alone: long and wide, scales and labels by criterion, and every error by its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from annotators.errors import AssayError, InvalidInput, NotFound
+from db.engine import Database
+from exports.agreement.rating_tables import Named, labels_of, read_ratings, scales_of
+from exports.bundles.bundle import export_project
+from tests.exports.labelled import labelled_study
+
+LONG = """\
+item,annotator,criterion,target,value,question
+i1,ada,tone,,good,q1
+i1,ben,tone,,fair,q1
+i2,ada,tone,,poor,q1
+i2,ben,tone,,,q1
+i1,ada,support,evidence:e1,yes,q1
+i1,ben,support,evidence:e1,no,q1
+i1,ada,support,evidence:e2,yes,q1
+"""
+
+
+def table(folder: Path, text: str, name: str = "labels.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_long_table_gives_a_table_a_criterion_and_kind_of_target(tmp_path: Path) -> None:
+    found = read_ratings(table(tmp_path, LONG), Named(), scales=["tone=ordinal"], labels=["tone=poor,fair,good"])
+    tone, support = found.tables
+    assert (tone.criterion, tone.target, tone.ratings.scale) == ("tone", "item", "ordinal")
+    assert tone.ratings.labels == ("poor", "fair", "good")
+    assert tone.ratings.n_ratings == 3  # an empty cell is missing
+    assert tone.questions == {"i1": "q1", "i2": "q1"}
+    assert (support.criterion, support.target, support.ratings.scale) == ("support", "evidence", "nominal")
+    assert support.ratings.units == (("i1", "evidence:e1"), ("i1", "evidence:e2"))
+    assert (found.n_rows, found.left_out) == (7, {})
+
+
+def test_columns_may_have_other_names_and_stand_in_any_order(tmp_path: Path) -> None:
+    text = "who;grade;what\nada;3;a\nben;4;a\n"
+    [found] = read_ratings(
+        table(tmp_path, text), Named(unit="what", rater="who", value="grade"), scales=["interval"]
+    ).tables
+    assert found.criterion == "value"
+    assert found.ratings.numbers.tolist() == [3, 4]
+
+
+def test_a_wide_table_has_a_column_a_rater_and_empty_cells_are_missing(tmp_path: Path) -> None:
+    path = table(tmp_path, "item,ada,ben,note\na,1,2,x\nb,,3,y\n")
+    [found] = read_ratings(path, Named(rater="ada, ben"), wide=True, scales=["interval"]).tables
+    assert found.ratings.raters == ("ada", "ben")
+    assert found.ratings.units == ("a", "b")
+    assert found.ratings.matrix().tolist() == [[0, -1], [1, 2]]
+    [all_of_them] = read_ratings(path, Named(), wide=True).tables
+    assert all_of_them.ratings.raters == ("ada", "ben", "note")
+
+
+def test_a_wide_table_without_a_column_of_units_numbers_its_rows(tmp_path: Path) -> None:
+    [found] = read_ratings(table(tmp_path, "ada,ben\nyes,no\nyes,yes\n"), Named(), wide=True).tables
+    assert found.ratings.units == (1, 2)
+
+
+def test_parquet_and_json_lines_are_read_as_csv_is(tmp_path: Path) -> None:
+    rows = [{"item": 1, "annotator": "ada", "value": 2.0}, {"item": 1, "annotator": "ben", "value": None}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+    lines = '{"item": 1, "annotator": "ada", "value": 2}\n{"item": 1, "annotator": "ben", "value": null}\n'
+    csv = "item,annotator,value\n1,ada,2\n1,ben,\n"
+    for path in (tmp_path / "t.parquet", table(tmp_path, lines, "t.jsonl"), table(tmp_path, csv)):
+        [found] = read_ratings(path, Named(), scales=["interval"]).tables
+        assert (found.ratings.n_ratings, found.ratings.numbers.tolist()) == (1, [2.0]), path.name
+
+
+def test_sets_are_json_arrays(tmp_path: Path) -> None:
+    text = 'item,annotator,value\na,ada,"[""old"", ""vague""]"\na,ben,[]\n'
+    [found] = read_ratings(table(tmp_path, text), Named()).tables
+    assert found.ratings.scale == "set"
+    assert found.ratings.n_ratings == 2
+
+
+def test_an_exported_table_counts_as_the_study_does(sqlite_database: Database, tmp_path: Path) -> None:
+    made = labelled_study(sqlite_database, items=12, people=("=cmd()", "+ben", "'chloe"))
+    export_project(
+        sqlite_database, made.researcher, made.project_id, to=tmp_path / "out", study_id=made.study_id,
+        formats=["labels"], names=True,
+    )  # fmt: skip
+    found = read_ratings(tmp_path / "out" / "labels.csv", Named(), scales=["clarity=ordinal", "share=interval"])
+    names = {one.criterion: one.ratings for one in found.tables}
+    assert set(names) == {"right", "clarity", "share", "problems", "words", "ranking"}
+    assert names["right"].raters == ("'chloe", "+ben", "=cmd()")
+    assert names["problems"].scale == "set"
+    assert names["share"].numeric
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [("false,true,,regular", "superseded or withdrawn"), ("true,false,,regular", "incomplete"),
+     ("true,true,true,regular", "cannot judge"), ("true,true,,surplus", "surplus")],
+)  # fmt: skip
+def test_rows_that_do_not_count_are_left_out_and_counted(tmp_path: Path, flags: str, reason: str) -> None:
+    text = f"item,annotator,value,current,complete,cannot_judge,kind\na,ada,x,true,true,,regular\na,ben,y,{flags}\n"
+    found = read_ratings(table(tmp_path, text), Named())
+    assert found.left_out == {reason: 1}
+    assert found.tables[0].ratings.n_ratings == 1
+
+
+# What is wrong, by its line -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "says"),
+    [
+        ("item,annotator,value\na,ada,x\na,ada,y\n", {}, "line 3 rates item 'a' by 'ada' a second time"),
+        ("item,annotator,value\na,,x\n", {}, "line 2 names no rater"),
+        ("item,annotator,value\n,ada,x\n", {}, "line 2 names no item"),
+        ("item,annotator,value\na,ada,3\na,ben,many\n", {"scales": ["interval"]}, "line 3 has the value 'many'"),
+        ("item,annotator,value\na,ada,nan\n", {"scales": ["ratio"]}, "line 2 has the value 'nan'"),
+        ("item,annotator,value\na,ada,x\na,ben,z\n", {"labels": ["x,y"]}, "line 3"),
+        ("item,annotator,value\na,ada,x\n", {"scales": ["colour"]}, "'colour' is none of nominal, ordinal"),
+        ("item,annotator,value\na,ada,x\n", {"scales": ["tone=ordinal"]}, "Criteria: value"),
+        ("item,annotator,value\na,ada,x\n", {"labels": ["x,x"]}, "names a label twice"),
+        ("item,annotator,value\na,ada,x\n", {"scales": ["ordinal"]}, "order"),
+        ("item,annotator,value\n", {}, "there are no ratings"),
+        ("item,ada\na,x\na,y\n", {"wide": True}, "line 3 has unit 'a' a second time"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path, text: str, asked: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        read_ratings(table(tmp_path, text), Named(), **asked)
+    assert str(raised.value).startswith("labels.csv: ")
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "asked", "says"),
+    [
+        ("item,annotator,label\na,ada,x\n", Named(), {}, "no column 'value'. It has: item, annotator, label. Name the "
+         "right one with --value"),
+        ("item,annotator,value\na,ada,x\n", Named(criterion="asked"), {}, "'asked'"),
+        ("item,ada,ben\na,x,y\n", Named(rater="ada,cem"), {"wide": True}, "no column 'cem'"),
+        ("item,ada,ben\na,x,y\n", Named(unit="unit"), {"wide": True}, "no column 'unit'"),
+    ],
+)  # fmt: skip
+def test_a_column_that_is_not_there_is_named(
+    tmp_path: Path, text: str, named: Named, asked: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(NotFound) as raised:
+        read_ratings(table(tmp_path, text), named, **asked)
+    assert says in str(raised.value)
+
+
+def test_a_file_that_is_no_table_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(AssayError, match="no file"):
+        read_ratings(tmp_path / "gone.csv", Named())
+    with pytest.raises(AssayError, match=r"ends with '\.xlsx'"):
+        read_ratings(table(tmp_path, "x", "t.xlsx"), Named())
+
+
+# Scales and labels ----------------------------------------------------------------------------------------------------
+
+
+def test_scales_and_labels_hold_for_all_or_for_one_criterion_whatever_the_order() -> None:
+    criteria = ["tone", "grade", "a=b"]
+    assert scales_of(["grade=interval", "ordinal"], criteria) == {
+        "tone": "ordinal", "grade": "interval", "a=b": "ordinal",
+    }  # fmt: skip
+    assert labels_of(["grade=1,2,3", "no, yes"], criteria) == {
+        "tone": ["no", "yes"], "grade": [1, 2, 3], "a=b": ["no", "yes"],
+    }  # fmt: skip
+    assert labels_of(["x=1,x=2"], criteria)["tone"] == ["x=1", "x=2"]  # no criterion is called x

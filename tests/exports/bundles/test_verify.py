@@ -1,0 +1,256 @@
+"""Verifying exports: what came later does not disturb an old one, and what was tampered with is found."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from annotators.errors import InvalidInput, NotFound
+from db.engine import Database
+from db.items import unpublished
+from db.items.as_of import look_back, marks
+from db.items.batches import withdraw_batch
+from db.items.documents import attach_bytes
+from db.items.imports import import_items, staged
+from db.items.read import current_versions
+from db.models import Account, ItemVersion, Run, Score
+from exports.bundles.bundle import export_project
+from exports.bundles.manifest import read_manifest
+from exports.bundles.verify import VerifyReport, verify_against, verify_folder
+from tests.db.items.test_imports import Rows, row
+from tests.exports.sources import write_pdf
+from tests.makers import StudyInUse, make_person, make_project
+
+ALL = ["native", "labels", "adjudicated", "scores"]
+
+
+class Exported:
+    """A study with imported items and some labels, exported whole and by study."""
+
+    def __init__(self, db: Database, folder: Path, **options: Any) -> None:
+        self.db, self.folder = db, folder
+        self.study = StudyInUse(db, items=4, annotators=3, overlap=2, n_evidence=2)
+        rows = Rows(row(1, documents=["a.pdf"], scores=[{"name": "c", "value": 1}]), row(2))
+        self.batch = self.take(rows)
+        self.study.label_all(0)
+        self.study.submit(1, self.study.work(1)["items"][0], {"right": "no"}, comment="unclear")
+        for name, study_id in (("whole", None), ("study", self.study.study_id)):
+            export_project(
+                db, self.study.researcher, self.study.project_id, to=folder / name, study_id=study_id,
+                **{"formats": ALL, **options},
+            )  # fmt: skip
+
+    def take(self, rows: Rows) -> int:
+        batch = import_items(self.db, self.study.researcher, self.study.project_id, reading=rows).batch
+        assert batch is not None
+        return batch
+
+    def against(self, name: str = "study") -> VerifyReport:
+        return verify_against(self.db, self.study.researcher, self.folder / name)
+
+    def rewrite(self, name: str, old: bytes, new: bytes, *, hash_too: bool = False) -> None:
+        """Change a file of the study's export, and with `hash_too` its hash in the manifest."""
+        path = self.folder / "study" / name
+        before = path.read_bytes()
+        assert old in before
+        path.write_bytes(before.replace(old, new, 1))
+        if hash_too:
+            manifest = self.folder / "study/manifest.json"
+            hashes = [hashlib.sha256(data).hexdigest().encode() for data in (before, path.read_bytes())]
+            manifest.write_bytes(manifest.read_bytes().replace(*hashes))
+
+
+@pytest.fixture
+def exported(database: Database, tmp_path: Path) -> Exported:
+    return Exported(database, tmp_path)
+
+
+def test_a_fresh_export_is_what_it_says(exported: Exported) -> None:
+    for name in ("whole", "study"):
+        report = verify_folder(exported.folder / name)
+        assert (report.ok, report.against, report.n_files) == (True, "manifest", 5)
+        report = exported.against(name)
+        assert (report.ok, report.against) == (True, "database"), report
+
+
+def test_what_came_later_does_not_disturb_an_old_export(exported: Exported, tmp_path: Path) -> None:
+    study = exported.study
+    study.label_all(1, "no")
+    study.label_all(2, "no")
+    exported.take(Rows(row(3), row(1, scores=[{"name": "c", "value": 0}])))
+    withdraw_batch(exported.db, study.researcher, study.project_id, exported.batch, reason="wrong")
+    exported.take(Rows(row(2, answer="other"), row(1, documents=["a.pdf"])))
+    attach_bytes(
+        exported.db, study.researcher, study.project_id, key="a.pdf", source=write_pdf(tmp_path / "a.pdf"),
+        data_folder=tmp_path / "home",
+    )  # fmt: skip
+    with exported.db.write() as session:
+        version = next(current_versions(session, study.project_id))
+        session.add(ItemVersion(item_id=version.item_id, number=2, question="Revised?", content_hash="revised"))
+        run = Run(project_id=study.project_id, name="later", version="1", parameters_hash="x")
+        session.add(run)
+        session.flush()
+        session.add(Score(run_id=run.id, item_version_id=version.version_id, name="x", value=1))
+    StudyInUse(exported.db)
+    for name in ("whole", "study"):
+        report = exported.against(name)
+        assert report.ok, report
+    export_project(exported.db, study.researcher, study.project_id, to=tmp_path / "new", formats=ALL)
+    assert (tmp_path / "new/native/items.jsonl").read_bytes() != (tmp_path / "whole/native/items.jsonl").read_bytes()
+    assert exported.against("new").ok
+
+
+def test_a_changed_file_is_found_by_its_hash(exported: Exported) -> None:
+    exported.rewrite("labels.csv", b",no,", b",yes,")
+    report = verify_folder(exported.folder / "study")
+    assert (report.ok, report.changed) == (False, {"labels.csv": None})
+    assert exported.against().changed == {"labels.csv": 3}
+
+
+def test_a_changed_file_with_its_hash_is_found_by_the_database(exported: Exported) -> None:
+    exported.rewrite("labels.csv", b",no,", b",yes,", hash_too=True)
+    assert verify_folder(exported.folder / "study").ok
+    report = exported.against()
+    assert report.changed == {"labels.csv": 3}
+    assert any("gives a hash of labels.csv" in note for note in report.notes)
+    assert any("event log has no export" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    "change", [(b'"submission": {\n      "last": 5', b'"submission": {\n      "last": 4'), (b'"rows": 5', b'"rows": 6')]
+)
+def test_a_changed_manifest_is_found(exported: Exported, change: tuple[bytes, bytes]) -> None:
+    exported.rewrite("manifest.json", *change)
+    assert not exported.against().ok
+
+
+def test_a_row_that_was_taken_out_or_put_in_is_found(exported: Exported) -> None:
+    lines = (exported.folder / "study/labels.csv").read_bytes().splitlines(keepends=True)
+    for changed in (lines[:-1], [*lines, lines[-1]]):
+        (exported.folder / "study/labels.csv").write_bytes(b"".join(changed))
+        assert exported.against().changed == {"labels.csv": 6 if len(changed) < len(lines) else 7}
+
+
+def test_missing_and_extra_files_are_named(exported: Exported) -> None:
+    (exported.folder / "study/scores.csv").unlink()
+    (exported.folder / "study/native/more.txt").write_text("new")
+    for report in (verify_folder(exported.folder / "study"), exported.against()):
+        assert (report.ok, report.missing, report.extra) == (False, ["scores.csv"], ["native/more.txt"])
+        assert report.changed == {}
+
+
+def test_a_manifest_that_leads_out_of_the_folder_leads_nowhere(exported: Exported, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("x")
+    path = exported.folder / "study/manifest.json"
+    manifest = orjson.loads(path.read_bytes())
+    manifest["files"][0]["path"] = "../secret"
+    path.write_bytes(orjson.dumps(manifest))
+    assert verify_folder(exported.folder / "study").missing == ["../secret"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"assay": 1}', b'{"files": 3}'])
+def test_a_damaged_manifest_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "manifest.json").write_bytes(content)
+    with pytest.raises(InvalidInput, match="is damaged"):
+        verify_folder(tmp_path)
+
+
+def test_a_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="is no export of Assay"):
+        verify_folder(tmp_path)
+
+
+def test_marks_that_are_no_numbers_are_refused(exported: Exported) -> None:
+    past = read_manifest(exported.folder / "study").marks
+    past["label" if "label" in past else "submission"] = {"last": "1); DROP TABLE label", "missing": []}
+    with exported.db.read() as session, pytest.raises(InvalidInput, match="no numbers"):
+        look_back(session, past)
+
+
+def test_another_database_does_not_know_the_export(exported: Exported) -> None:
+    path = exported.folder / "study/manifest.json"
+    path.write_bytes(path.read_bytes().replace(b'"name": "project', b'"name": "no project', 1))
+    with pytest.raises(NotFound, match="no project 'no project"):
+        exported.against()
+
+
+def test_an_erasure_is_told_from_tampering(database: Database, tmp_path: Path) -> None:
+    exported = Exported(database, tmp_path, names=True)
+    assert exported.against().ok
+    with database.write() as session:
+        session.delete(session.get_one(Account, exported.study.annotators[0].person_id))
+    report = exported.against()
+    assert report.changed == {"labels.csv": 2}
+    assert any("erased or renamed" in note for note in report.notes)
+
+
+def test_rows_whose_ids_were_given_but_not_committed_at_the_export_do_not_disturb_it(
+    postgresql_database: Database, tmp_path: Path
+) -> None:
+    """PostgreSQL gives ids before a transaction commits: a lower id may come later than a higher one."""
+    exported = Exported(postgresql_database, tmp_path)
+    project, researcher = exported.study.project_id, exported.study.researcher
+    rows = Rows(*(row(100 + number, scores=[{"name": "c", "value": 1}]) for number in range(2001)))
+    elsewhere = make_project(postgresql_database)
+    other = Rows(row(5, scores=[{"name": "c", "value": 1}]))
+    administrator = make_person(postgresql_database, admin=True)
+    importing = staged(postgresql_database, researcher, project, reading=rows)
+    with importing as ready, postgresql_database.write() as session:
+        ready.publish(session)
+        import_items(postgresql_database, administrator, elsewhere, reading=other)
+        export_project(postgresql_database, researcher, project, to=tmp_path / "during", formats=ALL)
+    past = read_manifest(tmp_path / "during").marks
+    assert past["item_version"]["missing"], "the import had taken its ids"
+    with postgresql_database.read() as session:
+        assert len(list(current_versions(session, project))) == 4 + 2 + 2001
+        assert marks(session)["item_version"]["missing"] == []
+    assert len((tmp_path / "during/native/items.jsonl").read_bytes().splitlines()) == 4 + 2
+    assert exported.against("during").ok, exported.against("during")
+
+
+def test_an_import_that_was_half_written_at_the_export_does_not_disturb_it(
+    exported: Exported, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither when it is published later, nor when it is broken off and others' rows get the ids of its own."""
+    monkeypatch.setattr(unpublished, "PARTS_ALONE", 1)
+    monkeypatch.setattr(unpublished, "ROWS_A_TURN", 4)
+    monkeypatch.setattr(unpublished, "ROWS_A_TURN_UNLOCKED", 4)
+    db, project, researcher = exported.db, exported.study.project_id, exported.study.researcher
+    rows = [row(100 + number, documents=[f"d{number}"], scores=[{"name": "c", "value": 1}]) for number in range(6)]
+
+    def export(name: str) -> None:
+        export_project(db, researcher, project, to=exported.folder / name, formats=ALL)
+
+    def broken(share: float) -> None:
+        if share > 0.5 and not (exported.folder / "first").exists():
+            export("first")
+            raise KeyboardInterrupt
+
+    def going_on(share: float) -> None:
+        if share > 0.5 and not (exported.folder / "second").exists():
+            export("second")
+
+    with pytest.raises(KeyboardInterrupt):
+        import_items(db, researcher, project, reading=Rows(*rows), written=broken)
+    assert read_manifest(exported.folder / "first").marks["batch"]["unpublished"]
+    import_items(db, researcher, project, reading=Rows(*rows), written=going_on)
+    for name in ("first", "second"):
+        assert len((exported.folder / name / "native/items.jsonl").read_bytes().splitlines()) == 4 + 2
+        assert exported.against(name).ok, exported.against(name)
+    with db.read() as session:
+        assert len(list(current_versions(session, project))) == 4 + 2 + 6
+
+
+def test_the_past_is_seen_by_any_query_and_gone_with_its_session(exported: Exported) -> None:
+    past = read_manifest(exported.folder / "whole").marks
+    exported.take(Rows(row(7)))
+    with exported.db.read() as session:
+        look_back(session, past)
+        assert len(list(current_versions(session, exported.study.project_id))) == 6
+        assert marks(session) == past
+    with exported.db.read() as session:
+        assert len(list(current_versions(session, exported.study.project_id))) == 7

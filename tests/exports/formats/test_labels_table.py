@@ -1,0 +1,132 @@
+"""Tables of labels made elsewhere."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from annotators.errors import InvalidInput, NotFound
+from db.engine import Database
+from db.studies.labels import import_labels
+from exports.bundles.bundle import export_project
+from exports.formats.labels import LabelTable, read_labels
+from tests.makers import StudyInUse
+
+HEADING = "item,annotator,criterion,target,value,time,comment\n"
+
+
+def table(tmp_path: Path, text: str | bytes, name: str = "labels.csv") -> LabelTable:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_labels(path)
+
+
+def test_a_table_is_read_row_by_row(tmp_path: Path) -> None:
+    found = table(
+        tmp_path,
+        HEADING + "i1,ann,right,,yes,2026-03-31T14:05:00+02:00,fine\ni1,bob,grounded,evidence:e1,-2,,\n",
+    )
+    first, second = found.checked()
+    assert (first.line, first.item, first.annotator, first.criterion, first.target, first.value, first.comment) == (
+        2, "i1", "ann", "right", "item", "yes", "fine",
+    )  # fmt: skip
+    assert first.time == datetime(2026, 3, 31, 12, 5, tzinfo=UTC)
+    assert (second.line, second.target, second.value, second.time, second.comment) == (
+        3,
+        "evidence:e1",
+        "-2",
+        None,
+        None,
+    )
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_columns_in_any_order_and_with_any_separator(tmp_path: Path, separator: str) -> None:
+    lines = [["Value", "note", " Criterion ", "ANNOTATOR", "item"], ["yes", "x", "right", "ann", "i1"]]
+    text = "\ufeff" + "\r\n".join(separator.join(line) for line in lines) + "\r\n\r\n"
+    [row] = table(tmp_path, text).checked()
+    assert (row.item, row.annotator, row.criterion, row.value, row.line) == ("i1", "ann", "right", "yes", 2)
+
+
+def test_cells_with_line_breaks_do_not_shift_the_lines(tmp_path: Path) -> None:
+    found = table(tmp_path, HEADING + 'i1,ann,why,,"two\nlines",,\ni2,ann,why,,x,,\ni3,ann,why,,,,\n')
+    assert [(row.line, row.value) for row in found.rows] == [(2, "two\nlines"), (4, "x")]
+    assert [one.line for one in found.rejected] == [5]
+
+
+def test_every_bad_row_is_named(tmp_path: Path) -> None:
+    found = table(
+        tmp_path,
+        HEADING
+        + ",ann,right,,yes,,\n"
+        + "i1,,right,,yes,,\n"
+        + "i1,ann,right,,,,\n"
+        + "i1,ann,right,chapter:2,yes,,\n"
+        + "i1,ann,right,,yes,yesterday,\n"
+        + "i1,ann,right\n"
+        + 'i1,ann,right,,"y"es,,\n'
+        + "i1,ann,right,,yes,,\n"
+        + "i1,ann,right,item,no,,\n",
+    )
+    assert [row.line for row in found.rows] == [9]
+    words = ["`item`", "`annotator`", "`value`", "not a target", "`time`", "3 cells, not 7", "cannot be read"]
+    assert [one.line for one in found.rejected] == [2, 3, 4, 5, 6, 7, 8, 10]
+    for one, word in zip(found.rejected, words, strict=False):
+        assert word in one.reason
+    assert "the first time is line 9" in found.rejected[-1].reason
+    with pytest.raises(InvalidInput, match="8 bad rows") as raised:
+        found.checked()
+    assert "line 5: 'chapter:2' is not a target" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("item,annotator,value\ni1,ann,yes\n", "column 'criterion' is missing"),
+        ("just a text\n", "column 'item' is missing"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        table(tmp_path, text)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="nowhere"):
+        read_labels(tmp_path / "nowhere.csv")
+
+
+def test_a_table_that_is_not_in_utf_8_is_named_by_line(tmp_path: Path) -> None:
+    found = table(tmp_path, HEADING.encode() + "i1,ann,why,,yes,,\ni2,ann,why,,café,,\n".encode("latin-1"))
+    assert [(one.line, "UTF-8" in one.reason) for one in found.rejected] == [(3, True)]
+
+
+def test_an_export_can_be_imported_into_another_study(database: Database, tmp_path: Path) -> None:
+    study = StudyInUse(database, items=3, annotators=2, overlap=2)
+    study.label_all(0)
+    study.submit(1, study.work(1)["items"][0], {"right": "no"}, comment="=odd")
+    export_project(database, study.researcher, study.project_id, to=tmp_path / "out", study_id=study.study_id)
+    found = read_labels(tmp_path / "out/labels.csv")
+    other = StudyInUse(database, items=3, annotators=2, overlap=2)
+    done = import_labels(database, other.researcher, other.study_id, rows=found.checked(), source=found.source)
+    assert (done.labels, done.annotators) == (4, ["A1", "A2"])
+
+
+def test_rows_of_an_export_that_do_not_count_are_left_out(tmp_path: Path) -> None:
+    heading = "item,annotator,criterion,target,value,cannot_judge,kind,current,complete\n"
+    found = table(
+        tmp_path,
+        heading
+        + "i1,A1,right,item,yes,false,regular,true,true\n"
+        + "i1,A1,right,item,no,false,regular,false,true\n"
+        + "i2,A1,right,item,no,false,,true,false\n"
+        + "i3,A1,right,item,no,false,surplus,true,true\n"
+        + "i4,A1,right,item,,true,regular,true,true\n",
+    )
+    assert [row.value for row in found.checked()] == ["yes"]
+    assert dict(found.left_out) == {
+        "superseded or withdrawn": 1, "incomplete": 1, "surplus": 1, "cannot judge": 1,
+    }  # fmt: skip

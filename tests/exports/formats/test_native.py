@@ -1,0 +1,246 @@
+"""The native format: what comes in goes out again, byte for byte after normalisation."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlmodel import select
+
+from annotators.errors import InvalidInput
+from db.engine import Database
+from db.items.documents import document_file, list_documents
+from db.items.read import current_versions, item_details, list_items
+from db.models import Batch, Document, Event, Item, Run, Score
+from exports.bundles.bundle import export_project
+from exports.importing.items import import_paths
+from exports.sample import write_sample
+from tests.exports.sources import NORMAL, full_item, write_jsonl, write_pdf
+from tests.makers import make_person, make_project
+
+
+class Place:
+    """A project, its administrator, and a folder of documents."""
+
+    def __init__(self, db: Database, folder: Path) -> None:
+        self.db, self.folder = db, folder
+        self.actor, self.project = make_person(db, admin=True), make_project(db)
+        self.data = folder / "home"
+
+    def take(self, *paths: Path, **options: object) -> object:
+        return import_paths(self.db, self.actor, self.project, paths=paths, data_folder=self.data, **options)  # type: ignore[arg-type]
+
+    def give(self, name: str) -> Path:
+        export_project(
+            self.db, self.actor, self.project, to=self.folder / name, formats=["native"], data_folder=self.data
+        )
+        return self.folder / name / "native"
+
+
+@pytest.fixture
+def place(database: Database, tmp_path: Path) -> Place:
+    return Place(database, tmp_path)
+
+
+def test_an_export_is_the_import_in_normal_form(place: Place, tmp_path: Path) -> None:
+    rows = [full_item(), {"question": "Plain?"}, full_item(id="museum-1:beta", system="beta", scores=[], split=None)]
+    report = place.take(write_jsonl(tmp_path / "items.jsonl", rows))
+    assert report.to_json() == {
+        "batch": report.batch, "format": "native", "added": 3, "unchanged": 0, "proposed_revisions": 0,
+        "documents": 4, "supplied": 0, "scores": 0, "rejected": [], "notes": [],
+    }  # fmt: skip
+    lines = (place.give("out") / "items.jsonl").read_bytes().splitlines(keepends=True)
+    assert lines[0] == NORMAL
+    assert len(lines) == 3
+
+
+def test_an_export_imported_elsewhere_and_exported_again_is_the_same_bytes(
+    place: Place, database: Database, tmp_path: Path
+) -> None:
+    write_pdf(tmp_path / "in/documents/a.pdf")
+    write_jsonl(tmp_path / "in/items.jsonl", [full_item()])
+    rows = [{"key": "a.pdf", "title": "A", "path": "documents/a.pdf", "year": 2024}, {"key": "b.pdf", "title": "B"}]
+    write_jsonl(tmp_path / "in/documents.jsonl", rows)
+    assert place.take(tmp_path / "in").supplied == 1
+    first = place.give("first")
+    (tmp_path / "other").mkdir()
+    other = Place(database, tmp_path / "other")
+    other.take(first)
+    second = other.give("second")
+    names = sorted(path.relative_to(first).as_posix() for path in first.rglob("*") if path.is_file())
+    assert names == ["documents.jsonl", "documents/a.pdf", "items.jsonl"]
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes(), name
+    assert orjson.loads((first / "documents.jsonl").read_bytes().splitlines()[0]) == {
+        "key": "a.pdf", "title": "A", "path": "documents/a.pdf", "metadata": {"year": 2024},
+    }  # fmt: skip
+
+
+def test_the_sample_project_is_imported_and_goes_round(place: Place, tmp_path: Path) -> None:
+    write_sample(tmp_path / "sample")
+    report = place.take(tmp_path / "sample")
+    assert report.rejected == []
+    assert report.added == len((tmp_path / "sample/items.jsonl").read_text().splitlines())
+    documents = list_documents(place.db, place.actor, place.project)
+    assert documents and all(one.supplied and one.n_pages and one.title for one in documents)
+    out = place.give("out")
+    again = place.take(out)
+    assert (again.added, again.unchanged, again.batch, again.documents, again.supplied) == (0, report.added, None, 0, 0)
+
+
+def test_importing_twice_changes_nothing(place: Place, tmp_path: Path) -> None:
+    write_pdf(tmp_path / "in/documents/a.pdf")
+    write_jsonl(tmp_path / "in/items.jsonl", [full_item(), {"question": "Plain?"}])
+    place.take(tmp_path / "in")
+
+    def everything() -> list[int]:
+        with place.db.read() as session:
+            return [len(session.exec(select(table)).all()) for table in (Batch, Item, Document, Run, Score, Event)]
+
+    before = everything()
+    report = place.take(tmp_path / "in")
+    assert (report.batch, report.added, report.unchanged, report.revisions) == (None, 0, 2, [])
+    assert everything() == before
+
+
+def test_other_content_under_a_known_id_is_proposed_and_not_applied(place: Place, tmp_path: Path) -> None:
+    place.take(write_jsonl(tmp_path / "items.jsonl", [full_item()]))
+    report = place.take(
+        write_jsonl(tmp_path / "new.jsonl", [full_item(answer="None.", split="dev"), {"question": "N?"}])
+    )
+    assert report.to_json()["proposed_revisions"] == 1
+    assert [(one.file, one.line, one.external_id, one.changes) for one in report.revisions] == [
+        ("new.jsonl", 1, "museum-1:alpha", ("answer", "metadata"))
+    ]
+    assert report.added == 1
+    details = item_details(place.db, place.actor, place.project, external_id="museum-1:alpha")
+    assert (details.parts.answer, details.parts.number) == ("About 4,100 came. ☂", 1)
+
+
+def test_new_scores_of_an_item_that_is_there_are_added_once(place: Place, tmp_path: Path) -> None:
+    place.take(write_jsonl(tmp_path / "items.jsonl", [full_item(scores=[{"name": "correctness", "value": 1}])]))
+    newer = write_jsonl(tmp_path / "new.jsonl", [full_item(scores=[{"name": "correctness", "value": 0}])])
+    report = place.take(newer)
+    assert (report.added, report.unchanged, report.scores) == (0, 1, 1)
+    assert place.take(newer).batch is None
+    assert (
+        b'"scores":[{"scorer":"imported:native","name":"correctness","value":0.0}]'
+        in (place.give("out") / "items.jsonl").read_bytes()
+    )
+
+
+def test_bytes_and_titles_may_come_after_the_items(place: Place, tmp_path: Path) -> None:
+    place.take(write_jsonl(tmp_path / "items.jsonl", [full_item()]))
+    [row] = [one for one in list_documents(place.db, place.actor, place.project) if one.key == "a.pdf"]
+    assert not row.supplied
+    pdf = write_pdf(tmp_path / "papers/a.pdf")
+    report = place.take(tmp_path / "papers", format_name="native")
+    assert (report.added, report.supplied) == (0, 1)
+    place.take(write_jsonl(tmp_path / "documents.jsonl", [{"key": "a.pdf", "title": "A"}]), format_name="native")
+    [row] = [one for one in list_documents(place.db, place.actor, place.project) if one.key == "a.pdf"]
+    assert (row.supplied, row.title, row.n_pages, row.media_type) == (True, "A", 1, "application/pdf")
+    assert document_file(place.data, str(row.sha256)).read_bytes() == pdf.read_bytes()
+
+
+def test_other_bytes_for_a_document_are_refused(place: Place, tmp_path: Path) -> None:
+    place.take(write_pdf(tmp_path / "one/a.pdf", "one"), format_name="native")
+    report = place.take(write_pdf(tmp_path / "two/a.pdf", "two"), format_name="native")
+    assert [(one.file, "other bytes" in one.reason) for one in report.rejected] == [("a.pdf", True)]
+
+
+def test_a_key_that_climbs_is_a_key_and_never_a_path(place: Place, tmp_path: Path) -> None:
+    write_pdf(tmp_path / "in/documents/x.pdf")
+    rows = [{"key": "../../../evil.pdf", "path": "documents/x.pdf"}, {"key": "a/EVIL.pdf"}]
+    write_jsonl(tmp_path / "in/documents.jsonl", rows)
+    write_jsonl(tmp_path / "in/items.jsonl", [{"question": "Q?", "documents": ["../../../evil.pdf"]}])
+    assert place.take(tmp_path / "in").rejected == []
+    out = place.give("out")
+    assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*.pdf")) == ["documents/evil.pdf"]
+    assert not list(tmp_path.parent.glob("evil.pdf"))
+
+
+def test_two_documents_whose_names_differ_in_capitals_get_two_files(place: Place, tmp_path: Path) -> None:
+    write_pdf(tmp_path / "in/documents/x/Report.pdf", "one")
+    write_pdf(tmp_path / "in/documents/y/report.pdf", "two")
+    write_jsonl(tmp_path / "in/items.jsonl", [{"question": "Q?"}])
+    place.take(tmp_path / "in")
+    names = {path.name.casefold() for path in (place.give("out") / "documents").iterdir()}
+    assert names == {"report.pdf", "report-2.pdf"}
+
+
+@pytest.mark.parametrize("packed", ["in.zip", "in.tar.gz"])
+def test_an_archive_is_read_like_its_folder(place: Place, tmp_path: Path, packed: str) -> None:
+    write_pdf(tmp_path / "in/documents/a.pdf")
+    write_jsonl(tmp_path / "in/items.jsonl", [full_item(), 3])
+    if packed.endswith(".zip"):
+        with zipfile.ZipFile(tmp_path / packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted((tmp_path / "in").rglob("*")):
+                archive.write(path, path.relative_to(tmp_path))
+    else:
+        with tarfile.open(tmp_path / packed, "w:gz") as archive:
+            archive.add(tmp_path / "in", "in")
+    report = place.take(tmp_path / packed, skip_bad=True)
+    assert (report.added, report.supplied) == (1, 1)
+    assert [(one.file, one.line) for one in report.rejected] == [(f"{packed}/in/items.jsonl", 2)]
+
+
+def test_a_bare_file_of_any_name_is_recognised(place: Place, tmp_path: Path) -> None:
+    report = place.take(write_jsonl(tmp_path / "questions.jsonl", [{"question": "Q?"}]))
+    assert (report.format, report.added) == ("native", 1)
+
+
+def test_files_that_no_format_recognises_are_refused(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+    with pytest.raises(InvalidInput, match="no format recognises") as refused:
+        place.take(tmp_path / "notes.txt")
+    lines = str(refused.value).splitlines()
+    assert "notes.txt, fathoms: it does not end with .json." in lines
+    assert "notes.txt, native: it is not called items.jsonl and does not end with .jsonl or .ndjson." in lines
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("a.jsonl", "[1]", "native: its first line is not an object {…}."),
+        ("a.jsonl", '{"q": 1}', "native: its first line has no `question`."),
+        ("documents.jsonl", '{"key": "a"}', "native: it describes documents; the items are missing (items.jsonl)."),
+        ("a.json", '{"responses": [{"x": 1}]}', "fathoms: it has `responses` but no `model`."),
+        ("a.json", '{"T": [{"question": "?", "files": []}]}', "as a file of questions it lacks `answers`."),
+    ],
+)
+def test_each_format_says_why_it_refused_a_file(place: Place, tmp_path: Path, name: str, text: str, why: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidInput, match=re.escape(why)):
+        place.take(tmp_path / name)
+
+
+def test_documents_that_come_alone_are_taken(place: Place, tmp_path: Path) -> None:
+    report = place.take(write_pdf(tmp_path / "a.pdf"), write_pdf(tmp_path / "b.pdf"))
+    assert (report.format, report.added, report.documents, report.supplied) == ("native", 0, 2, 2)
+
+
+def test_items_stay_in_the_order_of_the_file(place: Place, tmp_path: Path) -> None:
+    rows = [{"id": f"i{number}", "question": f"Q{number}?"} for number in (9, 2, 7, 1)]
+    place.take(write_jsonl(tmp_path / "items.jsonl", rows))
+    with place.db.read() as session:
+        assert [one.external_id for one in current_versions(session, place.project)] == ["i9", "i2", "i7", "i1"]
+    assert [one.external_id for one in list_items(place.db, place.actor, place.project)] == ["i1", "i2", "i7", "i9"]
+
+
+@pytest.mark.parametrize("hidden", [".secret.txt", ".ssh/id_rsa", "documents/.env"])
+def test_a_row_names_no_hidden_file(place: Place, tmp_path: Path, hidden: str) -> None:
+    path = tmp_path / "source" / hidden
+    path.parent.mkdir(parents=True)
+    path.write_text("not for anybody")
+    file = write_jsonl(tmp_path / "source" / "documents.jsonl", [{"key": "a.txt", "path": hidden}])
+    items = write_jsonl(tmp_path / "source" / "items.jsonl", [{"question": "Plain?"}])
+    for paths in ((file, items), (tmp_path / "source",)):
+        report: Any = place.take(*paths, skip_bad=True)
+        assert "hidden file" in str(report.to_json()["rejected"])
+    with place.db.read() as session:
+        assert session.exec(select(Document.sha256).where(Document.sha256 != None)).all() == []  # noqa: E711
