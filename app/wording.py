@@ -91,6 +91,6 @@ MEASURE_AGAIN = "Measure again"
 
 
 def measuring(seconds: float, *, more: bool) -> str:
-    """What a page says while a report is made, as HTML: for how long, and with `more` that something is there already."""
+    """What a page says while a report is made, as HTML: for how long, and with `more` that some of it is there."""
     words = "The rest follows" if more else "Measuring"
     return f'<p class="assay-soft" role="status">{words} … {seconds:.0f}{THIN}s</p>'
