@@ -49,7 +49,7 @@ def text(value: Any, name: str) -> str:
 
 def text_or_none(value: Any, name: str) -> str | None:
     """A text; an empty one is none."""
-    return text(value, name) or None
+    return (value if isinstance(value, str) else text(value, name)) or None
 
 
 def statement(value: Any, name: str) -> str:
@@ -62,9 +62,9 @@ def statement(value: Any, name: str) -> str:
 
 def key(value: Any, name: str) -> str:
     """What something is known by: one line without space around it. A whole number is taken as text."""
-    if isinstance(value, int) and not isinstance(value, bool):
+    if type(value) is int:
         value = str(value)
-    found = text(value, name)
+    found = value if isinstance(value, str) else text(value, name)
     if len(found) > LONGEST_KEY or _CONTROL(found) or found != found.strip():
         raise InvalidInput(
             f"`{name}` is {called(found)}. Use up to {LONGEST_KEY} characters on one line without space around them."
@@ -84,18 +84,20 @@ def document_key(value: Any, name: str) -> str:
 
 def part_key(value: Any, name: str) -> str:
     """The key of a part that labels can be about; `name` is the list it stands in."""
-    return _key_of_part(value, name, _PART_KEY)
+    if isinstance(value, str) and len(value) <= LONGEST_KEY and _PART_KEY(value):
+        return value
+    raise _no_key(value, name)
 
 
 def hop_key(value: Any, name: str) -> str:
     """The key of a hop, which may begin with a colon."""
-    return _key_of_part(value, name, _HOP_KEY)
+    if isinstance(value, str) and len(value) <= LONGEST_KEY and _HOP_KEY(value):
+        return value
+    raise _no_key(value, name)
 
 
-def _key_of_part(value: Any, name: str, form: Callable[[str], object]) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_KEY or not form(value):
-        raise InvalidInput(f"a key in `{name}` is {called(value)}. Use a text without space, | or leading colon.")
-    return value
+def _no_key(value: Any, name: str) -> InvalidInput:
+    return InvalidInput(f"a key in `{name}` is {called(value)}. Use a text without space, | or leading colon.")
 
 
 def one_of(allowed: tuple[str, ...], instead: str | None = None) -> Check:
@@ -186,16 +188,17 @@ def document_keys(value: Any, name: str) -> tuple[str, ...]:
 
 def metadata(row: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
     """What stands in the `metadata` of a row, and whatever other fields it has than those `known`."""
-    given = row.get("metadata")
-    if given is not None and not isinstance(given, dict) and (given or not row.keys() <= known):
-        raise InvalidInput(f"`metadata` is {called(given)}, not an object.")
-    kept: dict[str, Any] = dict(given or {})
-    for name in row.keys() - known:
-        if name in kept:
-            raise InvalidInput(f"`{name}` stands both in the row and in its metadata. Keep one of them.")
-        kept[name] = row[name]
-    if not kept:
-        return kept
+    kept, others = row.get("metadata"), row.keys() - known
+    if not kept and not others:
+        return {}
+    if kept is not None and not isinstance(kept, dict):
+        raise InvalidInput(f"`metadata` is {called(kept)}, not an object.")
+    if others:
+        kept = dict(kept or {})
+        for name in others:
+            if name in kept:
+                raise InvalidInput(f"`{name}` stands both in the row and in its metadata. Keep one of them.")
+            kept[name] = row[name]
     found: dict[str, Any] = canonical(kept)
     return found
 

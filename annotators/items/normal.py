@@ -7,8 +7,8 @@ item of a row as people write it (docs/importing.md), `to_json` gives its normal
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -31,31 +31,56 @@ def question_key(question: str, category: str | None = None) -> str:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
-class _Form:
-    """How an item or a kind of part is written: its fields in their order, but for those at their defaults."""
-
-    def __init__(self, declared: Any) -> None:
-        fields = fields_of(declared)
-        never = object()
-        self._names = tuple(field.name for field in fields)
-        self._left_out = tuple(never if field.rule.always else field.default for field in fields)
-        self._parts = tuple((field.name, _Form(field.part)) for field in fields if field.part)
-
-    def write(self, content: tuple[Any, ...]) -> Normal:
-        given = zip(self._names, content, self._left_out, strict=False)  # an item ends with what is no field of it
-        out = {name: value for name, value, left_out in given if value is not left_out and value != left_out}
-        for name, form in self._parts:
-            if name in out:
-                out[name] = [form.write(part) for part in out[name]]
-        return out
+Convert = Callable[[Any], Any]
 
 
-_FORMS = {declared: _Form(declared) for declared in (ItemContent, ItemHop, ItemScore)}
+class Written(NamedTuple):
+    """How a value is written: under a name, unless it is at a default that is left out, and converted if need be."""
+
+    name: str
+    always: bool
+    default: Any
+    convert: Convert | None
+
+
+def object_writer(fields: Iterable[Written]) -> Callable[..., Normal]:
+    """A function of a value for each field, which gives the object that holds them; what follows is passed over.
+
+    Imports and exports call it for every part of every item, so it is made of source, as a named tuple is: looking at
+    the fields again for each object takes three times as long.
+    """
+    known: dict[str, Any] = {}
+    lines, arguments = [], []
+    for number, field in enumerate(fields):
+        value, default, convert = f"value{number}", f"default{number}", f"convert{number}"
+        known |= {default: field.default, convert: field.convert}
+        given = f"{convert}({value})" if field.convert else value
+        test = f"{value} is not None" if field.default is None else f"{value} != {default}"
+        arguments.append(value)
+        lines.append(f"    {'' if field.always else f'if {test}: '}written[{field.name!r}] = {given}")
+    head = f"def write({', '.join(arguments)}, *_others):\n    written = {{}}\n"
+    exec(head + "\n".join(lines) + "\n    return written", known)  # noqa: S102 - of names that are declared in code
+    write: Callable[..., Normal] = known["write"]
+    return write
+
+
+def _writer(declared: Any) -> Callable[..., Normal]:
+    def of_parts(part: Any) -> Convert:
+        write = _writer(part)
+        return lambda parts: [write(*part) for part in parts]
+
+    return object_writer(
+        Written(field.name, field.rule.always, field.default, of_parts(field.part) if field.part else None)
+        for field in fields_of(declared)
+    )
+
+
+_WRITERS = {declared: _writer(declared) for declared in (ItemContent, ItemHop, ItemScore)}
 
 
 def to_json(content: ItemContent | ItemHop | ItemScore) -> Normal:
     """An item, or one of the parts that are stored as JSON, in normal form."""
-    return _FORMS[type(content)].write(content)
+    return _WRITERS[type(content)](*content)
 
 
 def content_of(item: Normal) -> bytes:
@@ -88,21 +113,12 @@ def read_item(row: object, *, scorer: str = "imported:native") -> ItemContent:
         raise InvalidInput("`question` is missing or empty. It is the one field that every item needs.")
     system = _given(row, "system", checks.key) or DEFAULT_SYSTEM
     key = _given(row, "question_key", checks.key) or question_key(question)
-    found: dict[str, Any] = {
-        "id": _given(row, "id", checks.key) or f"{key}:{system}",
-        "question_key": key,
-        "question": question,
-        "system": system,
-    }
-    for name, read in _READ:
-        value = row.get(name)
-        if value is not None:
-            found[name] = read(value, name)
-    if row.get("scores"):
-        found["scores"] = _scores(row["scores"], found, scorer)
-    if "metadata" in row or not row.keys() <= _KNOWN:
-        found["metadata"] = checks.metadata(row, _KNOWN)
-    return ItemContent(**found)
+    item_id, answer = _given(row, "id", checks.key) or f"{key}:{system}", _given(row, "answer", checks.text)
+    get = row.get
+    others = [default if (value := get(name)) is None else read(value, name) for name, read, default in _OTHERS]
+    scores = _scores(row["scores"], dict(zip(_OTHER_NAMES, others, strict=True)), scorer) if get("scores") else ()
+    metadata = NOTHING if "metadata" not in row and row.keys() <= _KNOWN else checks.metadata(row, _KNOWN)
+    return ItemContent._make((item_id, key, question, answer, system, *others, scores, metadata, 0))
 
 
 def _given(row: dict[str, Any], name: str, check: Callable[[Any, str], str]) -> str:
@@ -118,7 +134,8 @@ class _PartReader:
         assert (fields[0].name, fields[-1].name) == ("key", "metadata")
         self._make = part._make
         self._check_key = fields[0].rule.check
-        self._fields = tuple((field.name, field.rule.check, field.default, field.needed) for field in fields[1:-1])
+        self._needed = tuple(field for field in fields[1:] if field.needed)
+        self._fields = tuple((field.name, field.rule.check, field.default) for field in fields[1:-1])
         self._known = frozenset(field.name for field in fields)
 
     def __call__(self, value: Any, name: str) -> tuple[Any, ...]:
@@ -152,22 +169,25 @@ class _PartReader:
 
     def _read(self, row: dict[str, Any], key: str) -> Any:
         # Imports spend most of their time here.
-        values: list[Any] = [key]
         get, known = row.get, self._known
-        for name, check, default, needed in self._fields:
-            value = get(name)
-            values.append(default if value is None and not needed else check(value, name))
-        values.append(NOTHING if "metadata" not in row and row.keys() <= known else checks.metadata(row, known))
-        return self._make(values)
+        for field in self._needed:
+            if get(field.name) is None:
+                field.rule.check(None, field.name)
+        values = [
+            default if (value := get(name)) is None else check(value, name) for name, check, default in self._fields
+        ]
+        metadata = NOTHING if "metadata" not in row and row.keys() <= known else checks.metadata(row, known)
+        return self._make((key, *values, metadata))
 
 
 _KNOWN = frozenset(FIELDS)
-_READ: tuple[tuple[str, Callable[[Any, str], Any]], ...] = tuple(
-    (field.name, _PartReader(field.part) if field.part else field.rule.check)
-    for field in fields_of(ItemContent)
-    if field.name not in ("id", "question_key", "question", "system", "scores", "metadata")
+_OTHERS = tuple(
+    (field.name, _PartReader(field.part) if field.part else field.rule.check, field.default)
+    for field in fields_of(ItemContent)[5:-2]
 )
-"""How the fields are read that need nothing but their own value, in their order."""
+"""How the fields are read that need nothing but their own value: all but the first five and the last two."""
+_OTHER_NAMES = tuple(name for name, _, _ in _OTHERS)
+assert (*FIELDS[:5], *FIELDS[-2:]) == ("id", "question_key", "question", "answer", "system", "scores", "metadata")
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------

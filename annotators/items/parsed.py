@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from annotators.items.item import ItemContent
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedItem:
+class ParsedItem(NamedTuple):
     """One item, with the file and line (from 1) it came from."""
 
     file: str

@@ -315,7 +315,4 @@ def documents_there(session: Session, project_id: int, keys: Iterable[str]) -> i
 
 def documents_of(new: Iterable[NewVersion]) -> set[str]:
     """The keys of all documents that these items name."""
-    keys: set[str] = set()
-    for version in new:
-        keys |= version.rows.cited()
-    return keys
+    return set().union(*(version.rows.cited for version in new))

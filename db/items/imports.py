@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -356,10 +356,9 @@ def _items(
         report.revisions += _compared(session, result.revisions)
         report.added += len(result.new)
         report.unchanged += len(result.unchanged) + result.repeated
-        for added, _ in result.new:
-            report.metadata.update(added.item.metadata.keys())
-            if len(report.examples) < _EXAMPLES:
-                report.examples.append(added.item)
+        new = [parsed.item for parsed, _ in result.new]
+        report.metadata.update(chain.from_iterable(item.metadata for item in new))
+        report.examples += new[: _EXAMPLES - len(report.examples)]
         if len(report.rejected) > MOST_REJECTED and not to.skip_bad:
             last = report.rejected[MOST_REJECTED]
             reason = f"more than {MOST_REJECTED:,} bad rows: reading stopped here. Is this the right format?"

@@ -7,7 +7,7 @@ that a name and its value cannot part; a field without a column is an error when
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -27,10 +27,10 @@ from annotators.items.item import (
     ItemScore,
     fields_of,
 )
-from annotators.items.normal import Normal, to_json
+from annotators.items.normal import Convert, Normal, Written, object_writer, to_json
 from db.engine import dumps, insert_many
 from db.models import Claim, Evidence, Image, ItemVersion
-from db.query import in_clause, plain_rows, table_of
+from db.query import in_clause, is_sqlite, plain_rows, table_of
 
 _NAMES = {"metadata": "extra", "document": "document_id"}
 """Fields whose columns have other names. A document is known by its key, and stored by its id."""
@@ -46,35 +46,39 @@ PARTS = frozenset(("documents", "evidence", "claims", "images", "metadata"))
 
 
 class _Column:
-    """The column of a field: what is stored of its values, and what they are when they are read."""
+    """The column of a field: what is stored of its values, and what they are when they are read.
+
+    Defaults that do not stand in normal form are read as NULL.
+    """
 
     def __init__(self, field: Field, table: Table) -> None:
-        self.name = field.name
+        self.name, self.default = field.name, field.default
         self.column = _NAMES.get(field.name, field.name)
-        self.is_shared = field.name in _SHARED
-        if not self.is_shared and self.column not in table.c:
+        if self.column not in table.c:
             raise TypeError(f"Field {self.name!r} has no column in the table {table.name}. Add it to db/models.py.")
-        kind = None if self.is_shared else table.c[self.column].type
+        kind = table.c[self.column].type
         self.is_json, self.is_flag = isinstance(kind, JSON), isinstance(kind, Boolean)
-        empty: tuple[Any, ...] = ()
-        if self.is_json and field.default is not None:
-            empty = ("[]", []) if field.many else ("{}", {})
-        self.empty = empty
-        """Stored JSON that says nothing: as SQLite's driver gives it, and as PostgreSQL's does."""
-        self.left_out = () if field.rule.always else (field.default, *empty)
-        """What of a row does not stand in normal form."""
+        self.empty = None if field.default is None else "[]" if field.many else "{}"
+        """What is stored for no JSON."""
         self._field = field
 
-    def stored(self, value: Any) -> str | None:
-        """JSON as it is stored."""
-        if not value:
-            return self.empty[0] if self.empty else None
-        return dumps([to_json(part) for part in value] if self._field.part else value)
+    @property
+    def read(self) -> str:
+        """The expression that is read, of the table by the name of v and the document by that of k."""
+        if self.name == "document":
+            return "k.key"
+        column, default = f'v."{self.column}"', self.empty if self.is_json else self.default
+        if default is None or self._field.rule.always:
+            return column
+        return f"NULLIF({column}, {default if isinstance(default, int) else repr(default)})"
+
+    @property
+    def stored(self) -> Callable[[Any], str]:
+        """What gives JSON as it is stored."""
+        return (lambda parts: dumps([to_json(part) for part in parts])) if self._field.part else dumps
 
     def value(self, stored: Any) -> Any:
         """The value of a column of JSON or flags; SQLite gives JSON as text and flags as numbers."""
-        if stored is None:
-            return None
         if self.is_flag:
             return bool(stored)
         found = orjson.loads(stored) if isinstance(stored, str) else stored
@@ -82,87 +86,107 @@ class _Column:
             return tuple(self._field.part(**part) for part in found)
         return tuple(found) if self._field.many else found
 
-    def normal(self, stored: Any) -> Any:
-        """The same in normal form."""
+    def normal(self, *, sqlite: bool) -> Convert | None:
+        """What makes of a stored value the one in normal form, None where they are the same.
+
+        SQLite keeps JSON as it was written. PostgreSQL, which keeps no order of keys, gives it parsed.
+        """
         if self.is_flag:
-            return bool(stored)
-        if self._field.part and not isinstance(stored, str):
-            names = [field.name for field in fields_of(self._field.part)]
-            return [{name: part[name] for name in names if name in part} for part in stored]
-        return _passed(stored)
+            return bool
+        if not self.is_json:
+            return None
+        if sqlite:
+            return orjson.Fragment
+        return self._ordered if self._field.part else canonical
+
+    def _ordered(self, stored: list[Normal]) -> list[Normal]:
+        names = [field.name for field in fields_of(self._field.part)]
+        return [{name: part[name] for name in names if name in part} for part in stored]
 
 
-def _passed(stored: Any) -> Any:
-    """JSON as it was written, which SQLite keeps; PostgreSQL, which keeps no order of keys, gives it parsed."""
-    return orjson.Fragment(stored) if isinstance(stored, str) else canonical(stored)
+def _row_writer(names: Sequence[str], columns: Sequence[_Column]) -> Callable[..., tuple[Any, ...]]:
+    """Made of source for the same reason as `object_writer`."""
+    known: dict[str, Any] = {}
+    values = []
+    for column in columns:
+        value = f"value{names.index(column.name)}"
+        if column.is_json:
+            known |= {f"stored_{value}": column.stored, f"empty_{value}": column.empty}
+            value = f"stored_{value}({value}) if {value} else empty_{value}"
+        values.append(value)
+    arguments = ", ".join(f"value{number}" for number in range(len(names)))
+    source = f"lambda {arguments}, *_others: ({', '.join(values)},)"
+    write: Callable[..., tuple[Any, ...]] = eval(source, known)  # noqa: S307 - of places in a row
+    return write
 
 
 class _Columns:
-    """The columns that hold the fields of an item, or of a kind of part, in the order of the fields."""
+    """The columns that hold the fields of an item, or of a kind of part; what is read has the order of the fields."""
 
-    def __init__(self, declared: Any, table: Table, elsewhere: Collection[str] = ()) -> None:
-        columns = [_Column(field, table) for field in fields_of(declared) if field.name not in elsewhere]
-        own = [column for column in columns if not column.is_shared]
+    def __init__(self, declared: Any, table: Table, place: int = 0, elsewhere: Mapping[str, str] = NOTHING) -> None:
+        fields = fields_of(declared)
+        places = {field.name: at for at, field in enumerate(fields)}
+        columns = [_Column(field, table) for field in fields if field.name not in elsewhere]
+        read = {column.name: column.read for column in columns} | dict(elsewhere)
         self.table = table.name
-        self.names = tuple(column.name for column in columns)
-        self.read = ", ".join(_SHARED.get(column.name, f'v."{column.column}"') for column in columns)
-        """What is read, of the table by the name of v."""
-        self.written = tuple(column.column for column in own)
-        """What is written."""
+        self.place = place
+        """The place of these parts among the fields of an item."""
+        self.read = ", ".join(read[name] for name in places)
+        self.pointing = (
+            f"v.document_id, v.item_version_id FROM {table.name} v LEFT JOIN document k ON k.id = v.document_id"
+            if "document" in places
+            else f"NULL, v.item_version_id FROM {table.name} v"
+        )
+        """What ends the rows of parts: the id of the document, and of the version."""
+        self.written = tuple(column.column for column in columns)
         self._make = declared._make
-        self._own = attrgetter(*(column.name for column in own))
-        self._left_out = tuple(column.left_out for column in columns)
-        self._json = [(place, column) for place, column in enumerate(own) if column.is_json]
-        self._other = [(place, column) for place, column in enumerate(columns) if column.is_json or column.is_flag]
-        self._document = self.names.index("document") if "document" in self.names else None
+        self._names = tuple(places)
+        self._document = places.get("document")
+        self._writers: dict[bool, Callable[..., Normal]] = {}
+        self.row = _row_writer(tuple(places), columns)
+        """A function of the values of an item or part, which gives what is written; what follows is passed over."""
+        self._converted = [(places[column.name], column) for column in columns if column.is_json or column.is_flag]
+        self._defaults = [(places[field.name], field.default) for field in fields if field.default is not None]
 
-    def row(self, content: Any) -> tuple[Any, ...]:
-        """What is written of an item or part, with the key of its document."""
-        values = list(self._own(content))
-        for place, column in self._json:
-            values[place] = column.stored(values[place])
-        return tuple(values)
+    def written_row(self, row: Sequence[Any], ids: Mapping[str, int]) -> Sequence[Any]:
+        """The row with the id of its document."""
+        at = self._document
+        return row if at is None else (*row[:at], ids.get(row[at]), *row[at + 1 :])
 
-    def cited(self, row: Sequence[Any]) -> Any:
-        """The document that a row points at, None if none."""
-        return row[self._document] if self._document is not None else None
+    def content(self, row: Sequence[Any], *others: Any) -> Any:
+        """The item or part that a row holds, ending with `others`."""
+        values = list(row[: len(self._names)])
+        for at, column in self._converted:
+            if values[at] is not None:
+                values[at] = column.value(values[at])
+        for at, default in self._defaults:
+            if values[at] is None:
+                values[at] = default
+        return self._make((*values, *others))
 
-    def pointing(self, row: Sequence[Any], documents: Mapping[Any, Any]) -> list[Any]:
-        """The row with another name of its document: the id for the key, or the key for the id."""
-        values = list(row)
-        if self._document is not None and (document := values[self._document]) is not None:
-            values[self._document] = documents[document]
-        return values
-
-    def values(self, row: Sequence[Any]) -> list[Any]:
-        """The values of the fields."""
-        values = list(row)
-        for place, column in self._other:
-            values[place] = column.value(values[place])
-        return values
-
-    def part(self, row: Sequence[Any]) -> Any:
-        """The part that a row holds."""
-        return self._make(self.values(row))
-
-    def normal(self, row: Sequence[Any]) -> Normal:
-        """What a row holds in normal form."""
-        given = zip(self.names, row, self._left_out, strict=True)
-        out = {name: value for name, value, left_out in given if value not in left_out}
-        for _, column in self._other:
-            if column.name in out:
-                out[column.name] = column.normal(out[column.name])
-        return out
+    def writer(self, *, sqlite: bool) -> Callable[..., Normal]:
+        """What writes the values of a row in normal form, JSON as it is stored."""
+        if sqlite not in self._writers:
+            converts = {at: column.normal(sqlite=sqlite) for at, column in self._converted}
+            written = (Written(name, False, None, converts.get(at)) for at, name in enumerate(self._names))
+            self._writers[sqlite] = object_writer(written)
+        return self._writers[sqlite]
 
 
+_DOCUMENTS, _SCORES, _METADATA = map(FIELDS.index, ("documents", "scores", "metadata"))
 _PARTS = {
-    "evidence": _Columns(ItemEvidence, table_of(Evidence)),
-    "claims": _Columns(ItemClaim, table_of(Claim)),
-    "images": _Columns(ItemImage, table_of(Image)),
-}
+    name: _Columns(declared, table_of(table), FIELDS.index(name))
+    for name, declared, table in (
+        ("evidence", ItemEvidence, Evidence), ("claims", ItemClaim, Claim), ("images", ItemImage, Image),
+    )
+}  # fmt: skip
 """The parts that have tables of their own, by the field of the item."""
 
-_VERSION = _Columns(ItemContent, table_of(ItemVersion), {*_PARTS, "documents", "scores"})
+_VERSION = _Columns(
+    ItemContent,
+    table_of(ItemVersion),
+    elsewhere={**_SHARED, **dict.fromkeys(("documents", *_PARTS, "scores"), "NULL")},
+)
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -220,34 +244,28 @@ def items_as_json(session: Session, version_ids: Sequence[int]) -> dict[int, Nor
     """
     if not version_ids:
         return {}
-    rows = _rows(session, _BY_VERSION, version_ids, PARTS)
-    keys = {document.document_id: document.key for document in rows.documents.values()}
-    items = {version.version_id: _VERSION.normal(version.fields) for version in rows.versions}
-    for version_id, about in rows.about.items():
-        items[version_id]["documents"] = sorted(keys[document_id] for document_id in about)
-    for name, columns in _PARTS.items():
-        for version_id, of_version in rows.parts[name].items():
-            items[version_id][name] = [columns.normal(columns.pointing(row, keys)) for row in of_version]
-    for version_id, scores in _scores(session, version_ids):
-        items[version_id]["scores"] = scores
-    return {version_id: {name: item[name] for name in FIELDS if name in item} for version_id, item in items.items()}
+    rows, scores = _rows(session, _BY_VERSION, version_ids, PARTS), _scores(session, version_ids)
+    sqlite = is_sqlite(session)
+    write = _VERSION.writer(sqlite=sqlite)
+    parts = [(_PARTS[name].place, found, _PARTS[name].writer(sqlite=sqlite)) for name, found in rows.parts.items()]
+    items = {}
+    for _, version_id, _, _, _, fields in rows.versions:
+        if version_id in rows.about:
+            fields[_DOCUMENTS] = sorted([rows.documents[document_id].key for document_id in rows.about[version_id]])
+        for place, found, write_part in parts:
+            if version_id in found:
+                fields[place] = [write_part(*row) for row in found[version_id]]
+        if version_id in scores:
+            fields[_SCORES] = list(scores[version_id].values())
+        items[version_id] = write(*fields)
+    return items
 
 
 _BY_VERSION = "v.id", "item_version v"
 _BY_STUDY_ITEM = "s.id", "study_item s JOIN item_version v ON v.id = s.item_version_id"
-_VERSIONS = (
-    f"SELECT {{by}}, v.id, v.item_id, v.number, v.content_hash, {_VERSION.read} FROM {{versions}} "
-    "JOIN item i ON i.id = v.item_id JOIN question q ON q.id = i.question_id WHERE {condition}"
-)
-_OF_VERSIONS = (
-    "SELECT v.item_version_id, {read} FROM {table} v WHERE {condition} ORDER BY v.item_version_id, v.position"
-)
-_DOCUMENTS = (
-    "SELECT d.item_version_id, k.id, k.key, k.title, k.sha256, k.media_type, k.n_pages, k.page_sizes FROM document k "
-    "LEFT JOIN item_document d ON d.document_id = k.id AND {about} WHERE k.id IN "
-    "(SELECT d.document_id FROM item_document d WHERE {about} UNION SELECT c.id FROM document c WHERE {cited})"
-)
-_SCORES = (
+_OF_VERSIONS = "v.id, v.item_id, v.number, v.content_hash"
+_OF_DOCUMENTS = "k.id, k.key, k.title, k.sha256, k.media_type, k.n_pages, k.page_sizes FROM document k"
+_OF_SCORES = (
     "SELECT s.item_version_id, r.name, s.name, s.value, s.target, r.parameters, s.reason FROM score s "
     "JOIN run r ON r.id = s.run_id WHERE r.kind = 'import' AND {} AND (r.batch_id IS NULL OR r.batch_id NOT IN "
     "(SELECT w.batch_id FROM withdrawal w WHERE NOT w.reinstates AND NOT EXISTS "
@@ -264,7 +282,7 @@ class _Version(NamedTuple):
     item_id: int
     number: int
     content_hash: str
-    fields: Sequence[Any]
+    fields: list[Any]
 
 
 class _Rows(NamedTuple):
@@ -281,10 +299,13 @@ class _Rows(NamedTuple):
 
 def _rows(session: Session, by: tuple[str, str], ids: Sequence[int], parts: Collection[str]) -> _Rows:
     condition, values = in_clause(session, by[0], ids)
-    query = _VERSIONS.format(by=by[0], versions=by[1], condition=condition)
+    query = (
+        f"SELECT {by[0]}, {_OF_VERSIONS}, {_VERSION.read} FROM {by[1]} JOIN item i ON i.id = v.item_id "
+        f"JOIN question q ON q.id = i.question_id WHERE {condition}"
+    )
     versions = [
-        _Version(by_id, version_id, item_id, number, content_hash, fields)
-        for by_id, version_id, item_id, number, content_hash, *fields in plain_rows(session, query, values)
+        _Version(by_id, version_id, item_id, number, digest, fields)
+        for by_id, version_id, item_id, number, digest, *fields in plain_rows(session, query, values)
     ]
     version_ids = [version.version_id for version in versions]
     condition, values = in_clause(session, "v.item_version_id", version_ids)
@@ -293,60 +314,62 @@ def _rows(session: Session, by: tuple[str, str], ids: Sequence[int], parts: Coll
     for name, columns in _PARTS.items():
         if name in parts:
             of_version = found[name] = defaultdict(list)
-            query = _OF_VERSIONS.format(read=columns.read, table=columns.table, condition=condition)
+            query = (
+                f"SELECT {columns.read}, {columns.pointing} WHERE {condition} ORDER BY v.item_version_id, v.position"
+            )
             for row in plain_rows(session, query, values):
-                of_version[row[0]].append(row[1:])
-            cited.update(columns.cited(row) for rows in of_version.values() for row in rows)
+                of_version[row[-1]].append(row)
+                cited.add(row[-2])
     cited.discard(None)
     documents: dict[int, StoredDocument] = {}
     about: dict[int, list[int]] = defaultdict(list)
     if cited or "documents" in parts:
-        condition, values = in_clause(session, "d.item_version_id", version_ids)
-        others, other_ids = in_clause(session, "c.id", sorted(cited))
-        query = _DOCUMENTS.format(about=condition, cited=others)
-        for version_id, *document in plain_rows(session, query, (*values, *values, *other_ids)):
-            documents[document[0]] = StoredDocument(*document)
+        of_versions, values = in_clause(session, "d.item_version_id", version_ids)
+        of_parts, ids = in_clause(session, "k.id", sorted(cited))
+        query = (
+            f"SELECT d.item_version_id, {_OF_DOCUMENTS} JOIN item_document d ON d.document_id = k.id "
+            f"WHERE {of_versions} UNION ALL SELECT NULL, {_OF_DOCUMENTS} WHERE {of_parts}"
+        )
+        for version_id, document_id, *others in plain_rows(session, query, (*values, *ids)):
+            if document_id not in documents:
+                documents[document_id] = StoredDocument(document_id, *others)
             if version_id is not None:
-                about[version_id].append(document[0])
+                about[version_id].append(document_id)
     return _Rows(versions, found, documents, about)
 
 
 def _items(rows: _Rows, parts: Collection[str]) -> dict[int, StoredItem]:
-    keys = {document.document_id: document.key for document in rows.documents.values()}
     items = {}
-    for version in rows.versions:
-        content = dict(zip(_VERSION.names, _VERSION.values(version.fields), strict=True))
-        if "metadata" not in parts:
-            content["metadata"] = NOTHING
-        ids = set(rows.about.get(version.version_id, ()))
+    for by, version_id, item_id, number, digest, fields in rows.versions:
+        ids = set(rows.about.get(version_id, ()))
         if "documents" in parts:
-            content["documents"] = tuple(sorted(keys[document_id] for document_id in ids))
-        for name, of_version in rows.parts.items():
-            columns, found = _PARTS[name], of_version.get(version.version_id, ())
-            ids.update(columns.cited(row) for row in found)
-            content[name] = tuple(columns.part(columns.pointing(row, keys)) for row in found)
-        documents = [rows.documents[document_id] for document_id in ids if document_id is not None]
-        items[version.by] = StoredItem(
-            ItemContent(**content, version_id=version.version_id),
-            version.item_id,
-            version.number,
-            version.content_hash,
-            tuple(sorted(documents, key=attrgetter("key"))),
-        )
+            fields[_DOCUMENTS] = tuple(sorted(rows.documents[document_id].key for document_id in ids))
+        if "metadata" not in parts:
+            fields[_METADATA] = None
+        for name, found in rows.parts.items():
+            if version_id in found:
+                columns = _PARTS[name]
+                ids.update(row[-2] for row in found[version_id])
+                fields[columns.place] = tuple(map(columns.content, found[version_id]))
+        content: ItemContent = _VERSION.content(fields, version_id)
+        documents = sorted((rows.documents[document_id] for document_id in ids - {None}), key=attrgetter("key"))
+        items[by] = StoredItem(content, item_id, number, digest, tuple(documents))
     return items
 
 
-def _scores(session: Session, version_ids: Sequence[int]) -> Iterator[tuple[int, list[Normal]]]:
-    """Version id, its imported scores in normal form; of several imports that gave the same score the latest counts."""
-    of: dict[int, dict[Any, Normal]] = defaultdict(dict)
+def _scores(session: Session, version_ids: Sequence[int]) -> dict[int, dict[Any, Normal]]:
+    """Version → its imported scores in normal form; of several imports that gave the same score the latest counts."""
+    found: dict[int, dict[Any, Normal]] = defaultdict(dict)
     condition, values = in_clause(session, "s.item_version_id", version_ids)
-    for version_id, *row in plain_rows(session, _SCORES.format(condition), values):
-        score = ItemScore._make(row)
-        parameters = NOTHING if score.parameters in ("{}", {}) else _passed(score.parameters)
-        same = score.scorer, str(score.parameters), score.name, score.target
-        of[version_id][same] = to_json(score._replace(parameters=parameters))
-    for version_id, scores in of.items():
-        yield version_id, list(scores.values())
+    for version_id, scorer, name, value, target, stored, reason in plain_rows(
+        session, _OF_SCORES.format(condition), values
+    ):
+        parameters: Any = NOTHING
+        if stored not in ("{}", {}):
+            parameters = orjson.Fragment(stored) if isinstance(stored, str) else canonical(stored)
+        score = ItemScore(scorer, name, value, target, parameters, reason)
+        found[version_id][scorer, str(stored), name, target] = to_json(score)
+    return found
 
 
 # Writing --------------------------------------------------------------------------------------------------------------
@@ -360,24 +383,20 @@ class ItemRows(NamedTuple):
 
     version: tuple[Any, ...]
     documents: tuple[str, ...]
-    parts: tuple[tuple[tuple[Any, ...], ...], ...]
+    parts: tuple[list[tuple[Any, ...]], ...]
+    cited: set[str]
 
     def n(self) -> int:
         """How many they are, with that of the item itself."""
         return 2 + len(self.documents) + sum(map(len, self.parts))
 
-    def cited(self) -> set[str]:
-        """The keys of all documents that they point at."""
-        keys: set[Any] = set(self.documents)
-        for columns, rows in zip(_PARTS.values(), self.parts, strict=True):
-            keys.update(columns.cited(row) for row in rows)
-        return keys - {None}
-
 
 def rows_of(item: ItemContent) -> ItemRows:
     """The rows that hold an item."""
-    parts = (tuple(map(columns.row, getattr(item, name))) for name, columns in _PARTS.items())
-    return ItemRows(_VERSION.row(item), item.documents, tuple(parts))
+    parts = tuple([columns.row(*part) for part in getattr(item, name)] for name, columns in _PARTS.items())
+    cited = {*item.documents, *[unit.document for unit in item.evidence if unit.document]}
+    cited.update([image.document for image in item.images if image.document])
+    return ItemRows(_VERSION.row(*item), item.documents, parts, cited)
 
 
 VERSION = ("id", "item_id", "number", "content_hash", "batch_id", "person_id", "created_at")
@@ -404,7 +423,7 @@ def insert_items(
             columns.table,
             ("item_version_id", "position", *columns.written),
             [
-                (own[0], position, *columns.pointing(row, documents))
+                (own[0], position, *columns.written_row(row, documents))
                 for own, rows in items
                 for position, row in enumerate(rows.parts[place])
             ],
