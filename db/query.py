@@ -51,9 +51,15 @@ def driver_rows(result: CursorResult[Any]) -> list[tuple[Any, ...]]:
         result.close()
 
 
+_FEW = 8
+"""Values that are listed one by one, which SQLite reads sooner than a list in JSON."""
+
+
 def in_clause(session: Session, column: str, values: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-    """`column IN (…)` for any number of values, as text and the one parameter for the driver."""
+    """`column IN (…)` for any number of values, as text and the parameters for the driver."""
     if is_sqlite(session):
+        if len(values) <= _FEW:
+            return f"{column} IN ({', '.join('?' * len(values))})", tuple(values)
         return f"{column} IN (SELECT value FROM json_each(?))", (orjson.dumps(list(values)).decode(),)
     return f"{column} = ANY(%s)", (list(values),)
 

@@ -1,1 +1,1 @@
-"""What an item is: its normal form, records for scorers, what labels are about, seeded samples."""
+"""What an item is: its fields, declared once, and what each may hold; its normal form; targets; seeded samples."""

@@ -1,4 +1,4 @@
-"""What a format hands to an import: rows in the one neutral form, and those it could not read."""
+"""What a format hands to an import: items, documents and labels, and the rows it could not read."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from annotators.items.normal import Normal
+from annotators.items.item import ItemContent
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedItem:
-    """One item in normal form (`annotators.items.normal`), with the file and line (from 1) it came from."""
+class ParsedItem(NamedTuple):
+    """One item, with the file and line (from 1) it came from."""
 
     file: str
     line: int
-    item: Normal
+    item: ItemContent
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from annotators.items.item import ItemContent
 from annotators.later import Later
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.embedder import Vectors, embedder
 from annotators.scorers.shared.offered_models import BUNDLED
 from annotators.scorers.shared.training_sets import AnswerLabel, TrainingSet, find_training_set, starting_hash
@@ -78,7 +79,7 @@ class Abstention(Scorer[AbstentionParameters]):
     uses_model = True
     parameters = AbstentionParameters
 
-    def score(self, items: Sequence[ItemView], parameters: AbstentionParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: AbstentionParameters) -> list[list[ScoreValue]]:
         """One flag for each item, with the nearest example's label, text and cosine distance (0 to 2)."""
         return [[_score(one)] for one in classify(items, parameters)]
 
@@ -115,7 +116,7 @@ class Neighbour:
         }
 
 
-def classify(items: Sequence[ItemView], parameters: AbstentionParameters) -> list[Neighbour | None]:
+def classify(items: Sequence[ItemContent], parameters: AbstentionParameters) -> list[Neighbour | None]:
     """The nearest example of each item's answer, None for an empty answer.
 
     Raises NotFound for an unknown training set, InvalidInput for a model that is not on this machine.

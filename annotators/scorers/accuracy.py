@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotators.scorers.base import SCORERS, ItemView, Reference, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent, Reference
+from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
 from annotators.scorers.exact_match import AnswerParameters, normaliser
 from annotators.scorers.shared.references import NO_REFERENCE
 
@@ -20,11 +21,11 @@ class Accuracy(Scorer[AnswerParameters]):
     values = (ValueKind("accuracy", "Accuracy", "flag", measures="correctness"),)
     parameters = AnswerParameters
 
-    def score(self, items: Sequence[ItemView], parameters: AnswerParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: AnswerParameters) -> list[list[ScoreValue]]:
         """One flag for each item."""
         return [[self._one(item, parameters)] for item in items]
 
-    def _one(self, item: ItemView, parameters: AnswerParameters) -> ScoreValue:
+    def _one(self, item: ItemContent, parameters: AnswerParameters) -> ScoreValue:
         if not item.references:
             return ScoreValue("accuracy", None, NO_REFERENCE)
         form = normaliser(parameters.normalisation, item.language)

@@ -14,95 +14,18 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annotators.errors import InvalidInput
+from annotators.items.item import ItemContent
 from annotators.registry import Registry
-
-Reference = str | list[str]
-"""A reference answer: a text, or a set of required phrases."""
 
 
 class Part(StrEnum):
-    """Parts of an item that a scorer may ask for beside question, answer, references and hops."""
+    """Fields of an item that a scorer may ask for beside its texts, references and hops."""
 
     EVIDENCE = "evidence"
     CLAIMS = "claims"
-    VERDICTS = "verdicts"
     IMAGES = "images"
     DOCUMENTS = "documents"
     METADATA = "metadata"
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceView:
-    """One unit of evidence as a scorer sees it. `document` is its key, `pages` count from 1."""
-
-    key: str
-    kind: str = "passage"
-    role: str | None = None
-    document: str | None = None
-    pages: tuple[int, ...] = ()
-    text: str | None = None
-    used: bool | None = None
-    hop: int | None = None
-    rank: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimView:
-    """One claim; `of` says of what: answer or reference."""
-
-    key: str
-    text: str
-    of: str = "answer"
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictView:
-    """What one source says of one claim.
-
-    `against` is what the claim was held against, written as a target: `evidence:K` (one unit), `context` (all evidence
-    at once), `answer`, `reference`. `label` is entailment, neutral or contradiction. `source` says who judged:
-    `people`, `adjudicated`, or the name of a judge.
-    """
-
-    claim: str
-    against: str
-    label: str
-    source: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ImageView:
-    """One image interleaved in the answer or (`of` = reference) in the reference answer, in its order there.
-
-    `box` is [x0, y0, x1, y1] in fractions of the page; None is the whole page or a document of its own.
-    """
-
-    key: str
-    document: str | None = None
-    page: int = 1
-    caption: str = ""
-    of: str = "answer"
-    box: tuple[float, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ItemView:
-    """One item version as a scorer sees it. The parts are there when the scorer `needs` them, else empty."""
-
-    version_id: int
-    question: str
-    answer: str = ""
-    references: Sequence[Reference] = ()
-    hops: Sequence[Mapping[str, Any]] = ()
-    system: str = "reference"
-    category: str | None = None
-    language: str | None = None
-    evidence: tuple[EvidenceView, ...] = ()
-    claims: tuple[ClaimView, ...] = ()
-    images: tuple[ImageView, ...] = ()
-    documents: tuple[str, ...] = ()
-    verdicts: tuple[VerdictView, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +135,7 @@ class Scorer(ABC, Generic[P]):
     parameters: type[P]
 
     @abstractmethod
-    def score(self, items: Sequence[ItemView], parameters: P) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: P) -> list[list[ScoreValue]]:
         """The scores of each item of a batch, in the order of the batch.
 
         Every item gets at least one score, *unscored* ones included: an item without any counts as not yet scored. An

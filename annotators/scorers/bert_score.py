@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from annotators.scorers.base import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
 from annotators.scorers.semantic_similarity import EmbeddingParameters
 from annotators.scorers.shared.embedder import Embedder, Vectors, embedder
 from annotators.scorers.shared.references import NO_REFERENCE, f_measure, reference_texts
@@ -32,7 +33,7 @@ class BertScore(Scorer[EmbeddingParameters]):
     uses_model = True
     parameters = EmbeddingParameters
 
-    def score(self, items: Sequence[ItemView], parameters: EmbeddingParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: EmbeddingParameters) -> list[list[ScoreValue]]:
         """F1, precision and recall for each item, of the reference with the best F1."""
         model = embedder(parameters.model)
         remaining = iter(items)
@@ -58,7 +59,7 @@ def bert_score(answer: Vectors, reference: Vectors) -> tuple[float, float, float
     return f_measure(precision, recall), precision, recall
 
 
-def _scores(item: ItemView, tokens: dict[str, Vectors], model: Embedder) -> list[ScoreValue]:
+def _scores(item: ItemContent, tokens: dict[str, Vectors], model: Embedder) -> list[ScoreValue]:
     texts = reference_texts(item.references)
     references = [(index, text) for index, text in enumerate(texts) if len(tokens[text])]
     if not references:

@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from annotators.scorers.base import SCORERS, EvidenceView, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent, ItemEvidence
+from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.verdicts import Verdicts, by_source, claims_of, judging_source, settled_source
 
 Modality = Literal["image", "text"]
@@ -62,14 +63,14 @@ class ClaimMetrics(Scorer[ClaimMetricsParameters]):
         ValueKind("v_hr", "V-HR"),
         ValueKind("d_hr", "D-HR"),
     )
-    needs = frozenset({Part.CLAIMS, Part.EVIDENCE, Part.VERDICTS})
+    needs = frozenset({Part.CLAIMS, Part.EVIDENCE, Part.METADATA})
     parameters = ClaimMetricsParameters
 
-    def score(self, items: Sequence[ItemView], parameters: ClaimMetricsParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: ClaimMetricsParameters) -> list[list[ScoreValue]]:
         """Seventeen values for each item; the first one's details name the sources and what had no verdict."""
         return [self._one(item, parameters) for item in items]
 
-    def _one(self, item: ItemView, parameters: ClaimMetricsParameters) -> list[ScoreValue]:
+    def _one(self, item: ItemContent, parameters: ClaimMetricsParameters) -> list[ScoreValue]:
         judged = _judged(item, parameters)
         if isinstance(judged, str):
             return [ScoreValue(kind.name, None, judged) for kind in self.values]
@@ -174,11 +175,11 @@ class _Judged:
         return SAME_SOURCE if self.same_source else value
 
 
-def _judged(item: ItemView, parameters: ClaimMetricsParameters) -> _Judged | str:
+def _judged(item: ItemContent, parameters: ClaimMetricsParameters) -> _Judged | str:
     claims = claims_of(item, "answer")
     if not claims:
         return "the answer has no claims"
-    sources = by_source(item.verdicts)
+    sources = by_source(item)
     if not sources:
         return "the claims have no verdicts"
     labels_from = settled_source(sources, parameters.labels_from)
@@ -209,7 +210,7 @@ def _judged(item: ItemView, parameters: ClaimMetricsParameters) -> _Judged | str
     )
 
 
-def _modality(evidence: EvidenceView, parameters: ClaimMetricsParameters) -> Modality:
+def _modality(evidence: ItemEvidence, parameters: ClaimMetricsParameters) -> Modality:
     kinds: dict[str, Modality] = {"figure": "image", "page": parameters.pages, "table": parameters.tables}
     return kinds.get(evidence.kind, "text")
 

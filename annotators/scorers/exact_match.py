@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.references import best_reference, scored
 from annotators.scorers.shared.words import answer_form, is_english, squad_form
 
@@ -41,11 +42,11 @@ class ExactMatch(Scorer[AnswerParameters]):
     values = (ValueKind("exact_match", "Exact match", "flag", measures="correctness"),)
     parameters = AnswerParameters
 
-    def score(self, items: Sequence[ItemView], parameters: AnswerParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: AnswerParameters) -> list[list[ScoreValue]]:
         """One flag for each item."""
         return [self._one(item, parameters) for item in items]
 
-    def _one(self, item: ItemView, parameters: AnswerParameters) -> list[ScoreValue]:
+    def _one(self, item: ItemContent, parameters: AnswerParameters) -> list[ScoreValue]:
         form = normaliser(parameters.normalisation, item.language)
         answer = form(item.answer)
         return scored(["exact_match"], best_reference(item.references, form, lambda wanted: (float(answer == wanted),)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pydantic import Field
 
+from annotators.items.item import ItemContent
 from annotators.scorers.abstention import AbstentionParameters, Neighbour, classify, training_set_resource
-from annotators.scorers.base import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
 from annotators.scorers.phrase_recall import CORRECTNESS, Mode, phrase_recall
 
 
@@ -30,11 +30,11 @@ class Hallucination(Scorer[HallucinationParameters]):
     uses_model = True
     parameters = HallucinationParameters
 
-    def score(self, items: Sequence[ItemView], parameters: HallucinationParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: HallucinationParameters) -> list[list[ScoreValue]]:
         """One flag for each item, with its correctness and, where that is not 1, the nearest labelled example."""
         recalls = [phrase_recall(item.answer, item.references, parameters.mode) for item in items]
         doubtful = [
-            item if recall.value not in (None, 1.0) else replace(item, answer="")
+            item if recall.value not in (None, 1.0) else item._replace(answer="")
             for item, recall in zip(items, recalls, strict=True)
         ]
         neighbours = classify(doubtful, parameters)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.retrieved_pages import retrieval_of
 
 
@@ -28,7 +29,7 @@ class HitAtK(Scorer[TopKParameters]):
     needs = frozenset({Part.EVIDENCE})
     parameters = TopKParameters
 
-    def score(self, items: Sequence[ItemView], parameters: TopKParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: TopKParameters) -> list[list[ScoreValue]]:
         """One flag for each item, with the hops that were missed."""
         return [[_hit(item, parameters.k)] for item in items]
 
@@ -36,7 +37,7 @@ class HitAtK(Scorer[TopKParameters]):
 SCORERS.register(HitAtK())
 
 
-def _hit(item: ItemView, k: int) -> ScoreValue:
+def _hit(item: ItemContent, k: int) -> ScoreValue:
     found = retrieval_of(item)
     if isinstance(found, str):
         return ScoreValue("hit_at_k", None, found)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import Field
 
+from annotators.items.item import ItemContent, ItemImage
 from annotators.later import Later
-from annotators.scorers.base import SCORERS, ImageView, ItemView, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.semantic_similarity import EmbeddingParameters
 from annotators.scorers.shared.embedder import embedder
 from annotators.scorers.shared.sentences import sentences
@@ -62,11 +63,11 @@ class ImageInsertion(Scorer[ImageInsertionParameters]):
     uses_model = True
     parameters = ImageInsertionParameters
 
-    def score(self, items: Sequence[ItemView], parameters: ImageInsertionParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: ImageInsertionParameters) -> list[list[ScoreValue]]:
         """For each item the share of images where the rule agrees and the share that it places; details: where."""
         return [self._one(item, parameters) for item in items]
 
-    def _one(self, item: ItemView, parameters: ImageInsertionParameters) -> list[ScoreValue]:
+    def _one(self, item: ItemContent, parameters: ImageInsertionParameters) -> list[ScoreValue]:
         images = [one for one in item.images if one.of == "answer"]
         text, places = placed_images(item.answer, images)
         parts = sentences(text)
@@ -106,7 +107,7 @@ class Placement:
 
 
 def suggest_placements(
-    parts: Sequence[str], images: Sequence[ImageView], parameters: ImageInsertionParameters | None = None
+    parts: Sequence[str], images: Sequence[ItemImage], parameters: ImageInsertionParameters | None = None
 ) -> list[Placement]:
     """Where the rule puts each image among the sentences `parts`; images without a caption or an edge are left out.
 
@@ -131,7 +132,7 @@ def suggest_placements(
     ]
 
 
-def placed_images(answer: str, images: Sequence[ImageView]) -> tuple[str, dict[str, int]]:
+def placed_images(answer: str, images: Sequence[ItemImage]) -> tuple[str, dict[str, int]]:
     """The answer without its marks, and for each marked image the number of the sentence before it (0: none)."""
     keys = {one.key: one.key for one in images} | {one.document: one.key for one in images if one.document}
     unmarked = iter([one.key for one in images])

@@ -8,7 +8,8 @@ from collections.abc import Hashable, Sequence
 from pydantic import Field
 from rapidfuzz.distance import Levenshtein
 
-from annotators.scorers.base import SCORERS, ItemView, Part, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.image_sets import ImageParameters
 from annotators.scorers.shared.images import NO_REFERENCE_IMAGES, answer_images, wanted_images
 
@@ -34,11 +35,11 @@ class ImageOrder(Scorer[ImageOrderParameters]):
     needs = frozenset({Part.IMAGES, Part.EVIDENCE, Part.METADATA})
     parameters = ImageOrderParameters
 
-    def score(self, items: Sequence[ItemView], parameters: ImageOrderParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: ImageOrderParameters) -> list[list[ScoreValue]]:
         """One value (0 to 1) for each item."""
         return [[self._one(item, parameters)] for item in items]
 
-    def _one(self, item: ItemView, parameters: ImageOrderParameters) -> ScoreValue:
+    def _one(self, item: ItemContent, parameters: ImageOrderParameters) -> ScoreValue:
         wanted = wanted_images(item, parameters.wanted)
         if wanted is None:
             return ScoreValue("image_order", None, NO_REFERENCE_IMAGES)

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.images import NO_REFERENCE_IMAGES, Wanted, answer_images, wanted_images
 from annotators.scorers.shared.references import f_measure
 
@@ -29,11 +30,11 @@ class _OfImageSets(Scorer[ImageParameters]):
     parameters = ImageParameters
     place: ClassVar[int]
 
-    def score(self, items: Sequence[ItemView], parameters: ImageParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: ImageParameters) -> list[list[ScoreValue]]:
         """One share (0 to 1) for each item, with the numbers of images."""
         return [[self._one(item, parameters)] for item in items]
 
-    def _one(self, item: ItemView, parameters: ImageParameters) -> ScoreValue:
+    def _one(self, item: ItemContent, parameters: ImageParameters) -> ScoreValue:
         wanted = wanted_images(item, parameters.wanted)
         if wanted is None:
             return ScoreValue(self.name, None, NO_REFERENCE_IMAGES)

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from annotators.scorers.base import IMPORTED, SCORERS, ItemView, Parameters, Reference, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent, Reference
+from annotators.scorers.base import IMPORTED, SCORERS, Parameters, Scorer, ScoreValue, ValueKind
 
 Mode = Literal["fathoms_code", "paper", "word_boundary"]
 
@@ -45,7 +46,7 @@ class PhraseRecall(Scorer[PhraseRecallParameters]):
     values = (CORRECTNESS,)
     parameters = PhraseRecallParameters
 
-    def score(self, items: Sequence[ItemView], parameters: PhraseRecallParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: PhraseRecallParameters) -> list[list[ScoreValue]]:
         """One value for each item, `correctness` (0 to 1), with the phrases found of the best reference."""
         return [[phrase_recall(item.answer, item.references, parameters.mode)] for item in items]
 

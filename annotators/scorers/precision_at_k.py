@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from annotators.scorers.base import SCORERS, ItemView, Part, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.hit_at_k import TopKParameters
 from annotators.scorers.shared.retrieved_pages import retrieval_of
 
@@ -32,7 +33,7 @@ class PrecisionAtK(Scorer[PrecisionAtKParameters]):
     needs = frozenset({Part.EVIDENCE})
     parameters = PrecisionAtKParameters
 
-    def score(self, items: Sequence[ItemView], parameters: PrecisionAtKParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: PrecisionAtKParameters) -> list[list[ScoreValue]]:
         """One share (0 to 1) for each item."""
         return [[_precision(item, parameters)] for item in items]
 
@@ -40,7 +41,7 @@ class PrecisionAtK(Scorer[PrecisionAtKParameters]):
 SCORERS.register(PrecisionAtK())
 
 
-def _precision(item: ItemView, parameters: PrecisionAtKParameters) -> ScoreValue:
+def _precision(item: ItemContent, parameters: PrecisionAtKParameters) -> ScoreValue:
     found = retrieval_of(item)
     if isinstance(found, str):
         return ScoreValue("precision_at_k", None, found)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pydantic import Field
 
+from annotators.items.item import ItemContent
 from annotators.later import Later
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.references import f_measure
 from annotators.scorers.shared.verdicts import Verdicts, by_source, claims_of, settled_source
 
@@ -54,15 +55,15 @@ class RagChecker(Scorer[RagCheckerParameters]):
         ValueKind("unsupported_and_right", "Self-knowledge"),
         ValueKind("supported", "Faithfulness"),
     )
-    needs = frozenset({Part.CLAIMS, Part.EVIDENCE, Part.VERDICTS})
+    needs = frozenset({Part.CLAIMS, Part.EVIDENCE, Part.METADATA})
     parameters = RagCheckerParameters
 
-    def score(self, items: Sequence[ItemView], parameters: RagCheckerParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: RagCheckerParameters) -> list[list[ScoreValue]]:
         """Eleven values (shares, 0 to 1) for each item; the first one's details name the source of the verdicts."""
         return [self._one(item, parameters) for item in items]
 
-    def _one(self, item: ItemView, parameters: RagCheckerParameters) -> list[ScoreValue]:
-        sources = by_source(item.verdicts)
+    def _one(self, item: ItemContent, parameters: RagCheckerParameters) -> list[ScoreValue]:
+        sources = by_source(item)
         source = settled_source(sources, parameters.verdicts_from)
         if source is None:
             reason = (
@@ -84,7 +85,7 @@ class RagChecker(Scorer[RagCheckerParameters]):
 SCORERS.register(RagChecker())
 
 
-def ragchecker(item: ItemView, verdicts: Verdicts) -> dict[str, float | str]:
+def ragchecker(item: ItemContent, verdicts: Verdicts) -> dict[str, float | str]:
     """All metrics by name; a text is the reason why one is undefined.
 
     An answer's claim is right if the reference entails it; a reference's claim is recalled if the answer entails it,
@@ -108,7 +109,7 @@ def ragchecker(item: ItemView, verdicts: Verdicts) -> dict[str, float | str]:
     return {**found, **_retriever(verdicts, item, evidence), **_generator(verdicts, of_answer, item, evidence, right)}
 
 
-def _retriever(verdicts: Verdicts, item: ItemView, evidence: list[str]) -> dict[str, float | str]:
+def _retriever(verdicts: Verdicts, item: ItemContent, evidence: list[str]) -> dict[str, float | str]:
     gold = [claim for claim in claims_of(item, "reference") if claim in verdicts.of_evidence]
     entails = _matrix(verdicts, gold, evidence)
     retrieved = entails.any(axis=1)
@@ -124,7 +125,7 @@ def _retriever(verdicts: Verdicts, item: ItemView, evidence: list[str]) -> dict[
 
 
 def _generator(
-    verdicts: Verdicts, claims: list[str], item: ItemView, evidence: list[str], right: Flags
+    verdicts: Verdicts, claims: list[str], item: ItemContent, evidence: list[str], right: Flags
 ) -> dict[str, float | str]:
     names = [kind.name for kind in RagChecker.values[6:]]
     judged = np.array([claim in verdicts.of_evidence for claim in claims], dtype=bool)
@@ -140,7 +141,7 @@ def _generator(
     return {name: float(one.mean()) for name, one in zip(names, flags, strict=True)}
 
 
-def _judged_evidence(item: ItemView, verdicts: Verdicts) -> list[str]:
+def _judged_evidence(item: ItemContent, verdicts: Verdicts) -> list[str]:
     seen = {key for of in verdicts.of_evidence.values() for key in of}
     return [one.key for one in item.evidence if one.key in seen]
 

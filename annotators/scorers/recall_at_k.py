@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotators.scorers.base import SCORERS, ItemView, Part, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.hit_at_k import TopKParameters
 from annotators.scorers.shared.retrieved_pages import retrieval_of
 
@@ -21,7 +22,7 @@ class RecallAtK(Scorer[TopKParameters]):
     needs = frozenset({Part.EVIDENCE})
     parameters = TopKParameters
 
-    def score(self, items: Sequence[ItemView], parameters: TopKParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: TopKParameters) -> list[list[ScoreValue]]:
         """One share (0 to 1) for each item."""
         return [[_recall(item, parameters.k)] for item in items]
 
@@ -29,7 +30,7 @@ class RecallAtK(Scorer[TopKParameters]):
 SCORERS.register(RecallAtK())
 
 
-def _recall(item: ItemView, k: int) -> ScoreValue:
+def _recall(item: ItemContent, k: int) -> ScoreValue:
     found = retrieval_of(item)
     if isinstance(found, str):
         return ScoreValue("recall_at_k", None, found)

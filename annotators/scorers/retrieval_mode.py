@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from annotators.scorers.base import SCORERS, Difference, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Difference, Parameters, Part, Scorer, ScoreValue, ValueKind
 
 Mode = Literal["gold_only", "gold_and_distractors", "distractors_only"]
 
@@ -49,7 +50,7 @@ class RetrievalMode(Scorer[RetrievalModeParameters]):
     )
     parameters = RetrievalModeParameters
 
-    def score(self, items: Sequence[ItemView], parameters: RetrievalModeParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: RetrievalModeParameters) -> list[list[ScoreValue]]:
         """One value for each item, named after its mode; unscored under `gold_only` when it has none."""
         scorer: Scorer[Any] = SCORERS.get(parameters.of)
         scores = scorer.score(items, scorer.parameters())
@@ -59,7 +60,7 @@ class RetrievalMode(Scorer[RetrievalModeParameters]):
 SCORERS.register(RetrievalMode())
 
 
-def retrieval_mode(item: ItemView) -> Mode | None:
+def retrieval_mode(item: ItemContent) -> Mode | None:
     """What the system was given: as the metadata say, else by the roles of the evidence; None if they do not tell.
 
     Evidence of the role `retrieved` is the outcome of a real retrieval, which is none of the modes.
@@ -75,7 +76,7 @@ def retrieval_mode(item: ItemView) -> Mode | None:
     return "gold_only" if roles == {"gold"} else "distractors_only"
 
 
-def _under_mode(item: ItemView, score: ScoreValue) -> ScoreValue:
+def _under_mode(item: ItemContent, score: ScoreValue) -> ScoreValue:
     mode = retrieval_mode(item)
     if mode is None:
         return ScoreValue("gold_only", None, "neither metadata nor the roles of the evidence tell the retrieval mode")

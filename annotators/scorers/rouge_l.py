@@ -8,7 +8,8 @@ from typing import Literal
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.references import best_reference, f_measure, scored
 from annotators.scorers.shared.stems import stem
 from annotators.scorers.shared.words import ascii_words, words
@@ -41,12 +42,12 @@ class RougeL(Scorer[RougeLParameters]):
     )
     parameters = RougeLParameters
 
-    def score(self, items: Sequence[ItemView], parameters: RougeLParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: RougeLParameters) -> list[list[ScoreValue]]:
         """F-measure, precision and recall (0 to 1) for each item, of the reference with the best F-measure."""
         cut = tokenizer(parameters.tokens, parameters.stemming)
         return [self._one(item, cut) for item in items]
 
-    def _one(self, item: ItemView, cut: Callable[[str], list[str]]) -> list[ScoreValue]:
+    def _one(self, item: ItemContent, cut: Callable[[str], list[str]]) -> list[ScoreValue]:
         answer = cut(item.answer)
         return scored(
             [kind.name for kind in self.values],

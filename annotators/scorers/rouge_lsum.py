@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
+from annotators.items.item import ItemContent
 from annotators.later import Later
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
 from annotators.scorers.rouge_l import Tokens, tokenizer
 from annotators.scorers.shared.references import best_reference, f_measure, scored
 from annotators.scorers.shared.sentences import sentences
@@ -49,7 +50,7 @@ class RougeLsum(Scorer[RougeLsumParameters]):
     )
     parameters = RougeLsumParameters
 
-    def score(self, items: Sequence[ItemView], parameters: RougeLsumParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: RougeLsumParameters) -> list[list[ScoreValue]]:
         """F-measure, precision and recall (0 to 1) for each item, of the reference with the best F-measure."""
         words = tokenizer(parameters.tokens, parameters.stemming)
 
@@ -59,7 +60,7 @@ class RougeLsum(Scorer[RougeLsumParameters]):
 
         return [self._one(item, cut) for item in items]
 
-    def _one(self, item: ItemView, cut: Callable[[str], Sentences]) -> list[ScoreValue]:
+    def _one(self, item: ItemContent, cut: Callable[[str], Sentences]) -> list[ScoreValue]:
         answer = cut(item.answer)
         return scored(
             [kind.name for kind in self.values],

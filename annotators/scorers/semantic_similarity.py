@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from annotators.items.item import ItemContent
 from annotators.scorers.abstention import EMPTY
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.embedder import embedder
 from annotators.scorers.shared.offered_models import BUNDLED
 from annotators.scorers.shared.references import NO_REFERENCE, reference_texts
@@ -33,7 +34,7 @@ class SemanticSimilarity(Scorer[EmbeddingParameters]):
     uses_model = True
     parameters = EmbeddingParameters
 
-    def score(self, items: Sequence[ItemView], parameters: EmbeddingParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: EmbeddingParameters) -> list[list[ScoreValue]]:
         """One cosine for each item. It tells topics apart rather than facts: "rose" and "fell" are near each other."""
         embedded = embedder(parameters.model)
         texts: dict[str, int] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from annotators.scorers.base import SCORERS, ItemView, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
 from annotators.scorers.exact_match import AnswerParameters, normaliser
 from annotators.scorers.shared.references import best_reference, f_measure, scored
 
@@ -25,11 +26,11 @@ class TokenF1(Scorer[AnswerParameters]):
     )
     parameters = AnswerParameters
 
-    def score(self, items: Sequence[ItemView], parameters: AnswerParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: AnswerParameters) -> list[list[ScoreValue]]:
         """F1, precision and recall (0 to 1) for each item, of the reference with the best F1."""
         return [self._one(item, parameters) for item in items]
 
-    def _one(self, item: ItemView, parameters: AnswerParameters) -> list[ScoreValue]:
+    def _one(self, item: ItemContent, parameters: AnswerParameters) -> list[ScoreValue]:
         form = normaliser(parameters.normalisation, item.language)
         answer = form(item.answer).split()
         found = best_reference(item.references, lambda text: form(text).split(), lambda one: token_f1(answer, one))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from annotators.scorers.base import SCORERS, ItemView, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.items.item import ItemContent
+from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.images import evidence_identity, place_of, wanted_images
 
 
@@ -28,7 +29,7 @@ class VisualRecall(Scorer[VisualRecallParameters]):
     needs = frozenset({Part.EVIDENCE, Part.IMAGES})
     parameters = VisualRecallParameters
 
-    def score(self, items: Sequence[ItemView], parameters: VisualRecallParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: VisualRecallParameters) -> list[list[ScoreValue]]:
         """One share (0 to 1) for each item."""
         return [[_recall(item, parameters.k)] for item in items]
 
@@ -36,7 +37,7 @@ class VisualRecall(Scorer[VisualRecallParameters]):
 SCORERS.register(VisualRecall())
 
 
-def _recall(item: ItemView, k: int) -> ScoreValue:
+def _recall(item: ItemContent, k: int) -> ScoreValue:
     wanted = wanted_images(item, "gold_evidence") or wanted_images(item, "reference_images") or []
     gold = {place_of(one) for one in wanted}
     if not gold:

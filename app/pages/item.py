@@ -27,22 +27,22 @@ def page() -> None:
     place = item_place(ui.db(), ui.actor(), item_id=item_id)
     found = item_details(ui.db(), ui.actor(), place.project_id, external_id=place.external_id)
     studies = item_labels(ui.db(), ui.actor(), place.project_id, external_id=place.external_id)
-    parts = found.parts
-    about = [f"version {parts.number}", parts.system, parts.category or "no category", parts.language or ""]
-    ui.heading(parts.external_id, ", ".join(one for one in about if one))
+    item = found.item.content
+    about = [f"version {found.item.number}", item.system, item.category or "no category", item.language or ""]
+    ui.heading(item.id, ", ".join(word for word in about if word))
     if not found.is_current:
         st.warning("The import that brought this item is withdrawn: it is in no list and no new study.")
     blocks.links(
         blocks.to("All items", "data", project=place.project_id),
-        blocks.to("All answers to this question", "data", project=place.project_id, search=parts.question[:120]),
+        blocks.to("All answers to this question", "data", project=place.project_id, search=item.question[:120]),
     )
     item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
-    names = ["Item", f"Evidence ({len(parts.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
-    item, evidence, labels, scores, history = st.tabs(names)
-    with item:
-        item_view.statement(parts)
+    names = ["Item", f"Evidence ({len(item.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
+    statement, evidence, labels, scores, history = st.tabs(names)
+    with statement:
+        item_view.statement(found.item)
     with evidence:
-        item_view.evidence(parts)
+        item_view.evidence(found.item)
     with labels:
         _studies(studies, place.project_id)
     with scores:
@@ -154,6 +154,6 @@ def _history(found: ItemDetails) -> None:
         [
             ("From", found.source),
             ("Import", f"batch {found.batch_id}" if found.batch_id else ""),
-            ("Content SHA-256", blocks.identifier(found.parts.content_hash)),
+            ("Content SHA-256", blocks.identifier(found.item.content_hash)),
         ]
     )

@@ -10,9 +10,10 @@ from sqlalchemy import select as sql_select
 
 from annotators.errors import NotFound
 from annotators.protocols import Material, Protocol
-from db.annotating.presentations import Part, Parts, Wire, load_parts, next_step, parts_at, text_of
+from db.annotating.presentations import Materials, Wire, load_materials, materials_at, next_step, text_of
 from db.engine import Database
 from db.items.current import is_published
+from db.items.rows import StoredDocument
 from db.models import (
     Assignment,
     AssignmentState,
@@ -148,41 +149,40 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
             step = len(protocol.steps) - 1
         # Everything is loaded, as the names of evidence follow from all of it; `_reading` takes what the step shows.
         everything = protocol.shown_at(len(protocol.steps) - 1)
-        parts = load_parts(session, [assignment.study_item_id], everything)[assignment.study_item_id]
-        return _reading(protocol, parts, step)
+        materials = load_materials(session, [assignment.study_item_id], everything)[assignment.study_item_id]
+        return _reading(protocol, materials_at(materials, protocol, step), step)
 
 
-def _reading(protocol: Protocol, parts: Parts, step: int) -> Reading:
-    shows = protocol.shown_at(step)
-    parts = parts_at(parts, protocol, step)
-    cited: dict[int | None, set[int]] = {}
+def _reading(protocol: Protocol, materials: Materials, step: int) -> Reading:
+    shows, item, ids = protocol.shown_at(step), materials.item, materials.document_ids()
+    cited: dict[str | None, set[int]] = {}
     passages = []
     if Material.EVIDENCE in shows:
-        units = {unit.key: unit for unit in parts.evidence}
-        wire = Wire(parts, roles_shown=Material.ROLES in shows)
+        units = {unit.key: unit for unit in item.evidence}
+        wire = Wire(item, roles_shown=Material.ROLES in shows)
         for number, unit in enumerate((units[key] for key in wire.evidence), 1):
-            cited.setdefault(unit.document_id, set()).update(unit.pages)
+            cited.setdefault(unit.document, set()).update(unit.pages)
             if unit.text:
-                passages.append(Passage(f"E{number}", unit.text, unit.document_id, tuple(unit.pages)))
+                passages.append(Passage(f"E{number}", unit.text, ids.get(unit.document), unit.pages))
     if Material.IMAGES in shows:
-        for image in parts.images:
-            cited.setdefault(image.document_id, set()).add(image.page)
+        for image in item.images:
+            cited.setdefault(image.document, set()).add(image.page)
     documents = []
-    for document in parts.documents:
+    for document in materials.documents:
         whole = Material.DOCUMENTS in shows
-        pages = _all_pages(document.n_pages) if whole else tuple(sorted(cited.get(document.id, ())))
+        pages = _all_pages(document.n_pages) if whole else tuple(sorted(cited.get(document.key, ())))
         if pages:
             documents.append(VisibleDocument(_source(document), pages))
     return Reading(
-        parts.version.answer if Material.ANSWER in shows else "",
-        tuple(parts.version.references) if Material.REFERENCES in shows else (),
+        item.answer if Material.ANSWER in shows else "",
+        item.references if Material.REFERENCES in shows else (),
         tuple(documents),
         tuple(passages),
     )
 
 
-def _source(document: Part) -> PageSource:
-    return PageSource(document.id, document.sha256, document.media_type, document.n_pages, document.key)
+def _source(document: StoredDocument) -> PageSource:
+    return PageSource(document.document_id, document.sha256, document.media_type, document.n_pages, document.key)
 
 
 def _all_pages(n_pages: int | None) -> tuple[int, ...]:

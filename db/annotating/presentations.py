@@ -2,8 +2,8 @@
 
 Keys of evidence, claims and images can give away what they are (`gold-1`), and so can their order. On the wire they are
 E1, E2 …, C1 …, I1 … in an order that says nothing (by document and page when roles are hidden); `Wire` maps targets
-there and back. Claims and images are known only as far as the text that they belong to is shown (`parts_at`): those of
-the reference answer are among the parts from the step that shows the references.
+there and back. Claims and images are known only as far as the text that they belong to is shown (`materials_at`): those
+of the reference answer are among the parts from the step that shows the references.
 """
 
 from __future__ import annotations
@@ -12,41 +12,27 @@ import hashlib
 import typing
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import BindParameter, Connection, Row, Select, Table, bindparam
+from sqlalchemy import bindparam
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.errors import InvalidInput
+from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
 from annotators.items.targets import Units
 from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.scorers.phrase_recall import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
-from db.models import (
-    AssignmentState,
-    Claim,
-    Document,
-    Draft,
-    Evidence,
-    GivenLabel,
-    Image,
-    Item,
-    ItemDocument,
-    ItemVersion,
-    Run,
-    Score,
-    Study,
-    StudyItem,
-    StudyScore,
-)
+from db.items.rows import StoredDocument, read_study_items
+from db.models import AssignmentState, Draft, GivenLabel, Run, Score, Study, StudyScore
 from db.query import table_of
 from db.studies.design import protocol_of
 
@@ -54,57 +40,21 @@ _NAMED = ("evidence", "claim", "image")
 _ON_PAGES = {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}
 
 
-Part = Row[Any]
-"""A row of the table of that name, as the database gave it: the columns are its attributes."""
-
-
 @dataclass(frozen=True)
-class Parts:
-    """One item version with everything that hangs on it. `about`: the ids of the documents it is about by itself."""
+class Materials:
+    """One item of a study with what its steps can show: what it says, the documents to look at, and its scores."""
 
     study_item_id: int
-    system: str
-    version: Part
-    evidence: list[Part]
-    claims: list[Part]
-    images: list[Part]
-    documents: list[Part]
-    scores: list[tuple[Score, Run]]
-    about: frozenset[int] = frozenset()
+    item: ItemContent
+    documents: Sequence[StoredDocument]
+    scores: Sequence[tuple[Score, Run]] = ()
+
+    def document_ids(self) -> dict[str | None, int]:
+        """Key → id of the documents."""
+        return {document.key: document.document_id for document in self.documents}
 
 
-_ITEM_VERSION, _STUDY_ITEM, _DOCUMENT = table_of(ItemVersion), table_of(StudyItem), table_of(Document)
-_VERSIONS = (
-    sql_select(_STUDY_ITEM.c.id.label("study_item_id"), table_of(Item).c.system, _ITEM_VERSION)
-    .select_from(_STUDY_ITEM.join(_ITEM_VERSION).join(table_of(Item)))
-    .where(_STUDY_ITEM.c.id.in_(bindparam("ids", expanding=True)))
-)
-"""Like the other queries of this module, which every submission runs, it is made once: making it costs more than it."""
-
-
-def _of_versions(table: Table) -> Select[Any]:
-    wanted = table.c.item_version_id.in_(bindparam("ids", expanding=True))
-    return sql_select(table).where(wanted).order_by(table.c.position)
-
-
-_EVIDENCE, _CLAIMS, _IMAGES = (_of_versions(table_of(one)) for one in (Evidence, Claim, Image))
-
-
-def _documents_query() -> Select[Any]:
-    """The documents that versions are about, a row for each of them, and others that are cited (without a version)."""
-    about = table_of(ItemDocument).c
-    versions: BindParameter[Any] = bindparam("versions", expanding=True)
-    others = sql_select(_DOCUMENT.c.id).where(_DOCUMENT.c.id.in_(bindparam("cited", expanding=True)))
-    wanted = sql_select(about.document_id).where(about.item_version_id.in_(versions)).union(others)
-    own = (about.document_id == _DOCUMENT.c.id) & about.item_version_id.in_(versions)
-    return (
-        sql_select(about.item_version_id, _DOCUMENT)
-        .select_from(_DOCUMENT.outerjoin(table_of(ItemDocument), own))
-        .where(_DOCUMENT.c.id.in_(wanted))
-    )
-
-
-_DOCUMENTS = _documents_query()
+# Every submission runs these, so they are made once: making them costs more than running them.
 _SCORES = (
     select(StudyScore.study_item_id, Score, Run)
     .join(Score, col(Score.id) == StudyScore.score_id)
@@ -120,57 +70,27 @@ _LABELS = (
 _DRAFTS = sql_select(table_of(Draft)).where(table_of(Draft).c.assignment_id.in_(bindparam("ids", expanding=True)))
 
 
-def load_parts(session: Session, study_item_ids: Iterable[int], needs: set[Material]) -> dict[int, Parts]:
-    """Study item → its frozen item version and the parts that `needs` calls for, in a fixed number of queries."""
+def load_materials(session: Session, study_item_ids: Iterable[int], needs: set[Material]) -> dict[int, Materials]:
+    """Study item → its frozen item version with the parts that `needs` calls for, in a fixed number of queries."""
     wanted = list(study_item_ids)
     if not wanted:
         return {}
-    connection = session.connection()
-    rows = connection.execute(_VERSIONS, {"ids": wanted}).all()
-    versions = [row.id for row in rows]
-    evidence = _by_version(connection, _EVIDENCE, versions if needs & {Material.EVIDENCE, Material.DOCUMENTS} else [])
-    claims = _by_version(connection, _CLAIMS, versions if Material.CLAIMS in needs else [])
-    images = _by_version(connection, _IMAGES, versions if Material.IMAGES in needs else [])
-    about: dict[int, set[int]] = defaultdict(set)
-    documents: dict[int, list[Part]] = defaultdict(list)
-    if needs & _ON_PAGES:
-        about, documents = _documents_of(connection, versions, [evidence, images])
-    scores = _scores_of(session, wanted) if Material.SCORES in needs else defaultdict(list)
+    parts = {name for name, materials in _SHOWN_AS.items() if needs & materials}
+    items = read_study_items(session, wanted, parts)
+    scores = _scores_of(session, wanted) if Material.SCORES in needs else {}
     return {
-        row.study_item_id: Parts(
-            row.study_item_id,
-            row.system,
-            row,
-            evidence[row.id],
-            claims[row.id],
-            images[row.id],
-            documents[row.id],
-            scores[row.study_item_id],
-            frozenset(about[row.id]),
-        )
-        for row in rows
+        study_item_id: Materials(study_item_id, item.content, item.documents, scores.get(study_item_id, ()))
+        for study_item_id, item in items.items()
     }
 
 
-def _documents_of(
-    connection: Connection, versions: Sequence[int], parts: Sequence[dict[int, list[Part]]]
-) -> tuple[dict[int, set[int]], dict[int, list[Part]]]:
-    """Version → the ids of the documents it is about, and those with the ones that a part of it points at, by key."""
-    cited: dict[int, set[int]] = {version_id: set() for version_id in versions}
-    for found in parts:
-        for version_id, ones in found.items():
-            cited[version_id] |= {one.document_id for one in ones if one.document_id is not None}
-    about: dict[int, set[int]] = defaultdict(set)
-    rows: dict[int, Part] = {}
-    asked = {"versions": versions, "cited": list(set().union(*cited.values()))}
-    for row in connection.execute(_DOCUMENTS, asked):
-        rows[row.id] = row
-        if row.item_version_id is not None:
-            about[row.item_version_id].add(row.id)
-    documents: dict[int, list[Part]] = defaultdict(list)
-    for version_id, mine in cited.items():
-        documents[version_id] = sorted((rows[one] for one in mine | about[version_id]), key=lambda one: str(one.key))
-    return about, documents
+_SHOWN_AS = {
+    "documents": _ON_PAGES,
+    "evidence": {Material.EVIDENCE, Material.DOCUMENTS},
+    "claims": {Material.CLAIMS},
+    "images": {Material.IMAGES},
+}
+"""The fields of an item that are read where one of these materials is shown."""
 
 
 def _scores_of(session: Session, study_item_ids: Sequence[int]) -> dict[int, list[tuple[Score, Run]]]:
@@ -181,41 +101,36 @@ def _scores_of(session: Session, study_item_ids: Sequence[int]) -> dict[int, lis
     return scores
 
 
-def _by_version(connection: Connection, query: Select[Any], versions: Sequence[int]) -> dict[int, list[Part]]:
-    found: dict[int, list[Part]] = defaultdict(list)
-    for row in connection.execute(query, {"ids": list(versions)}) if versions else ():
-        found[row.item_version_id].append(row)
-    return found
-
-
-def parts_at(parts: Parts, protocol: Protocol, step: int, *, hidden: bool = False) -> Parts:
-    """The parts that may be known at a step: no claim and no image of a text that is not shown then.
+def materials_at(materials: Materials, protocol: Protocol, step: int, *, hidden: bool = False) -> Materials:
+    """What may be known of the parts at a step: no claim and no image of a text that is not shown then.
 
     In the order in which they come to be shown, so that what was C1 stays C1 in the steps after. `hidden` adds the
     others behind them, for those who settle labels that were given of such parts.
     """
-    claims = _by_step(parts.claims, protocol, step, Material.CLAIMS, hidden=hidden)
-    images = _by_step(parts.images, protocol, step, Material.IMAGES, hidden=hidden)
-    cited = {one.document_id for one in [*parts.evidence, *images]} | parts.about
-    documents = [document for document in parts.documents if document.id in cited]
-    return replace(parts, claims=claims, images=images, documents=documents)
+    item = materials.item
+    claims = _by_step(item.claims, protocol, step, Material.CLAIMS, hidden=hidden)
+    images = _by_step(item.images, protocol, step, Material.IMAGES, hidden=hidden)
+    cited = {unit.document for unit in item.evidence} | {image.document for image in images} | set(item.documents)
+    documents = [document for document in materials.documents if document.key in cited]
+    return replace(materials, item=item._replace(claims=claims, images=images), documents=documents)
 
 
-def _by_step(found: Sequence[Any], protocol: Protocol, step: int, material: Material, *, hidden: bool) -> list[Any]:
-    steps = {one.key: protocol.first_step_with_all(material, text_of(_side(one, material))) for one in found}
+_Part = TypeVar("_Part", bound=ItemClaim | ItemImage)
+
+
+def _by_step(
+    parts: Sequence[_Part], protocol: Protocol, step: int, material: Material, *, hidden: bool
+) -> tuple[_Part, ...]:
+    steps = {part.key: protocol.first_step_with_all(material, text_of(part.of)) for part in parts}
     never = len(protocol.steps)
     first = {key: never if at is None else at for key, at in steps.items()}
-    shown = sorted((one for one in found if first[one.key] <= step), key=lambda one: first[one.key])
-    return [*shown, *(one for one in found if first[one.key] > step)] if hidden else shown
+    shown = sorted((part for part in parts if first[part.key] <= step), key=lambda part: first[part.key])
+    return (*shown, *(part for part in parts if first[part.key] > step)) if hidden else tuple(shown)
 
 
 def text_of(side: object) -> Material:
     """What a claim or an image of this side (`of`) belongs to, and is shown with: the answer, or the references."""
     return Material.REFERENCES if side == "reference" else Material.ANSWER
-
-
-def _side(part: Part, material: Material) -> object:
-    return part.of if material is Material.CLAIMS else part.extra.get("of")
 
 
 class Wire:
@@ -224,17 +139,16 @@ class Wire:
     `evidence` has the keys in the order in which the browser shows them.
     """
 
-    def __init__(self, parts: Parts, *, roles_shown: bool) -> None:
-        keys = {document.id: document.key for document in parts.documents}
-        evidence = list(parts.evidence)
+    def __init__(self, item: ItemContent, *, roles_shown: bool) -> None:
+        evidence = list(item.evidence)
         if not roles_shown:
-            evidence.sort(key=lambda e: (keys.get(e.document_id, "~"), (e.pages or [0])[0], _digest(e), e.key))
-        self.evidence = tuple(one.key for one in evidence)
+            evidence.sort(key=lambda e: (e.document or "~", (e.pages or (0,))[0], _digest(item, e), e.key))
+        self.evidence = tuple(unit.key for unit in evidence)
         self._names = {f"evidence:{key}": f"evidence:E{n}" for n, key in enumerate(self.evidence, 1)}
-        self._names |= {f"claim:{one.key}": f"claim:C{n}" for n, one in enumerate(parts.claims, 1)}
-        self._names |= {f"image:{one.key}": f"image:I{n}" for n, one in enumerate(parts.images, 1)}
+        self._names |= {f"claim:{claim.key}": f"claim:C{n}" for n, claim in enumerate(item.claims, 1)}
+        self._names |= {f"image:{image.key}": f"image:I{n}" for n, image in enumerate(item.images, 1)}
         self._keys = {wire: real for real, wire in self._names.items()}
-        self._image_names = {one.key: f"I{n}" for n, one in enumerate(parts.images, 1)}
+        self._image_names = {image.key: f"I{n}" for n, image in enumerate(item.images, 1)}
         self._image_keys = {wire: real for real, wire in self._image_names.items()}
 
     def knows(self, target: str) -> bool:
@@ -273,19 +187,20 @@ class Wire:
         return value
 
 
-def _digest(one: Part) -> bytes:
+def _digest(item: ItemContent, unit: ItemEvidence) -> bytes:
     """An order that says nothing and that no redaction of a text changes."""
-    return hashlib.sha256(f"{one.item_version_id}:{one.key}".encode()).digest()
+    return hashlib.sha256(f"{item.version_id}:{unit.key}".encode()).digest()
 
 
-def units_of(parts: Parts, wire: Wire) -> Units:
+def units_of(materials: Materials, wire: Wire) -> Units:
     """The parts of the item that labels can be about, in the order the browser shows them."""
+    item = materials.item
     return Units(
         evidence=wire.evidence,
-        claims=tuple(one.key for one in parts.claims),
-        pages=tuple((d.key, n) for d in parts.documents for n in range(1, (d.n_pages or 0) + 1)),
-        images=tuple(one.key for one in parts.images),
-        hops=tuple(hop["key"] for hop in parts.version.hops),
+        claims=tuple(claim.key for claim in item.claims),
+        pages=tuple((d.key, n) for d in materials.documents for n in range(1, (d.n_pages or 0) + 1)),
+        images=tuple(image.key for image in item.images),
+        hops=tuple(hop.key for hop in item.hops),
     )
 
 
@@ -305,20 +220,19 @@ def units_at(
     found = None if fresh else _UNITS.get(session.get_bind(), {}).get(_units_key(study, study_item_id, step))
     if found is None:
         protocol = protocol_of(study)
-        loaded = load_parts(session, [study_item_id], _all_shown(protocol))[study_item_id]
-        parts = parts_at(loaded, protocol, step)
-        found = _keep_units(session, study, parts, step)
+        loaded = load_materials(session, [study_item_id], _all_shown(protocol))[study_item_id]
+        found = _keep_units(session, study, materials_at(loaded, protocol, step), step)
     return found
 
 
-def _keep_units(session: Session, study: Study, parts: Parts, step: int) -> tuple[Wire, Units]:
-    wire = Wire(parts, roles_shown=Material.ROLES in protocol_of(study).shown_at(step))
-    found = wire, units_of(parts, wire)
+def _keep_units(session: Session, study: Study, materials: Materials, step: int) -> tuple[Wire, Units]:
+    wire = Wire(materials.item, roles_shown=Material.ROLES in protocol_of(study).shown_at(step))
+    found = wire, units_of(materials, wire)
     with _KEEPING:
         kept = _UNITS.setdefault(session.get_bind(), {})
         while len(kept) >= _KEPT_UNITS:
             del kept[next(iter(kept))]
-        kept[_units_key(study, parts.study_item_id, step)] = found
+        kept[_units_key(study, materials.study_item_id, step)] = found
     return found
 
 
@@ -364,10 +278,11 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
     if not assignments:
         return []
     protocol = protocol_of(study)
-    loaded = load_parts(session, {one.study_item_id for one in assignments}, _all_shown(protocol))
-    ids = [one.id for one in assignments]
+    items = {assignment.study_item_id for assignment in assignments}
+    loaded = load_materials(session, items, _all_shown(protocol))
+    ids = [assignment.id for assignment in assignments]
     labels: dict[tuple[int, int], list[GivenLabel]] = defaultdict(list)
-    begun = [one.id for one in assignments if one.steps_done or one.sitting > 1]
+    begun = [assignment.id for assignment in assignments if assignment.steps_done or assignment.sitting > 1]
     for label in session.scalars(_LABELS, {"ids": begun}) if begun else ():
         labels[label.assignment_id, label.sitting].append(label)
     drafts = {(draft.assignment_id, draft.step): draft for draft in session.connection().execute(_DRAFTS, {"ids": ids})}
@@ -376,21 +291,21 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
         assert assignment.id is not None
         sitting, step = next_step(assignment, len(protocol.steps))
         draft = drafts.get((assignment.id, step))
-        parts = parts_at(loaded[assignment.study_item_id], protocol, step)
-        wire, units = _keep_units(session, study, parts, step)
-        presentation = _present_step(study, protocol, parts, step, wire=wire, units=units)
+        materials = materials_at(loaded[assignment.study_item_id], protocol, step)
+        wire, units = _keep_units(session, study, materials, step)
+        presentation = _present_step(study, protocol, materials, step, wire=wire, units=units)
         presentation |= {
             "assignment": assignment.id,
             "sitting": sitting,
             "step": step,
             "returned": assignment.reason if assignment.state == AssignmentState.RETURNED else None,
             "committed": [
-                _given(protocol, wire, one) for one in labels[assignment.id, sitting] if wire.knows(one.target)
+                _given(protocol, wire, label) for label in labels[assignment.id, sitting] if wire.knows(label.target)
             ],
             "previous": [
-                _given(protocol, wire, one)
-                for one in labels[assignment.id, sitting - 1]
-                if one.criterion in protocol.steps[step].criteria and wire.knows(one.target)
+                _given(protocol, wire, label)
+                for label in labels[assignment.id, sitting - 1]
+                if label.criterion in protocol.steps[step].criteria and wire.knows(label.target)
             ],
             "draft": {"content": draft.content, "seconds": draft.seconds} if draft else None,
         }
@@ -418,101 +333,117 @@ def _given(protocol: Protocol, wire: Wire, label: GivenLabel) -> dict[str, Any]:
 
 
 def _present_step(
-    study: Study, protocol: Protocol, parts: Parts, step: int, *, wire: Wire, units: Units
+    study: Study, protocol: Protocol, materials: Materials, step: int, *, wire: Wire, units: Units
 ) -> dict[str, Any]:
     """The item's material that this step shows, key by key; a key that it does not show is absent."""
-    shows = protocol.shown_at(step)
-    version = parts.version
-    out: dict[str, Any] = {"shown": sorted(shows), "language": version.language}
+    shows, item = protocol.shown_at(step), materials.item
+    out: dict[str, Any] = {"shown": sorted(shows), "language": item.language}
     simple = {
-        Material.QUESTION: ("question", version.question),
-        Material.ANSWER: ("answer", version.answer),
-        Material.REFERENCES: ("references", version.references),
-        Material.SYSTEM: ("system", parts.system),
+        Material.QUESTION: ("question", item.question),
+        Material.ANSWER: ("answer", item.answer),
+        Material.REFERENCES: ("references", list(item.references)),
+        Material.SYSTEM: ("system", item.system),
     }
     out |= {key: value for material, (key, value) in simple.items() if material in shows}
     if Material.HOPS in shows:
-        keys = ("key", "question", "answer") if Material.ANSWER in shows else ("key", "question")
-        out["hops"] = [{key: hop.get(key) for key in keys} for hop in version.hops]
-    if Material.CLAIMS in shows:
-        out["claims"] = [{"key": f"C{n}", "text": one.text, "of": one.of} for n, one in enumerate(parts.claims, 1)]
-    if Material.IMAGES in shows:
-        out["images"] = [
-            {"key": f"I{n}", "caption": one.caption, "document": one.document_id, "page": one.page, "box": one.box}
-            for n, one in enumerate(parts.images, 1)
+        answers = [{"answer": hop.answer or None} if Material.ANSWER in shows else {} for hop in item.hops]
+        out["hops"] = [
+            {"key": hop.key, "question": hop.question, **answer} for hop, answer in zip(item.hops, answers, strict=True)
         ]
+    if Material.CLAIMS in shows:
+        out["claims"] = [{"key": f"C{n}", "text": claim.text, "of": claim.of} for n, claim in enumerate(item.claims, 1)]
+    ids = materials.document_ids()
+    if Material.IMAGES in shows:
+        out["images"] = [_image(image, n, ids) for n, image in enumerate(item.images, 1)]
     if Material.EVIDENCE in shows:
-        by_key = {one.key: one for one in parts.evidence}
-        out["evidence"] = [_evidence(by_key[key], n, shows) for n, key in enumerate(wire.evidence, 1)]
+        by_key = {unit.key: unit for unit in item.evidence}
+        out["evidence"] = [_evidence(by_key[key], n, ids, shows) for n, key in enumerate(wire.evidence, 1)]
     if shows & _ON_PAGES:
-        out["documents"] = _documents(parts, shows)
+        out["documents"] = _documents(materials, shows)
     if Material.SCORES in shows:
-        counted = {one.id: behind for one, run in parts.scores if (behind := _counted(version, one, run)) is not None}
-        out["scores"] = _scores(study, protocol, parts, counted)
+        counted = {
+            score.id: behind for score, run in materials.scores if (behind := _counted(item, score, run)) is not None
+        }
+        out["scores"] = _scores(study, protocol, materials, counted)
         if Material.REFERENCES in shows and counted:
             sets, mode = next(iter(counted.values()))
             out["phrase_sets"] = {
-                "sets": [_phrase_set(one) for one in sets],
+                "sets": [_phrase_set(phrases) for phrases in sets],
                 "rule": RULES[mode],
-                "places": _found_places(sets, version.answer, mode) if Material.ANSWER in shows else [],
+                "places": _found_places(sets, item.answer, mode) if Material.ANSWER in shows else [],
             }
     out["units"] = {
-        one.name: [wire.out(target) for target in units.targets(one.target, per_hop=one.per_hop)]
-        for one in protocol.step_criteria(step)
+        criterion.name: [wire.out(target) for target in units.targets(criterion.target, per_hop=criterion.per_hop)]
+        for criterion in protocol.step_criteria(step)
     }
     return out
 
 
-def _evidence(one: Part, number: int, shows: set[Material]) -> dict[str, Any]:
+def _image(image: ItemImage, number: int, ids: Mapping[str | None, int]) -> dict[str, Any]:
+    return {
+        "key": f"I{number}",
+        "caption": image.caption,
+        "document": ids.get(image.document),
+        "page": image.page,
+        "box": image.box and list(image.box),
+    }
+
+
+def _evidence(unit: ItemEvidence, number: int, ids: Mapping[str | None, int], shows: set[Material]) -> dict[str, Any]:
     out: dict[str, Any] = {
         "key": f"E{number}",
-        "kind": one.kind,
-        "document": one.document_id,
-        "pages": one.pages,
-        "box": one.box,
-        "text": one.text,
-        "title": one.extra.get("title", ""),
+        "kind": unit.kind,
+        "document": ids.get(unit.document),
+        "pages": list(unit.pages),
+        "box": unit.box and list(unit.box),
+        "text": unit.text,
+        "title": unit.metadata.get("title", ""),
     }
     if Material.ROLES in shows:
-        out["role"] = one.role
+        out["role"] = unit.role
     if Material.USED in shows:
-        out["used"] = one.used
+        out["used"] = unit.used
     return out
 
 
-def _documents(parts: Parts, shows: set[Material]) -> list[dict[str, Any]]:
+def _documents(materials: Materials, shows: set[Material]) -> list[dict[str, Any]]:
     """The documents to look at. `pages` lists the pages that may be seen; None means all of them."""
-    cited: dict[int | None, set[int]] = defaultdict(set)
+    cited: dict[str | None, set[int]] = defaultdict(set)
     if Material.EVIDENCE in shows:
-        for unit in parts.evidence:
-            cited[unit.document_id] |= set(unit.pages)
+        for unit in materials.item.evidence:
+            cited[unit.document] |= set(unit.pages)
     if Material.IMAGES in shows:
-        for image in parts.images:
-            cited[image.document_id].add(image.page)
+        for image in materials.item.images:
+            cited[image.document].add(image.page)
     return [
         {
-            "id": document.id,
+            "id": document.document_id,
             "key": document.key,
             "title": document.title or document.key,
             "n_pages": document.n_pages,
-            "sizes": document.page_sizes,
+            "sizes": document.sizes,
             "supplied": document.sha256 is not None,
-            "pages": None if Material.DOCUMENTS in shows else sorted(cited[document.id]),
-            "url": f"/page-images/{document.id}/{{page}}?w={{width}}&v={(document.sha256 or '')[:8]}-{DRAWING}",
+            "pages": None if Material.DOCUMENTS in shows else sorted(cited[document.key]),
+            "url": _address(document),
         }
-        for document in parts.documents
-        if Material.DOCUMENTS in shows or cited[document.id]
+        for document in materials.documents
+        if Material.DOCUMENTS in shows or cited[document.key]
     ]
+
+
+def _address(document: StoredDocument) -> str:
+    """Where the pictures of its pages are; it changes with the bytes and with how pages are drawn."""
+    return f"/page-images/{document.document_id}/{{page}}?w={{width}}&v={(document.sha256 or '')[:8]}-{DRAWING}"
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
 def _scores(
-    study: Study, protocol: Protocol, parts: Parts, counted: dict[int | None, tuple[list[PhraseSet], Mode]]
+    study: Study, protocol: Protocol, materials: Materials, counted: dict[int | None, tuple[list[PhraseSet], Mode]]
 ) -> list[dict[str, Any]]:
     """For each criterion about scores the one to judge, or that there is none; then the scores of no criterion."""
-    rows = {(run.name, score.name): _score(score, run, counted.get(score.id)) for score, run in parts.scores}
+    rows = {(run.name, score.name): _score(score, run, counted.get(score.id)) for score, run in materials.scores}
     judged = study.settings.get("scores_judged")
     if judged is None:  # a study from before this was frozen with it
         order = {scorer: place for place, scorer in enumerate(study.show_scores)}
@@ -559,10 +490,10 @@ def _as_value(score: Score) -> ScoreValue:
     return ScoreValue(score.name, score.value, details=score.details)
 
 
-def _counted(version: Part, score: Score, run: Run) -> tuple[list[PhraseSet], Mode] | None:
+def _counted(item: ItemContent, score: Score, run: Run) -> tuple[list[PhraseSet], Mode] | None:
     if score.value is None:
         return None
-    return counted_behind(run.name, _as_value(score), run.parameters, version.answer, version.references)
+    return counted_behind(run.name, _as_value(score), run.parameters, item.answer, item.references)
 
 
 def _phrase_set(one: PhraseSet) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sqlmodel import Session
 
 from annotators.protocols import Material
 from db.annotating.assignments import AHEAD
-from db.annotating.presentations import Parts, Wire, load_parts, parts_at
+from db.annotating.presentations import Materials, Wire, load_materials, materials_at
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Study, StudyMember, Tally
 from db.query import table_of
@@ -94,18 +94,23 @@ def _first_pages(session: Session, study: Study, items: Sequence[int]) -> dict[S
     step = protocol.first_step_showing(Material.EVIDENCE, Material.DOCUMENTS) or 0
     roles_shown = Material.ROLES in protocol.shown_at(step)
     found: dict[StudyItemKey, QueuedPage | None] = {}
-    for item, loaded in load_parts(session, items, {Material.EVIDENCE, Material.DOCUMENTS}).items():
-        parts = parts_at(loaded, protocol, step)
-        found[study.id or 0, item] = _first_page(parts, Wire(parts, roles_shown=roles_shown))
+    for study_item_id, loaded in load_materials(session, items, {Material.EVIDENCE, Material.DOCUMENTS}).items():
+        materials = materials_at(loaded, protocol, step)
+        wire = Wire(materials.item, roles_shown=roles_shown)
+        found[study.id or 0, study_item_id] = _first_page(materials, wire)
     return found
 
 
-def _first_page(parts: Parts, wire: Wire) -> QueuedPage | None:
+def _first_page(materials: Materials, wire: Wire) -> QueuedPage | None:
     """The first page that a unit of evidence cites, else that of the first document, as far as its bytes are there."""
-    documents = {one.id: one for one in parts.documents if one.sha256 and one.media_type}
-    units = {one.key: one for one in parts.evidence}
-    cited = [(unit.document_id, unit.pages[0]) for key in wire.evidence if (unit := units[key]).pages]
-    for document_id, page in [*cited, *((one, 1) for one in documents)]:
-        if document_id in documents:
-            return QueuedPage(documents[document_id].sha256, documents[document_id].media_type, page)
+    sources = {
+        document.key: (document.sha256, document.media_type)
+        for document in materials.documents
+        if document.sha256 and document.media_type
+    }
+    units = {unit.key: unit for unit in materials.item.evidence}
+    cited = [(unit.document, unit.pages[0]) for key in wire.evidence if (unit := units[key]).pages]
+    for document, page in [*cited, *((key, 1) for key in sources)]:
+        if document in sources:
+            return QueuedPage(*sources[document], page)
     return None

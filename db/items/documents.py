@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
-from annotators.items.normal import canonical, document_key
+from annotators.items.checks import canonical, document_key
 from annotators.pages import DocumentFacts, Renderer, sniff
 from db.engine import Database
 from db.items.current import batches_left_out, is_published, item_is_current

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 
 from annotators.errors import Conflict, InvalidInput
-from annotators.items.normal import canonical, document_key
+from annotators.items.checks import canonical, document_key
 from annotators.items.parsed import ParsedDocument, Rejected
 from annotators.pages import Renderer
 from db.items.documents import ATTACHED, DESCRIBED, TITLED, Bytes, give_bytes, look_at

@@ -1,4 +1,4 @@
-"""How items in normal form become rows: looked up, compared with what is there, and inserted a block at a time."""
+"""How items of an import become rows: compared with what is there, and inserted a block at a time."""
 
 from __future__ import annotations
 
@@ -12,22 +12,14 @@ import orjson
 from sqlmodel import Session
 
 from annotators.errors import InvalidInput
-from annotators.items.normal import Normal, content_of
+from annotators.items.item import ItemContent, ItemScore
+from annotators.items.normal import content_hash, to_json
 from annotators.items.parsed import ParsedItem, Rejected
-from db.engine import insert_many
+from db.engine import dumps, insert_many
+from db.items.rows import ItemRows, insert_items, rows_of
 from db.items.seen import Seen
 from db.query import database_time, fresh_ids, in_clause, is_sqlite, mark
 
-_VERSION = (
-    "id", "item_id", "number", "question", "answer", "category", "language", "references", "hops", "extra",
-    "content_hash", "batch_id", "person_id", "created_at",
-)  # fmt: skip
-_EVIDENCE = (
-    "item_version_id", "key", "position", "kind", "role", "document_id", "pages", "box", "text", "used", "hop", "rank",
-    "extra",
-)  # fmt: skip
-_CLAIM = ("item_version_id", "key", "position", "of", "text", "extra")
-_IMAGE = ("item_version_id", "key", "position", "document_id", "page", "box", "caption", "extra")
 _SCORE = ("run_id", "item_version_id", "name", "target", "value", "reason")
 _RUN = (
     "project_id", "kind", "name", "version", "parameters", "parameters_hash", "person_id", "batch_id", "created_at",
@@ -62,18 +54,27 @@ class _There:
 
 
 class NewVersion(NamedTuple):
-    """An item to insert: in normal form, the hash of its content, and the id and last number of the one it is of."""
+    """An item to insert: what it is known by, its rows, the hash of its content, and its scores.
 
-    item: Normal
+    `there`: the id and the last number of the item that it is a version of, None of an item that is not there yet.
+    """
+
+    external_id: str
+    question_key: str
+    system: str
+    rows: ItemRows
     digest: str
+    scores: tuple[ItemScore, ...]
     there: tuple[int, int] | None
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         """About how many rows it takes."""
-        get = self.item.get
-        parts = get("documents", ()), get("evidence", ()), get("claims", ()), get("images", ()), get("scores", ())
-        return 2 + sum(map(len, parts))
+        return self.rows.n() + len(self.scores)
+
+
+def _new(item: ItemContent, digest: str, there: tuple[int, int] | None = None) -> NewVersion:
+    return NewVersion(item.id, item.question_key, item.system, rows_of(item), digest, item.scores, there)
 
 
 @dataclass(slots=True)
@@ -96,13 +97,13 @@ def sort_block(session: Session, project_id: int, seen: Seen, block: list[Parsed
     result = Sorted([], [], [], [])
     for parsed in block:
         try:
-            hashed.append((parsed, hashlib.sha256(content_of(parsed.item)).hexdigest()))
+            hashed.append((parsed, content_hash(to_json(parsed.item))))
         except InvalidInput as error:
             result.rejected.append(Rejected(parsed.file, parsed.line, str(error)))
-    earlier = seen.add((parsed.item["id"], digest, parsed.file, parsed.line) for parsed, digest in hashed)
-    there = _look_up(session, project_id, [parsed.item["id"] for parsed, _ in hashed]) if has_items else {}
+    earlier = seen.add((parsed.item.id, digest, parsed.file, parsed.line) for parsed, digest in hashed)
+    there = _look_up(session, project_id, [parsed.item.id for parsed, _ in hashed]) if has_items else {}
     for at, (parsed, digest) in enumerate(hashed):
-        found = there.get(parsed.item["id"])
+        found = there.get(parsed.item.id)
         if at in earlier:
             before, file, line = earlier[at]
             if before != digest:
@@ -110,12 +111,12 @@ def sort_block(session: Session, project_id: int, seen: Seen, block: list[Parsed
             else:
                 result.repeated += 1
         elif found is None:
-            result.new.append((parsed, NewVersion(parsed.item, digest, None)))
+            result.new.append((parsed, _new(parsed.item, digest)))
         elif found.withdrawn:
-            if found.question_key != parsed.item["question_key"] or found.system != parsed.item["system"]:
+            if found.question_key != parsed.item.question_key or found.system != parsed.item.system:
                 result.rejected.append(_other_identity(parsed, found))
             else:
-                result.new.append((parsed, NewVersion(parsed.item, digest, (found.item_id, found.last))))
+                result.new.append((parsed, _new(parsed.item, digest, (found.item_id, found.last))))
         elif digest in found.versions:
             result.unchanged.append((parsed, found.versions[digest]))
         else:
@@ -127,7 +128,7 @@ def _repeated(parsed: ParsedItem, file: str, line: int) -> Rejected:
     return Rejected(
         parsed.file,
         parsed.line,
-        f"id {parsed.item['id']!r} is given twice with different content; the first is {file}, line {line}. Keep one, "
+        f"id {parsed.item.id!r} is given twice with different content; the first is {file}, line {line}. Keep one, "
         "or give each its own id.",
     )
 
@@ -136,7 +137,7 @@ def _other_identity(parsed: ParsedItem, found: _There) -> Rejected:
     return Rejected(
         parsed.file,
         parsed.line,
-        f"id {parsed.item['id']!r} belongs to question {found.question_key!r} and system {found.system!r} (in a batch "
+        f"id {parsed.item.id!r} belongs to question {found.question_key!r} and system {found.system!r} (in a batch "
         "that is withdrawn), and an id keeps these. Give the item another id.",
     )
 
@@ -171,59 +172,27 @@ class RowWriter:
         """Insert these items (or, for one that was withdrawn with its batch, a version of it) with all their parts."""
         if not new:
             return
-        documents = self._document_ids(session, documents_of(one.item for one in new))
-        item_ids = iter(self._insert_items(session, [one.item for one in new if one.there is None]))
+        documents = self._document_ids(session, documents_of(new))
+        item_ids = iter(self._insert_items(session, [version for version in new if version.there is None]))
         version_ids = fresh_ids(session, "item_version", len(new))
-        versions, cited, evidence, claims, images = [], [], [], [], []
         origin, at = self._origin, database_time(session, self._origin.at)
-        for (item, digest, there), version_id in zip(new, version_ids, strict=True):
-            item_id = next(item_ids) if there is None else there[0]
-            versions.append(
-                (
-                    version_id, item_id, 1 if there is None else there[1] + 1, item["question"], item["answer"],
-                    item.get("category"), item.get("language"), _json_list(item.get("references")),
-                    _json_list(item.get("hops")), _json_object(item.get("metadata")), digest, origin.batch_id,
-                    origin.person_id, at,
-                )
-            )  # fmt: skip
-            cited += [(version_id, documents[key]) for key in item.get("documents", ())]
-            for position, part in enumerate(item.get("evidence", ())):
-                get = part.get
-                evidence.append(
-                    (
-                        version_id, part["key"], position, part["kind"], get("role"), documents.get(get("document")),
-                        _json_list(get("pages")), _json_or_none(get("box")), get("text"), get("used"), get("hop"),
-                        get("rank"), _json_object(get("metadata")),
-                    )
-                )  # fmt: skip
-            for position, part in enumerate(item.get("claims", ())):
-                claims.append(
-                    (version_id, part["key"], position, part.get("of", "answer"), part["text"],
-                     _json_object(part.get("metadata")))
-                )  # fmt: skip
-            for position, part in enumerate(item.get("images", ())):
-                get = part.get
-                images.append(
-                    (version_id, part["key"], position, documents.get(get("document")), get("page", 1),
-                     _json_or_none(get("box")), get("caption", ""), _json_object(get("metadata")))
-                )  # fmt: skip
-        connection = session.connection()
-        insert_many(connection, "item_version", _VERSION, versions)
-        insert_many(connection, "item_document", ("item_version_id", "document_id"), cited)
-        insert_many(connection, "evidence", _EVIDENCE, evidence)
-        insert_many(connection, "claim", _CLAIM, claims)
-        insert_many(connection, "image", _IMAGE, images)
-        self._adopt(session, [one.there[0] for one in new if one.there is not None])
-        self.add_scores(session, ((i, one.item.get("scores", [])) for i, one in zip(version_ids, new, strict=True)))
+        versions = []
+        for version, version_id in zip(new, version_ids, strict=True):
+            item_id, number = (next(item_ids), 1) if version.there is None else (version.there[0], version.there[1] + 1)
+            own = (version_id, item_id, number, version.digest, origin.batch_id, origin.person_id, at)
+            versions.append((own, version.rows))
+        insert_items(session, versions, documents)
+        self._adopt(session, [version.there[0] for version in new if version.there is not None])
+        scored = zip(version_ids, new, strict=True)
+        self.add_scores(session, ((version_id, version.scores) for version_id, version in scored))
 
-    def add_scores(self, session: Session, scored: Iterable[tuple[int, list[Normal]]]) -> None:
-        """Append scores (item version id, scores in normal form)."""
+    def add_scores(self, session: Session, scored: Iterable[tuple[int, Sequence[ItemScore]]]) -> None:
+        """Append scores (item version id, its scores)."""
         rows = []
         for version_id, scores in scored:
             for score in scores:
-                run_id = self._run(session, score["scorer"], _json_object(score.get("parameters")))
-                target, value, reason = score.get("target", "item"), score.get("value"), score.get("reason")
-                rows.append((run_id, version_id, score["name"], target, value, reason))
+                run_id = self._run(session, score.scorer, dumps(score.parameters))
+                rows.append((run_id, version_id, score.name, score.target, score.value, score.reason))
         insert_many(session.connection(), "score", _SCORE, rows)
 
     def _document_ids(self, session: Session, keys: Iterable[str]) -> dict[str, int]:
@@ -259,15 +228,15 @@ class RowWriter:
         added = [(i, self._origin.project_id, key) for i, key in rows]
         insert_many(session.connection(), "question", ("id", "project_id", "key"), added)
 
-    def _insert_items(self, session: Session, items: Sequence[Normal]) -> Sequence[int]:
+    def _insert_items(self, session: Session, items: Sequence[NewVersion]) -> Sequence[int]:
         if not items:
             return ()
         origin = self._origin
-        keys = list(dict.fromkeys(item["question_key"] for item in items))
+        keys = list(dict.fromkeys(item.question_key for item in items))
         questions = self._find_or_add(session, "question", keys, self._add_questions)
         ids = fresh_ids(session, "item", len(items))
         rows = [
-            (i, origin.project_id, item["id"], questions[item["question_key"]], item["system"], origin.batch_id)
+            (i, origin.project_id, item.external_id, questions[item.question_key], item.system, origin.batch_id)
             for i, item in zip(ids, items, strict=True)
         ]
         columns = ("id", "project_id", "external_id", "question_id", "system", "batch_id")
@@ -299,9 +268,11 @@ class RowWriter:
         return self._runs[name, parameters]
 
 
-def missing_scores(session: Session, unchanged: Sequence[tuple[ParsedItem, int]]) -> list[tuple[int, list[Normal]]]:
+def missing_scores(
+    session: Session, unchanged: Sequence[tuple[ParsedItem, int]]
+) -> list[tuple[int, tuple[ItemScore, ...]]]:
     """Item version id → the scores of items that were there already which are not stored as they are given."""
-    scored = [(version_id, parsed.item["scores"]) for parsed, version_id in unchanged if "scores" in parsed.item]
+    scored = [(version_id, parsed.item.scores) for parsed, version_id in unchanged if parsed.item.scores]
     if not scored:
         return []
     condition, values = in_clause(session, "s.item_version_id", [version_id for version_id, _ in scored])
@@ -314,17 +285,14 @@ def missing_scores(session: Session, unchanged: Sequence[tuple[ParsedItem, int]]
         (version_id, run, _same_text(parameters), name, target): (value, reason)
         for version_id, run, parameters, name, target, value, reason in rows
     }
+
+    def is_stored(version_id: int, score: ItemScore) -> bool:
+        same = version_id, score.scorer, dumps(score.parameters), score.name, score.target
+        return stored.get(same) == (score.value, score.reason)
+
     missing = []
     for version_id, scores in scored:
-        new = [
-            one
-            for one in scores
-            if stored.get(
-                (version_id, one["scorer"], _json_object(one.get("parameters")), one["name"], one.get("target", "item"))
-            )
-            != (one.get("value"), one.get("reason"))
-        ]
-        if new:
+        if new := tuple(score for score in scores if not is_stored(version_id, score)):
             missing.append((version_id, new))
     return missing
 
@@ -345,24 +313,6 @@ def documents_there(session: Session, project_id: int, keys: Iterable[str]) -> i
     return found
 
 
-def documents_of(items: Iterable[Normal]) -> set[str]:
+def documents_of(new: Iterable[NewVersion]) -> set[str]:
     """The keys of all documents that these items name."""
-    keys: set[str] = set()
-    for item in items:
-        keys.update(item.get("documents", ()))
-        for part in (*item.get("evidence", ()), *item.get("images", ())):
-            if "document" in part:
-                keys.add(part["document"])
-    return keys
-
-
-def _json_list(value: Any) -> str:
-    return orjson.dumps(value).decode() if value else "[]"
-
-
-def _json_object(value: Any) -> str:
-    return orjson.dumps(value).decode() if value else "{}"
-
-
-def _json_or_none(value: Any) -> str | None:
-    return None if value is None else orjson.dumps(value).decode()
+    return set().union(*(version.rows.cited for version in new))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError
-from annotators.items.normal import FIELDS, Normal, canonical
+from annotators.items.checks import canonical
+from annotators.items.item import FIELDS, ItemContent, ItemScore
+from annotators.items.normal import to_json
 from annotators.items.parsed import ParsedItem, Reading, Rejected
 from db.engine import Database, dumps, insert_many
 from db.items.documents import ATTACHED, Bytes, store_all
@@ -37,7 +39,7 @@ from db.items.import_rows import (
     missing_scores,
     sort_block,
 )
-from db.items.parts import normal_items
+from db.items.rows import items_as_json
 from db.items.seen import Seen
 from db.items.unpublished import Turns, clear_broken_off, forget_bytes, only_import, rows_a_turn
 from db.models import Batch, Document, Item, UnpublishedBatch, now
@@ -89,7 +91,7 @@ class ImportReport:
     scores: int = 0
     revisions: list[ProposedRevision] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
-    examples: list[Normal] = field(default_factory=list)
+    examples: list[ItemContent] = field(default_factory=list)
     metadata: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
@@ -104,7 +106,7 @@ class ImportReport:
             "documents": self.documents,
             "supplied": self.supplied,
             "scores": self.scores,
-            "rejected": [one.to_json() for one in self.rejected],
+            "rejected": [row.to_json() for row in self.rejected],
             "notes": self.notes,
         }
 
@@ -166,7 +168,7 @@ def staged(
     """
     report = ImportReport(reading.format)
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
-    if data_folder is None and any(one.found for one in supplied):
+    if data_folder is None and any(document.found for document in supplied):
         raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
     with only_import(db, project_id), _Kept(rows_a_turn(db)) as kept:
         clear_broken_off(db, project_id, actor=actor, data_folder=data_folder)
@@ -197,7 +199,11 @@ class _Documents:
     @property
     def bytes(self) -> list[Bytes]:
         """What there is to store; bytes that a disk has lost are put back."""
-        return [one.found for one in (*self.new, *self.gaining, *self.others) if one.found]
+        return _bytes((*self.new, *self.gaining, *self.others))
+
+
+def _bytes(documents: Iterable[Supplied]) -> list[Bytes]:
+    return [document.found for document in documents if document.found]
 
 
 class Staged:
@@ -256,7 +262,7 @@ class Staged:
             self._batch.write(session, self._last)
         for block in _blocks(self._documents.gaining, BLOCK):
             self._batch.complete(session, block)
-        self._store([one.found for one in self._documents.gaining if one.found])
+        self._store(_bytes(self._documents.gaining))
         self.report.batch = self._batch.publish(session, self.report)
 
     def take_back(self, db: Database, actor: Actor, project_id: int) -> None:
@@ -298,7 +304,7 @@ def _check(
     """Read everything, compare it with itself and with the project, and count it; what is to be written is kept."""
     with closing(Seen()) as seen, db.read() as session:
         documents = _documents(session, project_id, supplied, report)
-        counted = _Counted(session, project_id, {one.parsed.key for one in supplied}, kept)
+        counted = _Counted(session, project_id, {document.parsed.key for document in supplied}, kept)
         _items(session, project_id, reading, report, _To(seen, counted, skip_bad))
         report.documents += counted.documents_added
     return documents
@@ -309,26 +315,26 @@ def _documents(session: Session, project_id: int, supplied: Sequence[Supplied], 
     found = _Documents()
     for block in _blocks(supplied):
         there = _documents_by_key(session, project_id, block)
-        for one in block:
-            document = there.get(one.parsed.key)
+        for given in block:
+            document = there.get(given.parsed.key)
             if document is None:
                 report.documents += 1
-                report.supplied += one.found is not None
-                found.new.append(one)
+                report.supplied += given.found is not None
+                found.new.append(given)
                 continue
             try:
-                gained = complete(document, one)
+                gained = complete(document, given)
             except AssayError as error:
-                report.rejected.append(Rejected(one.parsed.file, one.parsed.line, str(error)))
+                report.rejected.append(Rejected(given.parsed.file, given.parsed.line, str(error)))
             else:
                 report.supplied += ATTACHED in gained
-                (found.gaining if gained else found.others).append(one)
+                (found.gaining if gained else found.others).append(given)
         session.expunge_all()
     return found
 
 
 def _documents_by_key(session: Session, project_id: int, block: Sequence[Supplied]) -> dict[str, Document]:
-    keys = [one.parsed.key for one in block]
+    keys = [given.parsed.key for given in block]
     query = pick(Document).where(col(Document.project_id) == project_id, col(Document.key).in_(keys))
     return {document.key: document for document in session.execute(query).scalars()}
 
@@ -343,18 +349,16 @@ def _items(
     """Sort the stream block by block into the report and, while nothing stands against it, count and keep it."""
     has_items = session.execute(pick(Item.id).where(col(Item.project_id) == project_id).limit(1)).first() is not None
     for block in _blocks(reading.items()):
-        parsed = [one for one in block if isinstance(one, ParsedItem)]
-        report.rejected += [one for one in block if isinstance(one, Rejected)]
+        parsed = [row for row in block if isinstance(row, ParsedItem)]
+        report.rejected += [row for row in block if isinstance(row, Rejected)]
         result = sort_block(session, project_id, to.seen, parsed, has_items=has_items)
         report.rejected += result.rejected
         report.revisions += _compared(session, result.revisions)
         report.added += len(result.new)
         report.unchanged += len(result.unchanged) + result.repeated
-        for one, _ in result.new:
-            if "metadata" in one.item:
-                report.metadata.update(one.item["metadata"].keys())
-            if len(report.examples) < _EXAMPLES:
-                report.examples.append(one.item)
+        new = [parsed.item for parsed, _ in result.new]
+        report.metadata.update(chain.from_iterable(item.metadata for item in new))
+        report.examples += new[: _EXAMPLES - len(report.examples)]
         if len(report.rejected) > MOST_REJECTED and not to.skip_bad:
             last = report.rejected[MOST_REJECTED]
             reason = f"more than {MOST_REJECTED:,} bad rows: reading stopped here. Is this the right format?"
@@ -366,9 +370,9 @@ def _items(
 
 
 def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[ProposedRevision]:
-    there = normal_items(session, [version_id for _, version_id in pairs])
+    there = items_as_json(session, [version_id for _, version_id in pairs])
     for parsed, version_id in pairs:
-        old, new = there[version_id], parsed.item
+        old, new = there[version_id], to_json(parsed.item)
         fields = [name for name in FIELDS if name != "scores" and _json(old.get(name)) != _json(new.get(name))]
         yield ProposedRevision(parsed.file, parsed.line, new["id"], tuple(fields))
 
@@ -392,7 +396,7 @@ class _Counted:
 
     def add(self, new: list[NewVersion], unchanged: list[tuple[ParsedItem, int]]) -> int:
         """Count the documents that a block names first; how many scores items that are there would gain."""
-        unknown = documents_of(one.item for one in new) - self._known
+        unknown = documents_of(new) - self._known
         self.documents_added += len(unknown) - documents_there(self._session, self._project_id, unknown)
         self._known |= unknown
         missing = missing_scores(self._session, unchanged)
@@ -406,7 +410,7 @@ class _Part:
     """What is written in one turn: new versions of items, and scores of versions that are there."""
 
     new: list[NewVersion] = field(default_factory=list)
-    scores: list[tuple[int, list[Normal]]] = field(default_factory=list)
+    scores: list[tuple[int, tuple[ItemScore, ...]]] = field(default_factory=list)
     rows: int = 0
 
     def join(self, other: _Part) -> None:
@@ -425,11 +429,11 @@ class _Kept:
         self._part = _Part()
         self.n = 0
 
-    def add(self, new: list[NewVersion], scores: list[tuple[int, list[Normal]]]) -> None:
+    def add(self, new: list[NewVersion], scores: list[tuple[int, tuple[ItemScore, ...]]]) -> None:
         """Keep these."""
-        for one in new:
-            self._part.new.append(one)
-            self._part.rows += one.rows
+        for version in new:
+            self._part.new.append(version)
+            self._part.rows += version.n_rows
             self._full()
         for found in scores:
             self._part.scores.append(found)
@@ -450,7 +454,7 @@ class _Kept:
 
     def _read(self) -> _Part:
         new, scores = pickle.load(self._file)  # noqa: S301 - written by this very object
-        return _Part([NewVersion(*one) for one in new], scores)
+        return _Part([NewVersion(*version) for version in new], scores)
 
     def __enter__(self) -> _Kept:
         return self
@@ -489,19 +493,19 @@ class _Batch:
         """Add documents that the project does not have."""
         at = database_time(session, self._at)
         rows = []
-        for one in block:
-            found = one.found
+        for given in block:
+            parsed, found = given.parsed, given.found
             looked = (found.sha256, found.media_type, found.n_pages, dumps(found.sizes)) if found else (None,) * 4
-            extra = dumps(canonical(one.parsed.metadata))
-            rows.append((self._project_id, one.parsed.key, one.parsed.title, *looked, extra, self.id, at))
+            extra = dumps(canonical(parsed.metadata))
+            rows.append((self._project_id, parsed.key, parsed.title, *looked, extra, self.id, at))
         insert_many(session.connection(), "document", _DOCUMENT, rows)
 
     def complete(self, session: Session, block: Sequence[Supplied]) -> None:
         """Give documents that are there what they lack, and log it; Conflict when they have got other bytes since."""
         there = _documents_by_key(session, self._project_id, block)
-        for one in block:
-            document = there[one.parsed.key]
-            for kind in complete(document, one):
+        for given in block:
+            document = there[given.parsed.key]
+            for kind in complete(document, given):
                 details = {"key": document.key, "batch": self.id}
                 record(
                     session, self._actor, kind, "document", document.id, project_id=self._project_id, details=details

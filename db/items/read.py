@@ -14,7 +14,7 @@ from sqlmodel import Session, col
 from annotators.errors import NotFound
 from db.engine import Database
 from db.items.current import is_published, item_is_current, item_is_published, unpublished_now, version_is_latest
-from db.items.parts import ItemParts, item_parts
+from db.items.rows import StoredItem, read_items
 from db.models import Batch, Item, ItemVersion, Question, Revision, Run, Score, Withdrawal
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
@@ -149,7 +149,7 @@ class ItemDetails:
     `is_current` is False when the batch that brought it is withdrawn.
     """
 
-    parts: ItemParts
+    item: StoredItem
     versions: list[VersionRow]
     scores: list[ScoreRow]
     batch_id: int | None
@@ -203,7 +203,7 @@ def item_details(db: Database, _actor: Actor, project_id: int, *, external_id: s
             .order_by(col(Score.id))
         )
         return ItemDetails(
-            item_parts(session, ids[-1:])[ids[-1]],
+            read_items(session, ids[-1:])[ids[-1]],
             [VersionRow(*version[:5]) for version in versions],
             [ScoreRow(*score) for score in scores],
             batch_id,

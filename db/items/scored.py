@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select
 from sqlmodel import Session, col
 
-from annotators.items.records import verdict_view
-from annotators.scorers.base import ClaimView, EvidenceView, ImageView, ItemView, Part
+from annotators.items.item import ItemContent
+from annotators.scorers.base import Part
 from db.items.current import item_is_current, version_is_latest
-from db.items.parts import DocumentPart, ItemParts, item_parts
+from db.items.rows import read_items
 from db.models import Item, ItemVersion, Run, Score
 from db.query import pick
 
@@ -88,43 +87,11 @@ def count_unscored(session: Session, project_id: int, runs: Sequence[int]) -> in
 
 def read_unscored(
     session: Session, project_id: int, runs: Sequence[int], *, after: int, limit: int, needs: frozenset[Part]
-) -> list[ItemView]:
+) -> list[ItemContent]:
     """The next current items (by the id of their version, from the one after `after`) that no such run has scored."""
-    v = ItemVersion
-    columns = pick(v.id, v.question, v.answer, v.references, v.hops, Item.system, v.category, v.language)
-    query = columns.where(without_score(runs)) if runs else columns
-    views = [ItemView(*row) for row in current_in_order(session, query, project_id, after=after, limit=limit)]
-    if not needs:
-        return views
-    parts = item_parts(session, [view.version_id for view in views])
-    return [replace(view, **_parts(parts[view.version_id], needs)) for view in views]
-
-
-def _parts(parts: ItemParts, needs: frozenset[Part]) -> dict[str, Any]:
-    """The parts that are needed, by their field of `ItemView`."""
-    read: dict[Part, Callable[[], Any]] = {
-        Part.EVIDENCE: lambda: tuple(
-            EvidenceView(e.key, e.kind, e.role, _key(e.document), tuple(e.pages), e.text, e.used, e.hop, e.rank)
-            for e in parts.evidence
-        ),
-        Part.CLAIMS: lambda: tuple(ClaimView(c.key, c.text, c.of) for c in parts.claims),
-        Part.VERDICTS: lambda: tuple(verdict_view(one) for one in parts.metadata.get("verdicts", ())),
-        Part.IMAGES: lambda: tuple(
-            ImageView(
-                m.key,
-                _key(m.document),
-                m.page,
-                m.caption,
-                m.metadata.get("of") or "answer",
-                tuple(m.box) if m.box else None,
-            )
-            for m in parts.images
-        ),
-        Part.DOCUMENTS: lambda: tuple(document.key for document in parts.documents),
-        Part.METADATA: lambda: parts.metadata,
-    }
-    return {part.value: read[part]() for part in needs}
-
-
-def _key(document: DocumentPart | None) -> str | None:
-    return document.key if document else None
+    query = pick(ItemVersion.id)
+    if runs:
+        query = query.where(without_score(runs))
+    ids = [row[0] for row in current_in_order(session, query, project_id, after=after, limit=limit)]
+    items = read_items(session, ids, needs)
+    return [items[version_id].content for version_id in ids]

@@ -9,8 +9,9 @@ from sqlalchemy import select, text
 from sqlmodel import Session, col
 
 from annotators.errors import InvalidInput
+from annotators.items.item import ItemContent
 from annotators.scorers import SCORERS, Scorer
-from annotators.scorers.base import ItemView, Parameters, ScoreValue, parameters_hash, parameters_of
+from annotators.scorers.base import Parameters, ScoreValue, parameters_hash, parameters_of
 from annotators.scorers.shared.offered_models import offered
 from annotators.scorers.shared.tasks import ScoringTask, scoring_task
 from db.engine import Database, dumps, insert_many
@@ -58,14 +59,14 @@ _SCORE = ("run_id", "item_version_id", "name", "target", "value", "reason", "det
 Progress = Callable[[int, int], None]
 """Called with how many items have a score, and of how many."""
 
-ScoredBlock = tuple[list[ItemView], list[list[ScoreValue]]]
+ScoredBlock = tuple[list[ItemContent], list[list[ScoreValue]]]
 """Some items and the scores of each, in the same order."""
 
-Engine = Callable[[ScoringTask, Iterator[list[ItemView]]], Iterator[ScoredBlock]]
+Engine = Callable[[ScoringTask, Iterator[list[ItemContent]]], Iterator[ScoredBlock]]
 """What carries a task out over blocks of items: gives every block back, scored, in the order they came."""
 
 
-def in_this_process(task: ScoringTask, blocks: Iterator[list[ItemView]]) -> Iterator[ScoredBlock]:
+def in_this_process(task: ScoringTask, blocks: Iterator[list[ItemContent]]) -> Iterator[ScoredBlock]:
     """The engine that computes here, one block after the other."""
     for items in blocks:
         yield items, task.score(items)
@@ -168,7 +169,7 @@ class _ScorerRun:
             with self.db.write() as session:
                 self._record(session, "scoring finished", {"scores": self.added})
 
-    def _unscored(self) -> Iterator[list[ItemView]]:
+    def _unscored(self) -> Iterator[list[ItemContent]]:
         """The items that the runs before this one have not scored, a block at a time."""
         after, limit, runs = 0, MODEL_BLOCK if self.scorer.uses_model else BLOCK, list(self.runs)
         while True:

@@ -16,7 +16,7 @@ from annotators.asking.settling import Outcome, settle, vote
 from annotators.asking.submissions import flag_words
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
-from db.annotating.presentations import Wire, load_parts, parts_at, present
+from db.annotating.presentations import Wire, load_materials, materials_at, present
 from db.engine import Database
 from db.models import (
     Account,
@@ -306,8 +306,8 @@ def _wire(session: Session, protocol: Protocol, study_item_id: int) -> Wire:
     last = len(protocol.steps) - 1
     shown = protocol.shown_at(last)
     # With the hidden parts behind, as studies from before they were hidden may have labels of them.
-    parts = parts_at(load_parts(session, [study_item_id], shown)[study_item_id], protocol, last, hidden=True)
-    return Wire(parts, roles_shown=Material.ROLES in shown)
+    loaded = load_materials(session, [study_item_id], shown)[study_item_id]
+    return Wire(materials_at(loaded, protocol, last, hidden=True).item, roles_shown=Material.ROLES in shown)
 
 
 def _units(

@@ -23,7 +23,7 @@ from annotators.scorers.base import parameters_hash
 from db.engine import Database, connected
 from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, damage_in
 from db.items.documents import document_file
-from db.items.parts import normal_items
+from db.items.rows import items_as_json
 from db.models import Document, Item, ItemVersion, Project, Run, Study, StudyItem, Table, TrainingSet
 from db.scores.training_sets import stored_hash
 
@@ -168,7 +168,7 @@ def _wrong_items(session: Session, ids: Sequence[int]) -> Iterator[str]:
             .where(col(ItemVersion.id).between(ids[0], ids[-1]))
         )
     }
-    for version_id, item in normal_items(session, list(kept)).items():
+    for version_id, item in items_as_json(session, list(kept)).items():
         number, external_id, digest = kept[version_id]
         if content_hash(orjson.loads(orjson.dumps(item))) != digest:
             yield f"version {number} of item {external_id!r}"

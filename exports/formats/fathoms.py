@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from annotators.errors import AssayError, InvalidInput
-from annotators.items.normal import DEFAULT_SYSTEM, Normal, normal_item, question_key
+from annotators.items.item import DEFAULT_SYSTEM
+from annotators.items.normal import Normal, question_key, read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import Meter, element_lines, json_file
@@ -85,7 +86,7 @@ class _Asked:
         """The items of a file, whose questions are remembered."""
         for one in items:
             if isinstance(one, ParsedItem):
-                key = (one.item.get("category") or "", one.item["question"])
+                key = (one.item.category or "", one.item.question)
                 if not by_systems:
                     self._questions[key] = None
                 elif file.name not in (files := self._results.setdefault(key, [])):
@@ -234,7 +235,7 @@ def _parsed(file: SourceFile, field: str, rows: Iterable[Any], item: Any) -> Ite
         try:
             if not isinstance(row, dict):
                 raise InvalidInput("it is not an object")
-            yield ParsedItem(file.name, line, normal_item(item(row), scorer=SCORER))
+            yield ParsedItem(file.name, line, read_item(item(row), scorer=SCORER))
         except AssayError as error:
             yield Rejected(file.name, line, f"entry {index + 1} of `{field}`: {error}")
 

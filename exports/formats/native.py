@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from annotators.errors import AssayError, InvalidInput
-from annotators.items.normal import Normal, canonical, document_key, normal_item
+from annotators.items.checks import canonical, document_key
+from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.bundles.sinks import Sink
 from exports.formats.base import FORMATS, FileReading
@@ -114,7 +115,7 @@ class _Reading:
                     continue
                 line, row = one
                 try:
-                    yield ParsedItem(name, line, normal_item(row))
+                    yield ParsedItem(name, line, read_item(row))
                 except AssayError as error:
                     yield Rejected(name, line, str(error))
 
@@ -166,12 +167,12 @@ FORMATS.register(Native())
 
 def write_items(session: Session, blocks: Iterable[Sequence[int]], write: Callable[[bytes], Any]) -> int:
     """Write item versions, given as blocks of ids, one normalised line each; how many."""
-    from db.items.parts import normal_items  # noqa: PLC0415 - files are read without a database
+    from db.items.rows import items_as_json  # noqa: PLC0415 - files are read without a database
 
     n = 0
     for block in blocks:
-        items = normal_items(session, block)
-        write(b"".join(orjson.dumps(items[one], option=orjson.OPT_APPEND_NEWLINE) for one in block))
+        items = items_as_json(session, block)
+        write(b"".join(orjson.dumps(items[version_id], option=orjson.OPT_APPEND_NEWLINE) for version_id in block))
         n += len(block)
     return n
 

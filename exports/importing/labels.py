@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol
 from annotators.errors import InvalidInput, NotFound
-from annotators.items.normal import normal_item
+from annotators.items.normal import read_item
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import Protocol
 from db.engine import Database
@@ -309,7 +309,7 @@ class _BareItems:
         """One for each id, in the order of the table."""
         for item, line in self._lines.items():
             try:
-                yield ParsedItem(self.source, line, normal_item({"id": item, "question": item}))
+                yield ParsedItem(self.source, line, read_item({"id": item, "question": item}))
             except InvalidInput as error:
                 yield Rejected(self.source, line, str(error))
 

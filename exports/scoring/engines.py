@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from annotators.errors import InvalidInput
-from annotators.scorers.base import ItemView, ScoreValue
+from annotators.items.item import ItemContent
+from annotators.scorers.base import ScoreValue
 from annotators.scorers.shared.tasks import ScoringTask
 from db.scores.write import Engine, ScoredBlock, in_this_process
 from exports.checks import check_engine
@@ -59,9 +60,9 @@ def _client(address: str | None) -> Iterator[Any]:
         yield client
 
 
-def _on_dask(client: Any, task: ScoringTask, blocks: Iterator[list[ItemView]]) -> Iterator[ScoredBlock]:
+def _on_dask(client: Any, task: ScoringTask, blocks: Iterator[list[ItemContent]]) -> Iterator[ScoredBlock]:
     """The blocks in their order, computed on the cluster; so many are under way that no worker waits, and no more."""
-    under_way: deque[tuple[list[ItemView], Any]] = deque()
+    under_way: deque[tuple[list[ItemContent], Any]] = deque()
     try:
         for items in blocks:
             under_way.append((items, client.submit(_score, task, items, pure=False)))
@@ -77,11 +78,11 @@ def _n_threads(client: Any) -> int:
     return max(1, int(sum(client.nthreads().values())))
 
 
-def _gathered(items: list[ItemView], future: Any) -> ScoredBlock:
+def _gathered(items: list[ItemContent], future: Any) -> ScoredBlock:
     scores: list[list[ScoreValue]] = future.result()
     return items, scores
 
 
-def _score(task: ScoringTask, items: Sequence[ItemView]) -> list[list[ScoreValue]]:
+def _score(task: ScoringTask, items: Sequence[ItemContent]) -> list[list[ScoreValue]]:
     """What a worker of the cluster runs."""
     return task.score(items)

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from annotators.errors import InvalidInput
-from annotators.items.normal import Normal
+from annotators.items.item import ItemContent
 from annotators.items.parsed import Rejected
-from annotators.items.records import item_view
 from annotators.scorers import SCORERS
-from annotators.scorers.base import ItemView, Parameters, ScoreValue
+from annotators.scorers.base import Parameters, ScoreValue
 from annotators.scorers.shared.group_means import Sums
 from annotators.scorers.shared.tasks import ScoringTask, scoring_task
 from db.scores.summaries import ScoreCell, ScoreSummary, summary_of_cells
@@ -21,7 +20,7 @@ from db.scores.write import BLOCK, MODEL_BLOCK, Engine, in_this_process
 from exports.formats import FORMATS, recognise
 from exports.formats.base import FileReading
 from exports.reading.sources import open_sources
-from exports.scoring.output import GrowingRows, Row, growing_rows
+from exports.scoring.output import OF_ITEM, GrowingRows, Row, growing_rows
 
 Progress = Callable[[int, int], None]
 """Called with how many bytes of the input are read, and of how many."""
@@ -75,10 +74,9 @@ def _score(  # noqa: PLR0917 - the parts of one pass
     for rows in sink.earlier():
         sums.add(rows)
         found.earlier += 1
-    waiting: dict[int, Normal] = {}  # the items that are with the engine, by their number
 
-    def blocks() -> Iterator[list[ItemView]]:
-        block: list[ItemView] = []
+    def blocks() -> Iterator[list[ItemContent]]:
+        block: list[ItemContent] = []
         size = MODEL_BLOCK if SCORERS.get(task.scorer).uses_model else BLOCK
         number = 0
         for one in reading.items():
@@ -90,8 +88,8 @@ def _score(  # noqa: PLR0917 - the parts of one pass
             number += 1
             if number <= found.earlier:
                 continue
-            waiting[number] = {name: value for name, value in one.item.items() if name in _NAMED}
-            block.append(item_view(one.item, number))
+            # An item is known by its number, and a scorer sees no scores.
+            block.append(one.item._replace(version_id=number, scores=()))
             if len(block) == size:
                 yield block
                 block = []
@@ -99,13 +97,7 @@ def _score(  # noqa: PLR0917 - the parts of one pass
             yield block
 
     for items, scores in engine(task, blocks()):
-        rows = [
-            _row(item.version_id, waiting[item.version_id], task, one)
-            for item, given in zip(items, scores, strict=True)
-            for one in given
-        ]
-        for item in items:
-            del waiting[item.version_id]
+        rows = [_row(item, task, score) for item, given in zip(items, scores, strict=True) for score in given]
         sink.write(rows)
         sums.add(rows)
         progress(reading.meter.done, reading.meter.of)
@@ -147,13 +139,10 @@ class _SumsOfRows:
         return found
 
 
-_NAMED = ("id", "question_key", "system", "category", "language")
-
-
-def _row(number: int, about: Normal, task: ScoringTask, score: ScoreValue) -> Row:
+def _row(item: ItemContent, task: ScoringTask, score: ScoreValue) -> Row:
     return {
-        "item": number,
-        **{name: about.get(name) for name in _NAMED},
+        "item": item.version_id,
+        **{name: getattr(item, name) for name in OF_ITEM},
         "scorer": task.scorer,
         "version": task.version,
         "parameters": task.parameters,

@@ -13,11 +13,14 @@ from typing import Any
 import orjson
 
 from annotators.errors import Conflict
+from annotators.items.item import DESCRIBED
 from exports.checks import check_scores_file
 
+OF_ITEM = ("id", "question_key", *(name for name, _ in DESCRIBED))
+"""The fields of an item that stand beside its scores."""
+
 COLUMNS = (
-    "item", "id", "question_key", "system", "category", "language", "scorer", "version", "parameters", "name",
-    "target", "value", "reason", "details",
+    "item", *OF_ITEM, "scorer", "version", "parameters", "name", "target", "value", "reason", "details",
 )  # fmt: skip
 """What a row of the output holds, in this order. `item` is the item's place in the input, from 1; `parameters` and
 `details` are objects (in Parquet: JSON texts)."""

@@ -24,8 +24,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from annotators.items.item import ItemContent  # noqa: E402
 from annotators.scorers.abstention import ComparedText, compared_text, form  # noqa: E402
-from annotators.scorers.base import ItemView  # noqa: E402
 from annotators.scorers.rouge_l import rouge_l, tokenizer  # noqa: E402
 from annotators.scorers.shared.tasks import scoring_task  # noqa: E402 - runs from anywhere
 from annotators.scorers.shared.training_sets import starting_set  # noqa: E402
@@ -61,8 +61,8 @@ def rouge(pairs: int, n_words: int) -> None:
 def phrase_recall(answers: int) -> None:
     chance = random.Random(2)
     items = [
-        ItemView(n, "q", text(chance, 30), references=[chance.choices(WORDS, k=2), chance.choices(WORDS, k=1)])
-        for n in range(answers)
+        ItemContent("", "", "q", text(chance, 30), references=(chance.choices(WORDS, k=2), chance.choices(WORDS, k=1)))
+        for _ in range(answers)
     ]
     for mode in ("fathoms_code", "word_boundary"):
         task = scoring_task("phrase_recall", {"mode": mode})
@@ -93,7 +93,7 @@ def abstention(name: str, texts: list[str], compared: ComparedText) -> None:
     from sentence_transformers import SentenceTransformer
 
     answers = len(texts)
-    items = [ItemView(n, "", one) for n, one in enumerate(texts)]
+    items = [ItemContent("", "", "", answer) for answer in texts]
     task = scoring_task("abstention", {"text": compared})
     task.score(items[:8])
     model: Any = SentenceTransformer(str(get_model_path()), device="cpu")

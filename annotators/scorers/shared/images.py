@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Literal
 
-from annotators.scorers.base import EvidenceView, ImageView, ItemView
+from annotators.items.item import ItemContent, ItemEvidence, ItemImage
 
 Wanted = Literal["auto", "reference_images", "gold_evidence"]
 
 NO_REFERENCE_IMAGES = "the item does not say which images its reference answer has"
 
 
-def image_identity(image: ImageView) -> Hashable:
+def image_identity(image: ItemImage) -> Hashable:
     """What makes two images the same: document, page and box; without a document the key."""
     return (image.document, image.page, image.box) if image.document is not None else image.key
 
 
-def evidence_identity(evidence: EvidenceView) -> Hashable:
+def evidence_identity(evidence: ItemEvidence) -> Hashable:
     """The same for a figure among the evidence: document and first page; without these the key."""
     return (evidence.document, evidence.pages[0], None) if evidence.document and evidence.pages else evidence.key
 
@@ -27,12 +27,12 @@ def place_of(identity: Hashable) -> Hashable:
     return identity[:2] if isinstance(identity, tuple) else identity
 
 
-def answer_images(item: ItemView) -> list[Hashable]:
+def answer_images(item: ItemContent) -> list[Hashable]:
     """The images of the answer in their order."""
     return [image_identity(one) for one in item.images if one.of == "answer"]
 
 
-def wanted_images(item: ItemView, wanted: Wanted) -> list[Hashable] | None:
+def wanted_images(item: ItemContent, wanted: Wanted) -> list[Hashable] | None:
     """The images that the answer should have, in order; None when the item does not say.
 
     `reference_images`: those of the reference answer (`of` = reference). `gold_evidence`: figures among the gold
@@ -49,6 +49,6 @@ def wanted_images(item: ItemView, wanted: Wanted) -> list[Hashable] | None:
     return [] if item.metadata.get("reference_images") in (0, []) else None
 
 
-def gold_figures(evidence: Sequence[EvidenceView]) -> list[EvidenceView]:
+def gold_figures(evidence: Sequence[ItemEvidence]) -> list[ItemEvidence]:
     """The figures among the gold evidence."""
     return [one for one in evidence if one.role == "gold" and one.kind == "figure"]

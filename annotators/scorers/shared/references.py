@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from annotators.scorers.base import Reference, ScoreValue
+from annotators.items.item import Reference
+from annotators.scorers.base import ScoreValue
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from annotators.scorers.base import EvidenceView, ItemView
+from annotators.items.item import ItemContent, ItemEvidence
 
 Page = tuple[str, int]
 """Document key and page number (from 1)."""
@@ -35,7 +35,7 @@ class Retrieval:
         return {**found, "without_page": self.placeless} if self.placeless else found
 
 
-def retrieval_of(item: ItemView) -> Retrieval | str:
+def retrieval_of(item: ItemContent) -> Retrieval | str:
     """The item's retrieval, or the reason why there is nothing to compare.
 
     Retrieved is evidence with a rank (in its order) or, after these, with the role `retrieved`; gold is evidence with
@@ -65,17 +65,17 @@ def retrieval_of(item: ItemView) -> Retrieval | str:
     return Retrieval(spans, pages, hops, sum(not pages_of([one]) for one in [*retrieved, *gold]))
 
 
-def pages_of(evidence: Iterable[EvidenceView]) -> frozenset[Page]:
+def pages_of(evidence: Iterable[ItemEvidence]) -> frozenset[Page]:
     """The pages of these units; one without document or page has none."""
     return frozenset((one.document, page) for one in evidence if one.document is not None for page in one.pages)
 
 
-def _is_retrieved(evidence: EvidenceView) -> bool:
+def _is_retrieved(evidence: ItemEvidence) -> bool:
     return evidence.rank is not None or evidence.role == "retrieved"
 
 
-def _by_hop(gold: list[EvidenceView], n_hops: int) -> dict[int, frozenset[Page]] | str:
-    units: dict[int, list[EvidenceView]] = defaultdict(list)
+def _by_hop(gold: list[ItemEvidence], n_hops: int) -> dict[int, frozenset[Page]] | str:
+    units: dict[int, list[ItemEvidence]] = defaultdict(list)
     for one in gold:
         if one.hop is None:
             return "gold evidence of a multi-hop question says not which hop it is for"

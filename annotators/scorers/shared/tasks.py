@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotators.errors import InvalidInput
-from annotators.items.records import Record, item_view
+from annotators.items.item import ItemContent
+from annotators.items.normal import Normal, read_item
 from annotators.scorers import SCORERS
-from annotators.scorers.base import ItemView, Parameters, Scorer, ScoreValue, parameters_of
+from annotators.scorers.base import Parameters, Scorer, ScoreValue, parameters_of
 from annotators.scorers.shared.resources import provide_resource, resource
 
 GivenParameters = Mapping[str, Any] | Sequence[str] | Parameters | None
@@ -27,7 +28,7 @@ class ScoringTask:
     parameters: dict[str, Any] = field(default_factory=dict)
     resources: tuple[bytes, ...] = ()
 
-    def score(self, items: Sequence[ItemView]) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent]) -> list[list[ScoreValue]]:
         """The scores of each item, in the order of `items`.
 
         Raises InvalidInput when this process knows the scorer in another version than the task was made for.
@@ -42,12 +43,9 @@ class ScoringTask:
             provide_resource(content)
         return scorer.score(items, parameters_of(scorer, self.parameters))
 
-    def score_batch(self, records: Sequence[Record]) -> list[list[ScoreValue]]:
-        """The scores of each native item record, in the order of `records`.
-
-        A record that is not an item raises InvalidInput (`annotators.items.records.item_view`).
-        """
-        return self.score([item_view(record) for record in records])
+    def score_batch(self, rows: Sequence[Normal]) -> list[list[ScoreValue]]:
+        """The scores of the item of each row, in their order; InvalidInput for a row that is none."""
+        return self.score([read_item(row) for row in rows])
 
 
 def scoring_task(scorer: str, parameters: GivenParameters = None) -> ScoringTask:

@@ -2,13 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from annotators.scorers.base import ItemView, VerdictView
+from annotators.errors import InvalidInput
+from annotators.items.checks import called
+from annotators.items.item import ItemContent
 
 PEOPLE = ("adjudicated", "people")
 """Sources that are people, the most settled first; every other source is a judge."""
+
+LABELS = ("entailment", "neutral", "contradiction")
+"""What a claim can be to what it is held against."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one source says of one claim.
+
+    `against` is what the claim was held against, written as a target: `evidence:K` (one unit), `context` (all evidence
+    at once), `answer`, `reference`. `label` is one of `LABELS`. `source` says who judged: `people`, `adjudicated`, or
+    the name of a judge.
+    """
+
+    claim: str
+    against: str
+    label: str
+    source: str = ""
+
+
+def verdicts_of(item: ItemContent) -> Iterator[Verdict]:
+    """The verdicts that came with an item, which its metadata keeps (docs/metrics.md).
+
+    InvalidInput for one of the wrong form, an unknown label, or what no claim is held against.
+    """
+    given = item.metadata.get("verdicts") or ()
+    if not isinstance(given, list | tuple):
+        raise InvalidInput(f"Field 'verdicts' is {called(given)}. It has to be a list.")
+    for row in given:
+        if not isinstance(row, Mapping):
+            raise InvalidInput(f"Field 'verdicts' has {called(row)}. It has to be a list of objects.")
+        yield _verdict(row)
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    label = _text(row, "label").strip().lower()
+    if label not in LABELS:
+        raise InvalidInput(f"{label!r} is not the label of a verdict. Allowed: {', '.join(LABELS)}.")
+    evidence = row.get("evidence")
+    against = f"evidence:{evidence}" if evidence is not None else _text(row, "against")
+    if against not in ("answer", "reference", "context") and not against.startswith("evidence:"):
+        raise InvalidInput(
+            f"{against!r} is nothing to hold a claim against. Allowed: evidence:KEY, context, answer, reference."
+        )
+    return Verdict(_text(row, "claim"), against, label, _text(row, "source"))
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(f"Field {name!r} is {called(value)}. It has to be a text.")
+    return value or ""
 
 
 @dataclass
@@ -41,20 +96,20 @@ class Verdicts:
         return any(self.entails(claim, key) for key in evidence)
 
 
-def by_source(verdicts: Sequence[VerdictView]) -> dict[str, Verdicts]:
-    """The verdicts of each source; of two on the same claim and thing the later one counts."""
+def by_source(item: ItemContent) -> dict[str, Verdicts]:
+    """The verdicts of each source on an item; of two on the same claim and thing the later one counts."""
     found: dict[str, Verdicts] = {}
-    for one in verdicts:
-        of = found.setdefault(one.source, Verdicts(one.source))
-        match one.against.split(":", 1):
+    for verdict in verdicts_of(item):
+        of = found.setdefault(verdict.source, Verdicts(verdict.source))
+        match verdict.against.split(":", 1):
             case ["evidence", key]:
-                of.of_evidence.setdefault(one.claim, {})[key] = one.label
+                of.of_evidence.setdefault(verdict.claim, {})[key] = verdict.label
             case ["context"]:
-                of.of_context[one.claim] = one.label
+                of.of_context[verdict.claim] = verdict.label
             case ["answer"]:
-                of.of_answer[one.claim] = one.label
+                of.of_answer[verdict.claim] = verdict.label
             case ["reference"]:
-                of.of_reference[one.claim] = one.label
+                of.of_reference[verdict.claim] = verdict.label
     return found
 
 
@@ -74,6 +129,6 @@ def judging_source(sources: Mapping[str, Verdicts], wanted: str, beside: str | N
     return next((one for one in ordered if one != beside), beside)
 
 
-def claims_of(item: ItemView, of: str) -> list[str]:
+def claims_of(item: ItemContent, of: str) -> list[str]:
     """The keys of the claims of the answer or of the reference."""
     return [claim.key for claim in item.claims if claim.of == of]

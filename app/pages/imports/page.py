@@ -9,6 +9,7 @@ import orjson
 import streamlit as st
 
 from annotators.errors import AssayError
+from annotators.items.normal import to_json
 from app import ui, wording
 from app.pages.imports import label_form
 from app.state import app_state
@@ -108,8 +109,10 @@ def _preview_drawn(report: ImportReport) -> None:
     _revisions(report)
     if report.examples:
         with st.expander("The first items as they would be stored"):
-            for one in report.examples:
-                st.code(orjson.dumps(one, option=orjson.OPT_INDENT_2).decode(), language="json", wrap_lines=True)
+            for item in report.examples:
+                st.code(
+                    orjson.dumps(to_json(item), option=orjson.OPT_INDENT_2).decode(), language="json", wrap_lines=True
+                )
     if report.metadata:
         kept = ", ".join(f"{name} ({n:,})" for name, n in report.metadata.most_common())
         st.html(f'<p class="assay-soft">Fields kept in the items\' metadata: {escape(kept)}</p>')

@@ -10,21 +10,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotators.errors import InvalidInput
-from annotators.items.normal import content_hash, content_of, normal_item, question_key
+from annotators.items.normal import Normal, content_hash, content_of, question_key, read_item, to_json
 from tests.exports.sources import NORMAL, full_item
 
 
+def normal(row: object) -> Normal:
+    """A row in normal form."""
+    return to_json(read_item(row))
+
+
 def test_an_item_with_every_field_has_the_normal_form_written_by_hand() -> None:
-    assert orjson.dumps(normal_item(full_item()), option=orjson.OPT_APPEND_NEWLINE) == NORMAL
+    assert orjson.dumps(normal(full_item()), option=orjson.OPT_APPEND_NEWLINE) == NORMAL
 
 
 def test_the_normal_form_of_a_normal_form_is_itself() -> None:
-    once = normal_item(full_item())
-    assert orjson.dumps(normal_item(orjson.loads(orjson.dumps(once)))) == orjson.dumps(once)
+    once = normal(full_item())
+    assert orjson.dumps(normal(orjson.loads(orjson.dumps(once)))) == orjson.dumps(once)
 
 
 def test_an_item_needs_only_a_question() -> None:
-    item = normal_item({"question": "Who wrote it?"})
+    item = normal({"question": "Who wrote it?"})
     key = question_key("Who wrote it?")
     assert item == {
         "id": f"{key}:reference",
@@ -41,7 +46,7 @@ def test_the_same_question_in_another_category_has_another_key() -> None:
 
 
 def test_keys_that_are_missing_avoid_those_that_are_given() -> None:
-    item = normal_item({"question": "Q?", "claims": [{"text": "a"}, {"key": "c1", "text": "b"}, {"text": "c"}]})
+    item = normal({"question": "Q?", "claims": [{"text": "a"}, {"key": "c1", "text": "b"}, {"text": "c"}]})
     assert [claim["key"] for claim in item["claims"]] == ["c2", "c1", "c3"]
 
 
@@ -89,33 +94,33 @@ def test_keys_that_are_missing_avoid_those_that_are_given() -> None:
 def test_a_field_that_does_not_fit_is_named(changes: dict[str, Any], words: str | None) -> None:
     row = {"question": "Q?", **changes}
     if words is None:
-        assert "metadata" not in normal_item(row)
+        assert "metadata" not in normal(row)
         return
     with pytest.raises(InvalidInput) as raised:
-        normal_item(row)
+        read_item(row)
     assert words in str(raised.value)
 
 
 @pytest.mark.parametrize("row", [None, 3, "text", ["question"]])
 def test_a_row_that_is_no_object_is_named(row: object) -> None:
     with pytest.raises(InvalidInput, match="not an object"):
-        normal_item(row)
+        read_item(row)
 
 
 def test_a_text_with_a_nul_is_refused_and_one_that_only_looks_like_it_is_not() -> None:
     with pytest.raises(InvalidInput, match="NUL"):
-        content_of(normal_item({"question": "Q?", "answer": "a\x00b"}))
+        content_of(normal({"question": "Q?", "answer": "a\x00b"}))
     with pytest.raises(InvalidInput, match="NUL"):
-        content_of(normal_item({"question": "Q?", "metadata": {"a": [{"b\x00": 1}]}}))
-    assert content_of(normal_item({"question": "Q?", "answer": "a\\u0000b"}))
+        content_of(normal({"question": "Q?", "metadata": {"a": [{"b\x00": 1}]}}))
+    assert content_of(normal({"question": "Q?", "answer": "a\\u0000b"}))
 
 
 def test_the_hash_is_of_what_the_item_says_and_not_of_its_id_or_scores() -> None:
-    digest = content_hash(normal_item(full_item()))
-    assert content_hash(normal_item(full_item(id="other"))) == digest
-    assert content_hash(normal_item(full_item(scores=[]))) == digest
+    digest = content_hash(normal(full_item()))
+    assert content_hash(normal(full_item(id="other"))) == digest
+    assert content_hash(normal(full_item(scores=[]))) == digest
     for change in ({"answer": "x"}, {"system": "y"}, {"question_key": "k"}, {"split": "train"}, {"claims": []}):
-        assert content_hash(normal_item(full_item(**change))) != digest
+        assert content_hash(normal(full_item(**change))) != digest
 
 
 JSON = st.recursive(
@@ -128,5 +133,5 @@ JSON = st.recursive(
 @given(st.dictionaries(st.text(min_size=1, max_size=8), JSON, max_size=5))
 def test_unknown_fields_are_kept_whatever_they_are(unknown: dict[str, Any]) -> None:
     unknown = {f"x{name}": value for name, value in unknown.items()}
-    item = normal_item({"question": "Q?", **unknown})
+    item = normal({"question": "Q?", **unknown})
     assert item.get("metadata", {}) == unknown

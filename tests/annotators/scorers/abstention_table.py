@@ -12,8 +12,8 @@ from pathlib import Path
 
 from scipy.stats import binomtest
 
+from annotators.items.item import ItemContent
 from annotators.scorers.abstention import AbstentionParameters, classify, opening
-from annotators.scorers.base import ItemView
 from annotators.scorers.shared.resources import provide_resource
 from annotators.scorers.shared.training_sets import Example, starting_set, training_set
 from tests.annotators.scorers.labelled_answers import LABELS, Labelled, by_keywords, by_tfidf, labelled_answers
@@ -23,7 +23,7 @@ OURS = "nearest example, defaults"
 
 
 def by_nearest(answers: Sequence[Labelled], parameters: AbstentionParameters) -> list[bool]:
-    items = [ItemView(0, one.question, one.answer) for one in answers]
+    items = [ItemContent("", "", one.question, one.answer) for one in answers]
     return [one is not None and one.label == "abstention" for one in classify(items, parameters)]
 
 

@@ -7,9 +7,9 @@ import pytest
 from pydantic import Field
 
 from annotators.errors import InvalidInput, NotFound
+from annotators.items.item import ItemContent
 from annotators.scorers import SCORERS
 from annotators.scorers.base import (
-    ItemView,
     MacroMean,
     Parameters,
     Scorer,
@@ -37,7 +37,7 @@ class Length(Scorer[LengthParameters]):
     values = (ValueKind("length", "Length", high=None),)
     parameters = LengthParameters
 
-    def score(self, items: Sequence[ItemView], parameters: LengthParameters) -> list[list[ScoreValue]]:
+    def score(self, items: Sequence[ItemContent], parameters: LengthParameters) -> list[list[ScoreValue]]:
         return [[ScoreValue("length", float(len(item.answer.split())))] for item in items]
 
 

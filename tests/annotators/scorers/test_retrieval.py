@@ -15,7 +15,7 @@ def unit(
     role: str, document: str | None, *pages: int, rank: int | None = None, hop: int | None = None, kind: str = "page"
 ) -> dict[str, Any]:
     return {
-        "key": f"{role}-{document}-{pages}-{rank}", "kind": kind, "role": role, "document": document,
+        "key": f"{role}-{document}-{pages}-{rank}".replace(" ", ""), "kind": kind, "role": role, "document": document,
         "pages": list(pages), "rank": rank, "hop": hop,
     }  # fmt: skip
 

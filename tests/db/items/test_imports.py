@@ -11,7 +11,7 @@ import pytest
 from sqlmodel import func, select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
-from annotators.items.normal import normal_item
+from annotators.items.normal import read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
 from db.engine import Database
@@ -38,7 +38,7 @@ class Rows:
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         for line, row in enumerate(self._rows, 1):
-            yield row if isinstance(row, Rejected) else ParsedItem("rows", line, normal_item(row))
+            yield row if isinstance(row, Rejected) else ParsedItem("rows", line, read_item(row))
 
     def notes(self) -> tuple[str, ...]:
         return ()
@@ -86,12 +86,10 @@ def test_blocks_hang_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> 
     assert (report.added, report.documents) == (11, 5)
     assert (place.count(Question), place.count(Evidence)) == (3, 11)
     for number in (0, 3, 10):
-        parts = item_details(place.db, place.actor, place.project, external_id=f"i{number}").parts
-        assert parts.question_key == f"q{number % 3}"
-        assert [(e.text, e.document.key if e.document else "") for e in parts.evidence] == [
-            (str(number), f"d{number % 5}")
-        ]
-        assert [one.key for one in parts.documents] == [f"d{number % 2}"]
+        item = item_details(place.db, place.actor, place.project, external_id=f"i{number}").item.content
+        assert item.question_key == f"q{number % 3}"
+        assert [(e.text, e.document) for e in item.evidence] == [(str(number), f"d{number % 5}")]
+        assert item.documents == (f"d{number % 2}",)
 
 
 def counts(report: ImportReport) -> dict[str, Any]:
@@ -149,7 +147,7 @@ def test_a_preview_says_what_the_import_then_does(place: Place) -> None:
     assert (preview.added, preview.unchanged, len(preview.revisions)) == (1, 1, 1)
     assert [one.line for one in preview.rejected] == [4, 9] or [one.line for one in preview.rejected] == [9, 4]
     assert preview.metadata == {"split": 1}
-    assert [one["id"] for one in preview.examples] == ["i3"]
+    assert [item.id for item in preview.examples] == ["i3"]
     assert place.count(Item) == 2
     done = import_items(place.db, place.actor, place.project, reading=rows, skip_bad=True)
     assert (done.added, done.unchanged, len(done.revisions)) == (1, 1, 1)
@@ -195,7 +193,7 @@ def test_the_right_file_can_follow_a_withdrawn_one_with_the_same_ids(place: Plac
     assert (report.added, report.revisions) == (2, [])
     assert place.current() == [("i1", 2), ("i2", 2)]
     details = item_details(place.db, place.actor, place.project, external_id="i1")
-    assert (details.parts.answer, details.batch_id) == ("right", report.batch)
+    assert (details.item.content.answer, details.batch_id) == ("right", report.batch)
     place.withdraw(first, reinstates=True, reason="keep it too")
     assert place.current() == [("i1", 2), ("i2", 2)]
 

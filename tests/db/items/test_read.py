@@ -11,8 +11,8 @@ from sqlalchemy import event
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
 from db.engine import Database
 from db.items.documents import add_document, attach_bytes, document_file, list_documents
-from db.items.parts import item_parts
 from db.items.read import current_versions, item_counts, item_details, list_items
+from db.items.rows import read_items
 from tests.db.items.test_imports import Place, row
 from tests.exports.sources import full_item, write_pdf
 
@@ -77,21 +77,20 @@ def test_counts_are_kept_until_something_changes(place: Place) -> None:
 def test_details_hold_all_parts(place: Place) -> None:
     place.take(full_item())
     details = item_details(place.db, place.actor, place.project, external_id="museum-1:alpha")
-    parts = details.parts
-    assert [one.key for one in parts.documents] == ["a.pdf", "b.pdf"]
-    assert [(e.key, e.kind, e.role, e.pages, e.used, e.hop, e.rank) for e in parts.evidence] == [
-        ("x1", "table", "gold", [4], True, 1, None),
-        ("e1", "passage", None, [7], False, None, 2),
-        ("e2", "passage", None, [], None, None, None),
+    item = details.item.content
+    assert item.documents == ("a.pdf", "b.pdf")
+    assert [document.key for document in details.item.documents] == ["a.pdf", "b.pdf", "c.pdf", "fig.png"]
+    assert [(e.key, e.kind, e.role, e.pages, e.used, e.hop, e.rank) for e in item.evidence] == [
+        ("x1", "table", "gold", (4,), True, 1, None),
+        ("e1", "passage", None, (7,), False, None, 2),
+        ("e2", "passage", None, (), None, None, None),
     ]
-    assert parts.evidence[0].box == [0.0, 0.25, 1.0, 0.5]
-    assert [(c.key, c.of, c.text) for c in parts.claims] == [
+    assert item.evidence[0].box == (0.0, 0.25, 1.0, 0.5)
+    assert [(c.key, c.of, c.text) for c in item.claims] == [
         ("c1", "answer", "4,100 came."), ("c9", "reference", "They came by boat."),
     ]  # fmt: skip
-    assert [(i.key, i.document.key if i.document else None, i.page) for i in parts.images] == [
-        ("i1", "fig.png", 1), ("i2", "a.pdf", 3),
-    ]  # fmt: skip
-    assert [one["key"] for one in parts.hops] == ["h1", "h2"]
+    assert [(i.key, i.document, i.page) for i in item.images] == [("i1", "fig.png", 1), ("i2", "a.pdf", 3)]
+    assert [hop.key for hop in item.hops] == ["h1", "h2"]
     assert [(s.scorer, s.name, s.target, s.value, s.reason) for s in details.scores] == [
         ("imported:native", "correctness", "item", 1.0, None),
         ("imported:native", "faithfulness", "item", None, "no contexts"),
@@ -111,9 +110,9 @@ def test_parts_of_many_items_take_as_many_queries_as_of_one(place: Place) -> Non
     with place.db.read() as session:
         ids = [one.version_id for one in current_versions(session, place.project)]
         event.listen(place.db.engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
-        parts = item_parts(session, ids)
-    assert len(parts) == 30
-    assert len(statements) == 6
+        items = read_items(session, ids)
+    assert len(items) == 30
+    assert len(statements) == 5
 
 
 def test_a_stream_can_be_narrowed(place: Place) -> None:

@@ -284,7 +284,7 @@ def test_items_of_a_withdrawn_batch_that_come_again_are_seen_as_they_were_until_
     before, old = place.seen(), details()
     assert place.take(*changed, written=written).added == 30
     assert place.seen()["current"] == [(one["id"], 2) for one in rows]
-    assert details().parts.answer == "right"
+    assert details().item.content.answer == "right"
 
 
 def test_one_import_into_a_project_at_a_time(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,13 @@ import orjson
 import pytest
 from sqlmodel import select
 
+from annotators.items.item import ItemContent
 from annotators.items.normal import question_key
 from db.engine import Database
 from db.items.documents import list_documents
 from db.items.imports import ImportReport
-from db.items.parts import ItemParts, item_parts
 from db.items.read import current_versions, item_counts, item_details
+from db.items.rows import read_items
 from db.models import Question, Run, Score
 from exports.importing.items import import_paths
 from tests.exports.sources import write_pdf
@@ -52,11 +53,11 @@ class Place:
     def take(self, *paths: Path, **options: Any) -> ImportReport:
         return import_paths(self.db, self.actor, self.project, paths=paths, data_folder=self.home, **options)
 
-    def items(self) -> list[ItemParts]:
+    def items(self) -> list[ItemContent]:
         with self.db.read() as session:
-            ids = [one.version_id for one in current_versions(session, self.project)]
-            parts = item_parts(session, ids)
-            return [parts[one] for one in ids]
+            ids = [version.version_id for version in current_versions(session, self.project)]
+            items = read_items(session, ids)
+            return [items[version_id].content for version_id in ids]
 
 
 @pytest.fixture
@@ -70,10 +71,10 @@ def test_a_result_file_gives_the_items_of_one_system(place: Place, tmp_path: Pat
     assert (report.format, report.added, report.rejected) == ("fathoms", 2, [])
     first, second = place.items()
     assert first.system == "Tide RAG/pebble:7b"
-    assert first.external_id == f"{question_key(QUESTION, 'Images')}:Tide RAG/pebble:7b"
+    assert first.id == f"{question_key(QUESTION, 'Images')}:Tide RAG/pebble:7b"
     assert (first.answer, first.category) == ("It is red.", "Images")
-    assert first.references == [["red"], ["crimson", "dark"]]
-    assert [one.key for one in first.documents] == ["harbour.pdf"]
+    assert first.references == (["red"], ["crimson", "dark"])
+    assert first.documents == ("harbour.pdf",)
     assert first.metadata["group"] == "Tide RAG"
     assert first.metadata["file"] == {"model": "pebble:7b", "api_model": "pebble", "scores": {"Images": 1.0}}
     assert second.metadata["difficulty"] == 3
@@ -108,11 +109,11 @@ def test_contexts_are_retrieved_evidence_in_their_rank(place: Place, tmp_path: P
     assert [(e.key, e.kind, e.role, e.rank, e.used) for e in item.evidence] == [
         (f"e{rank}", "passage", "retrieved", rank, None) for rank in (1, 2, 3, 4)
     ]
-    assert [(e.document.key if e.document else None, e.pages, e.text) for e in item.evidence] == [
-        ("harbour.pdf", [19], "A red tower."),
-        ("pier.pdf", [], "A pier."),
-        ("pier.pdf", [], "A long\npier."),
-        (None, [], "No file is named here."),
+    assert [(e.document, e.pages, e.text) for e in item.evidence] == [
+        ("harbour.pdf", (19,), "A red tower."),
+        ("pier.pdf", (), "A pier."),
+        ("pier.pdf", (), "A long\npier."),
+        (None, (), "No file is named here."),
     ]
     assert item.evidence[0].metadata == {"chunk_id": 4, "relevance_score": 0.7}
     assert item.evidence[1].metadata == {"chunk_id": 5, "page_number": 0, "relevance_score": 0.6}
@@ -131,8 +132,8 @@ def test_systems_share_the_question_of_the_same_text_and_category(place: Place, 
         "a/pebble:7b": 2, "b/pebble:7b": 1, "reference": 1,
     }  # fmt: skip
     key = f"{question_key(QUESTION, 'Images')}:reference"
-    own = item_details(place.db, place.actor, place.project, external_id=key).parts
-    assert (own.answer, own.references, own.metadata) == ("dark, red", [["dark", "red"]], {"page": 2})
+    own = item_details(place.db, place.actor, place.project, external_id=key).item.content
+    assert (own.answer, own.references, own.metadata) == ("dark, red", (["dark", "red"],), {"page": 2})
 
 
 def test_a_folder_of_papers_supplies_the_documents(place: Place, tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_other_content_under_a_known_id_is_proposed_and_not_applied(place: Place
     ]
     assert report.added == 1
     details = item_details(place.db, place.actor, place.project, external_id="museum-1:alpha")
-    assert (details.parts.answer, details.parts.number) == ("About 4,100 came. ☂", 1)
+    assert (details.item.content.answer, details.item.number) == ("About 4,100 came. ☂", 1)
 
 
 def test_new_scores_of_an_item_that_is_there_are_added_once(place: Place, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_a_dry_run_lists_bad_rows_and_writes_nothing(
     (tmp_path / "items.jsonl").write_bytes(b"{\n" + GOOD)
     report = take(tmp_path / "items.jsonl", dry_run=True)
     assert (report.preview, report.added, len(report.rejected)) == (True, 1, 1)
-    assert report.examples[0]["question"] == "Good?"
+    assert report.examples[0].question == "Good?"
     assert is_empty(sqlite_database)
 
 

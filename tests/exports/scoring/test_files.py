@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from annotators.scorers.base import ItemView
+from annotators.items.item import ItemContent, Reference
 from annotators.scorers.shared.tasks import scoring_task
 from db.engine import Database
 from db.scores.write import in_this_process, run_scorer
@@ -38,6 +38,10 @@ _ROWS: tuple[dict[str, Any], ...] = (
 
 
 ROWS = tuple({"question": "Which metals?", **row} for row in _ROWS)
+
+
+def item(number: int, answer: str, *references: Reference) -> ItemContent:
+    return ItemContent(f"i{number}", "q", "q", answer, references=references, version_id=number)
 
 
 @pytest.fixture
@@ -310,11 +314,11 @@ class TestOnDask:
     def test_both_workers_compute_and_no_more_blocks_are_read_than_they_need(self, cluster: Any) -> None:
         read = 0
 
-        def blocks() -> Iterator[list[ItemView]]:
+        def blocks() -> Iterator[list[ItemContent]]:
             nonlocal read
             for number in range(40):
                 read += 1
-                yield [ItemView(number, "q", "copper", [["copper"]])]
+                yield [item(number, "copper", ["copper"])]
 
         with scoring_engine("dask", cluster.scheduler_address) as engine:
             ahead = []
@@ -327,7 +331,7 @@ class TestOnDask:
     def test_the_model_is_loaded_once_in_a_worker(self, cluster: Any) -> None:
         task = scoring_task("abstention")
         texts = ["The lease ended in 1911.", "I cannot find that in the documents."]
-        blocks = [[ItemView(n, "q", texts[n % 2])] for n in range(8)]
+        blocks = [[item(n, texts[n % 2])] for n in range(8)]
         with scoring_engine("dask", cluster.scheduler_address) as engine:
             found = [scores[0][0].value for _, scores in engine(task, iter(blocks))]
         assert found == [0.0, 1.0] * 4

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotators.scorers.base import ImageView, ScoreValue
+from annotators.items.item import ItemImage
+from annotators.scorers.base import ScoreValue
 from annotators.scorers.image_insertion import (
     ImageInsertionParameters,
     bleu,
@@ -131,8 +132,8 @@ def plain_distance(answer: str, reference: str, costs: ImageOrderParameters) -> 
 class TestInsertion:
     PARTS = ("Drain the old water first.", "Then loosen the four brass screws.", "Wait an hour.")
     IMAGES = (
-        ImageView("i1", caption="loosen the four brass screws"),
-        ImageView("i2", caption="draining old water from the tank"),
+        ItemImage("i1", caption="loosen the four brass screws"),
+        ItemImage("i2", caption="draining old water from the tank"),
     )
 
     def test_bleu_is_that_of_nltk(self) -> None:
@@ -157,7 +158,7 @@ class TestInsertion:
         assert one.weight == pytest.approx(0.25 * alpha + 0.75 * float(vectors[0] @ vectors[1]), abs=1e-5)
 
     def test_a_sentence_takes_one_image_in_a_matching_and_several_otherwise(self) -> None:
-        same = [ImageView(f"i{n}", caption="loosen the four brass screws") for n in range(2)]
+        same = [ItemImage(f"i{n}", caption="loosen the four brass screws") for n in range(2)]
         parts = ["Then loosen the four brass screws.", "Loosen the brass screws again."]
         matched = suggest_placements(parts, same)
         assert sorted(one.sentence for one in matched) == [1, 2]
@@ -168,7 +169,7 @@ class TestInsertion:
         from itertools import permutations
 
         parts = [*self.PARTS, "The tank holds twelve litres."]
-        images = [*self.IMAGES, ImageView("i3", caption="a tank of water")]
+        images = [*self.IMAGES, ItemImage("i3", caption="a tank of water")]
         everything = ImageInsertionParameters(alpha=0, beta=-1)
         single = {
             (n, image.key): suggest_placements([part], [image], everything)[0].weight
@@ -182,11 +183,11 @@ class TestInsertion:
         assert sum(one.weight for one in suggest_placements(parts, images, everything)) == pytest.approx(best, abs=1e-4)
 
     def test_an_image_that_resembles_nothing_is_not_placed(self) -> None:
-        assert suggest_placements(self.PARTS, [ImageView("i1", caption="portrait of a tenor")]) == []
-        assert suggest_placements(self.PARTS, [ImageView("i1", caption=" ")]) == []
+        assert suggest_placements(self.PARTS, [ItemImage("i1", caption="portrait of a tenor")]) == []
+        assert suggest_placements(self.PARTS, [ItemImage("i1", caption=" ")]) == []
 
     def test_places_are_read_from_the_answer(self) -> None:
-        images = [ImageView("i1"), ImageView("i2", document="b.png")]
+        images = [ItemImage("i1"), ItemImage("i2", document="b.png")]
         answer = "First. ![x](i1) Second. Third. ![y](b.png)"
         text, places = placed_images(answer, images)
         assert places == {"i1": 1, "i2": 3}

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
-from annotators.items.records import item_view
-from annotators.scorers.base import ClaimView, EvidenceView, ImageView, ItemView, VerdictView
+from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
+from annotators.items.normal import read_item
 from annotators.scorers.shared.resources import provide_resource, resource
 from annotators.scorers.shared.tasks import scoring_task
 
-RECORD: dict[str, Any] = {
+ROW: dict[str, Any] = {
     "id": "q1:alpha",
+    "question_key": "q1",
     "question": "Which metals?",
     "answer": "Copper.",
     "system": "alpha",
@@ -23,45 +24,42 @@ RECORD: dict[str, Any] = {
     "evidence": [{"key": "e1", "kind": "figure", "role": "gold", "document": "statue.pdf", "pages": [4], "rank": 1}],
     "claims": [{"key": "c1", "text": "It is copper."}, {"key": "g1", "text": "It is tin.", "of": "reference"}],
     "images": [{"key": "i1", "document": "a.png", "metadata": {"of": "reference"}, "box": [0, 0, 1, 0.5]}],
-    "verdicts": [{"claim": "c1", "evidence": "e1", "label": "Entailment", "source": "people"}],
-    "metadata": {"verdicts": [{"claim": "g1", "against": "answer", "label": "neutral"}], "year": 2024},
-    "colour": "unknown fields are passed over",
+    "metadata": {"year": 2024},
+    "colour": "unknown fields are kept",
 }
 
 
-def test_a_native_record_is_what_a_scorer_sees() -> None:
-    assert item_view(RECORD, 7) == ItemView(
-        version_id=7,
+def test_a_row_is_what_a_scorer_sees() -> None:
+    item = read_item(ROW)
+    assert item == ItemContent(
+        id="q1:alpha",
+        question_key="q1",
         question="Which metals?",
         answer="Copper.",
-        references=["copper and tin", ["copper", "tin"]],
-        hops=[],
         system="alpha",
         category="Tables",
-        evidence=(EvidenceView("e1", "figure", "gold", "statue.pdf", (4,), rank=1),),
-        claims=(ClaimView("c1", "It is copper."), ClaimView("g1", "It is tin.", "reference")),
-        images=(ImageView("i1", "a.png", of="reference", box=(0.0, 0.0, 1.0, 0.5)),),
+        references=("copper and tin", ["copper", "tin"]),
         documents=("statue.pdf",),
-        verdicts=(
-            VerdictView("c1", "evidence:e1", "entailment", "people"),
-            VerdictView("g1", "answer", "neutral"),
-        ),
-        metadata=RECORD["metadata"],
+        evidence=(ItemEvidence("e1", "figure", "gold", "statue.pdf", (4,), rank=1),),
+        claims=(ItemClaim("c1", "It is copper."), ItemClaim("g1", "It is tin.", "reference")),
+        images=(ItemImage("i1", "a.png", box=(0.0, 0.0, 1.0, 0.5), metadata={"of": "reference"}),),
+        metadata={"colour": "unknown fields are kept", "year": 2024},
     )
+    assert item.images[0].of == "reference"
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"answer": 5}, "Field 'answer' is 5. It has to be a text."),
-        ({"evidence": "e1"}, "Field 'evidence' is 'e1'. It has to be a list."),
-        ({"claims": ["c1"]}, "Field 'claims' has 'c1'. It has to be a list of objects."),
-        ({"references": [3]}, "3 is not a reference answer. Give a text, or a list of required phrases."),
+        ({"answer": 5}, "`answer` is 5, not a text. Put it in quotes."),
+        ({"evidence": "e1"}, "`evidence` is 'e1', not a list of objects."),
+        ({"claims": ["c1"]}, "`claims` holds 'c1', not an object."),
+        ({"references": [3]}, "`references` holds 3. Each is a text or a list of required phrases."),
     ],
 )
 def test_a_field_of_the_wrong_kind_is_named(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        item_view({**RECORD, **change})
+        scoring_task("phrase_recall").score_batch([{**ROW, **change}])
     assert str(caught.value) == message
 
 
@@ -69,10 +67,10 @@ def test_a_task_and_its_items_can_be_sent_to_another_process() -> None:
     task = scoring_task("phrase_recall", ["mode=paper"])
     copy = pickle.loads(pickle.dumps(task))
     assert copy == task
-    view = item_view(RECORD)
-    assert pickle.loads(pickle.dumps(view)) == view
-    assert copy.score_batch([RECORD, RECORD]) == task.score([view, view])
-    assert [one.value for one in copy.score_batch([RECORD])[0]] == [0.5]
+    item = read_item(ROW)
+    assert pickle.loads(pickle.dumps(item)) == item
+    assert copy.score_batch([ROW, ROW]) == task.score([item, item])
+    assert [score.value for score in copy.score_batch([ROW])[0]] == [0.5]
 
 
 def test_a_task_has_all_parameters() -> None:
@@ -82,7 +80,7 @@ def test_a_task_has_all_parameters() -> None:
 def test_another_version_of_the_scorer_is_refused() -> None:
     task = replace(scoring_task("phrase_recall"), version="0")
     with pytest.raises(InvalidInput, match=r"is version 1 here, but version 0 is asked for\. Install the same version"):
-        task.score_batch([RECORD])
+        task.score_batch([ROW])
 
 
 def test_a_resource_is_known_by_its_hash() -> None:
