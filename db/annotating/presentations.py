@@ -24,6 +24,7 @@ from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
+from annotators.criteria import Criterion
 from annotators.errors import InvalidInput
 from annotators.items.targets import Units
 from annotators.pages.documents.cache import DRAWING
@@ -234,8 +235,6 @@ class Wire:
         self._names |= {f"claim:{one.key}": f"claim:C{n}" for n, one in enumerate(parts.claims, 1)}
         self._names |= {f"image:{one.key}": f"image:I{n}" for n, one in enumerate(parts.images, 1)}
         self._keys = {wire: real for real, wire in self._names.items()}
-        self._image_names = {one.key: f"I{n}" for n, one in enumerate(parts.images, 1)}
-        self._image_keys = {wire: real for real, wire in self._image_names.items()}
 
     def knows(self, target: str) -> bool:
         """Whether every part of the item that the target names may be known in the browser."""
@@ -258,19 +257,13 @@ class Wire:
                 pieces.append(piece)
         return "|".join(pieces)
 
-    def value_out(self, value: Any, kind: str) -> Any:
-        """A value as the browser knows it: an order of images is a list of their neutral names."""
-        return (
-            [self._image_names[one] for one in value if one in self._image_names]
-            if kind == "order" and value
-            else value
-        )
+    def value_out(self, value: Any, criterion: Criterion) -> Any:
+        """A value as the browser knows it, without the parts of the item that may not be known there."""
+        return criterion.rekeyed(value, self._names.get)
 
-    def value_back(self, value: Any, kind: str) -> Any:
-        """A value as it is stored."""
-        if kind == "order" and isinstance(value, list):
-            return [self._image_keys.get(one, one) if isinstance(one, str) else one for one in value]
-        return value
+    def value_back(self, value: Any, criterion: Criterion) -> Any:
+        """A value as it is stored; what is no part of the item stays, for `Criterion.check` to name."""
+        return criterion.rekeyed(value, lambda target: self._keys.get(target, target))
 
 
 def _digest(one: Part) -> bytes:
@@ -286,6 +279,7 @@ def units_of(parts: Parts, wire: Wire) -> Units:
         pages=tuple((d.key, n) for d in parts.documents for n in range(1, (d.n_pages or 0) + 1)),
         images=tuple(one.key for one in parts.images),
         hops=tuple(hop["key"] for hop in parts.version.hops),
+        answer=parts.version.answer,
     )
 
 
@@ -409,7 +403,7 @@ def _given(protocol: Protocol, wire: Wire, label: GivenLabel) -> dict[str, Any]:
     return {
         "criterion": label.criterion,
         "target": wire.out(label.target),
-        "value": wire.value_out(label.value, protocol.criterion(label.criterion).kind),
+        "value": wire.value_out(label.value, protocol.criterion(label.criterion)),
         "cannot_judge": label.cannot_judge,
         "reason": label.reason,
         "comment": label.comment,

@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from annotators.asking.protocol_files import MAX_CHARACTERS, protocol_from_yaml, protocol_to_yaml
-from annotators.criteria.kinds import KINDS, Choice, Label, Several
+from annotators.criteria import KINDS, Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.several import Several
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 

@@ -8,7 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotators.asking.submissions import MAX_COMMENT, GivenLabel, check_step, labels_from_json
-from annotators.criteria.kinds import Choice, Condition, Label, Number, Order, Several, Text
+from annotators.criteria import Condition, Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.number import Number
+from annotators.criteria.order import Order
+from annotators.criteria.several import Several
+from annotators.criteria.text import Text
 from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind, Units
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
