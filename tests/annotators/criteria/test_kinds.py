@@ -13,6 +13,7 @@ from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
 from annotators.criteria.number import Number
 from annotators.criteria.order import Order
+from annotators.criteria.place import Place
 from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.errors import InvalidInput
@@ -193,6 +194,7 @@ WRITTEN: dict[str, tuple[Criterion, st.SearchStrategy[Any]]] = {
         st.lists(st.sampled_from(["ä b", '"'])),
     ),
     "order": (Order(name="o", title="O"), st.lists(st.text(min_size=1), unique=True)),
+    "place": (Place(name="p", title="P"), st.integers(0, 20).map(lambda n: f"block:{n}" if n else "nowhere")),
     "text": (Text(name="t", title="T"), st.text(min_size=1).filter(str.strip)),
 }
 
