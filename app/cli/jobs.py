@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotators.figures import count, duration
 from app.cli.base import AsJson, ProjectName, command, group, opened, project_id_of, settings_of
-from app.cli.output import count, emit, table
+from app.cli.output import emit, table
 
 if TYPE_CHECKING:
     from db.jobs import JobRow
@@ -29,7 +30,6 @@ def add_to(app: typer.Typer) -> None:
 
 def list_them(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
     """List the jobs of a project, newest first."""
-    from app.wording import duration
     from app.worker.job_kinds import KINDS
     from db.jobs import list_jobs
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotators.figures import count
 from app.cli.base import AsJson, Here, SomeProject, command, opened, project_id_of
-from app.cli.output import count, emit, progress, table
+from app.cli.output import emit, progress, table
 
 if TYPE_CHECKING:
     from db.jobs import JobRow

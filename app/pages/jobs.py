@@ -6,7 +6,8 @@ from html import escape
 
 import streamlit as st
 
-from app import ui, wording
+from annotators.figures import duration
+from app import ui
 from app.widgets import blocks, job_bar, pager
 from db.jobs import JobRow, list_jobs
 from db.models import JobState
@@ -73,7 +74,7 @@ def _ended(rows: list[JobRow]) -> None:
 def _took(job: JobRow) -> str:
     if job.started_at is None or job.ended_at is None:
         return ""
-    return wording.duration((job.ended_at - job.started_at).total_seconds())
+    return duration((job.ended_at - job.started_at).total_seconds())
 
 
 def _stopped(job: JobRow) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from annotators.figures import duration
 from app import ui, wording
 from app.widgets import blocks
 from app.worker import jobs
@@ -41,7 +42,7 @@ def progress(job: JobRow) -> blocks.Html:
     if job.state == JobState.RUNNING and job.rate:
         parts.append(f"{job.rate:,.0f} a second" if job.rate >= 10 else f"{job.rate:.1f} a second")
     if job.seconds_left is not None:
-        parts.append(f"{wording.duration(job.seconds_left)} left")
+        parts.append(f"{duration(job.seconds_left)} left")
     return blocks.bar(share, ", ".join(parts))
 
 

@@ -10,6 +10,7 @@ from html import unescape
 
 import pytest
 
+from annotators.figures import duration
 from app import wording
 from exports.drawing.tables import (
     LONGEST_WORD,
@@ -59,7 +60,7 @@ def test_intervals_shares_and_probabilities() -> None:
 def test_counts_and_durations() -> None:
     assert [wording.count(n, "item") for n in (0, 1, 1200)] == ["no items", "1 item", "1,200 items"]
     assert wording.count(2, "study", "studies") == "2 studies"
-    assert [wording.duration(s) for s in (None, 42, 185, 7800)] == ["", "42 s", "3 min 05 s", "2 h 10 min"]
+    assert [duration(s) for s in (None, 42, 185, 7800)] == ["", "42 s", "3 min 05 s", "2 h 10 min"]
 
 
 def test_times_are_the_readers_own() -> None:
