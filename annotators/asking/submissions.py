@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotators.criteria import Criterion, Value
@@ -45,26 +45,6 @@ class GivenLabel:
     reason: str | None = None
     comment: str | None = None
     rationale: list[dict[str, Any]] | None = None
-
-
-def labels_from_json(given: object) -> list[GivenLabel]:
-    """The labels of a submission's JSON; InvalidInput for anything that is not a list of such objects.
-
-    Values are taken as they are: `check_step` judges them.
-    """
-    if not isinstance(given, list):
-        raise InvalidInput("`labels` is not a list. Send a list of labels.")
-    return [_label_from_json(label) for label in given]
-
-
-def _label_from_json(given: object) -> GivenLabel:
-    names = [field.name for field in fields(GivenLabel)]
-    if not isinstance(given, dict) or not isinstance(given.get("criterion"), str):
-        raise InvalidInput("A label is an object with at least `criterion` and `value`.")
-    for name in given:
-        if name not in names:
-            raise InvalidInput(f"A label has no field {_shown(name)}. Known: {', '.join(names)}.")
-    return GivenLabel(**given)
 
 
 def check_step(

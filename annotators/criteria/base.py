@@ -181,7 +181,7 @@ class Criterion(BaseModel):
 
     def vote(self, value: Any) -> str:
         """The value as the key it is counted under: two that are written alike are the same."""
-        return written(value)
+        return value if isinstance(value, str) else written(value)
 
     def agreed(self, values: Sequence[Any]) -> Any:
         """The value that all of these (not empty) settle as, or None where they do not agree.
