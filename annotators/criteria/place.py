@@ -17,11 +17,15 @@ NOWHERE = "nowhere"
 """The value of an image that has no place in the answer: a value of its own, beside those of the blocks."""
 
 _AFTER = re.compile(r"block:([1-9][0-9]{0,5})")
-_SAYS_SOMETHING = re.compile(r"[^ \t\r]")
+_SAYS_SOMETHING = re.compile(r"[^ \t\r\n]")
+_IMAGE = "<PIC>"
+"""Where an image stands in the text of an answer."""
 
 
 def blocks_of(answer: str) -> list[str]:
     """The blocks of an answer: its paragraphs, that is what stands between lines that are empty, in order.
+
+    What holds nothing but images is no block: it has its place by one.
 
     The browser has the same rule (app/widgets/criteria/place.js); tests/data/blocks.json holds both to it.
     """
@@ -31,7 +35,8 @@ def blocks_of(answer: str) -> list[str]:
             found[-1].append(line)
         elif found[-1]:
             found.append([])
-    return ["\n".join(lines) for lines in found if lines]
+    texts = ("\n".join(lines) for lines in found)
+    return [text for text in texts if _SAYS_SOMETHING.search(text.replace(_IMAGE, ""))]
 
 
 class Place(Criterion):

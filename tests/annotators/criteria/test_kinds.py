@@ -11,12 +11,14 @@ from pydantic import ValidationError
 from annotators.criteria import KINDS, Condition, Criterion, Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
+from annotators.criteria.material import Material
 from annotators.criteria.number import Number
 from annotators.criteria.order import Order
 from annotators.criteria.place import Place
 from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.errors import InvalidInput
+from annotators.items.targets import Units
 from exports.cells import original, value_cell
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -183,6 +185,71 @@ class TestSeveralOrderText:
             reason.check("no year is given")
         with pytest.raises(InvalidInput):
             reason.check("   ")
+
+
+class TestWhatIsAskedOfThem:
+    """What code outside the folder asks of a criterion instead of its kind."""
+
+    THREE = Units(images=("i1", "i2", "i3"))
+
+    def test_an_order_is_one_of_all_images_once_the_item_is_at_hand(self) -> None:
+        order = Order(name="order", title="Order")
+        assert order.check(["i2", "i1", "i3"], self.THREE) == ["i2", "i1", "i3"]
+        for value in (["i1", "i2"], ["i1", "i2", "i4"], ["i1", "i2", "i3", "i4"]):
+            assert order.check(value) == value
+            with pytest.raises(InvalidInput, match="this is no order of the item's 3 images"):
+                order.check(value, self.THREE)
+
+    def test_an_order_has_other_keys_on_the_wire_and_others_name_no_parts_of_the_item(self) -> None:
+        order, names = Order(name="order", title="Order"), {"image:a": "image:I1", "image:b": "image:I2"}
+        assert order.rekeyed(["b", "hidden", "a"], names.get) == ["I2", "I1"]
+        back = {wire: own for own, wire in names.items()}
+        assert order.rekeyed(["I2", "I9", 4], lambda target: back.get(target, target)) == ["b", "I9", 4]
+        for value in (None, "I1", []):
+            assert order.rekeyed(value, names.get) == value
+        for criterion, _ in WRITTEN.values():
+            if criterion.kind != "order":
+                assert criterion.rekeyed(["a"], names.get) == ["a"]
+
+    def test_a_criterion_needs_what_its_target_its_score_and_its_kind_need(self) -> None:
+        assert choice().needs() == set()
+        assert choice(target="claim_evidence").needs() == {Material.CLAIMS, Material.EVIDENCE}
+        assert grade(score="rouge_l", target="page").needs() == {Material.SCORES, Material.DOCUMENTS}
+        assert Order(name="order", title="Order").needs() == {Material.IMAGES}
+
+    def test_what_people_said_agrees_when_it_is_the_same_or_near_enough_on_an_ordered_scale(self) -> None:
+        assert choice(tolerance=9).agreed(["yes", "no"]) is None
+        assert choice().agreed(["yes", "yes"]) == "yes"
+        assert grade(tolerance=1).agreed([4, 3, 4]) == 4
+        assert grade(tolerance=1).agreed([4, 3]) == 3  # the lower of the two in the middle
+        assert grade(tolerance=1).agreed([4, 2]) is None
+        assert grade(labels=HALVES, tolerance=1).agreed(["0.5", 1]) is None  # words have no distance
+        assert number(tolerance=0.5, step=0.5).agreed([1.5, 2]) == 1.5
+        assert Several(name="s", title="S", labels=YES_NO).agreed([["yes"], ["yes"]]) == ["yes"]
+
+    def test_scales_of_agreement_and_the_labels_that_are_declared_on_them(self) -> None:
+        found = {kind: (one.measured_scale, one.compared, one.stored_labels()) for kind, (one, _) in WRITTEN.items()}
+        assert found == {
+            "choice": ("nominal", True, ["yes", "no"]),
+            "grade": ("ordinal", True, [1, 2, 3, 4, 5]),
+            "number": ("interval", True, []),
+            "several": ("set", True, []),
+            "order": (None, True, []),
+            "place": ("nominal", True, []),
+            "text": ("text", False, []),
+        }
+
+    def test_what_is_given_is_said_in_words(self) -> None:
+        assert number(maximum=1, step=0.25).in_words() == "a number from 0 to 1 in steps of 0.25"
+        assert Text(name="t", title="T", max_words=30).in_words() == "at most 30 words of the annotator's own"
+        assert Text(name="t", title="T").in_words() == "words of the annotator's own"
+        assert choice().in_words() == "one of these labels, without order"
+
+    def test_the_browser_is_told_nothing_of_what_is_made_of_labels(self) -> None:
+        told = grade(accept=[5], tolerance=1, score="rouge_l", rest=3).for_browser()
+        assert not {"accept", "tolerance", "score"} & set(told)
+        assert (told["kind"], told["scale"], told["rest"]) == ("grade", "ordinal", 3)
+        assert told["labels"][0] == {"value": 1, "title": "1", "key": "1", "definition": ""}
 
 
 WRITTEN: dict[str, tuple[Criterion, st.SearchStrategy[Any]]] = {
