@@ -90,7 +90,7 @@ def plain(text: str) -> str:
 MEASURE_AGAIN = "Measure again"
 
 
-def measuring(seconds: float, parts: int) -> str:
-    """What a page says while a report is made: for how long, and that more comes, as HTML."""
-    more = "The rest follows" if parts else "Measuring"
-    return f'<p class="assay-soft" role="status">{more} … {seconds:.0f}{THIN}s</p>'
+def measuring(seconds: float, *, more: bool) -> str:
+    """What a page says while a report is made, as HTML: for how long, and with `more` that some of it is there."""
+    words = "The rest follows" if more else "Measuring"
+    return f'<p class="assay-soft" role="status">{words} … {seconds:.0f}{THIN}s</p>'

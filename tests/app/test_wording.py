@@ -63,6 +63,11 @@ def test_counts_and_durations() -> None:
     assert [duration(s) for s in (None, 42, 185, 7800)] == ["", "42 s", "3 min 05 s", "2 h 10 min"]
 
 
+def test_waiting_is_called_the_rest_only_where_something_is_there() -> None:
+    assert "Measuring … 3" in wording.measuring(3.2, more=False)
+    assert "The rest follows … 12" in wording.measuring(12, more=True)
+
+
 def test_times_are_the_readers_own() -> None:
     at = datetime(2026, 11, 18, 23, 30, tzinfo=UTC)
     assert wording.moment(at, "Europe/Berlin") == "19 Nov 2026, 00:30"
