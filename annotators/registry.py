@@ -23,6 +23,12 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
+def import_modules(package: str) -> None:
+    """Import every module of a package, so that what they define registers itself."""
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{module.name}")
+
+
 class Registry(Generic[T]):
     """Things of one sort by name, filled on first use.
 
@@ -49,9 +55,7 @@ class Registry(Generic[T]):
         with self._lock:
             if self._loaded:
                 return
-            package = importlib.import_module(self.package)
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{self.package}.{module.name}")
+            import_modules(self.package)
             for entry in importlib.metadata.entry_points(group=f"assay.{self.noun}s"):
                 entry.load()
             self._loaded = True

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from annotators.criteria.kinds import Criterion, Order, Value
+from annotators.criteria import Criterion, Value
 from annotators.errors import InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols.base import Protocol
@@ -45,26 +45,6 @@ class GivenLabel:
     reason: str | None = None
     comment: str | None = None
     rationale: list[dict[str, Any]] | None = None
-
-
-def labels_from_json(given: object) -> list[GivenLabel]:
-    """The labels of a submission's JSON; InvalidInput for anything that is not a list of such objects.
-
-    Values are taken as they are: `check_step` judges them.
-    """
-    if not isinstance(given, list):
-        raise InvalidInput("`labels` is not a list. Send a list of labels.")
-    return [_label_from_json(one) for one in given]
-
-
-def _label_from_json(given: object) -> GivenLabel:
-    names = [field.name for field in fields(GivenLabel)]
-    if not isinstance(given, dict) or not isinstance(given.get("criterion"), str):
-        raise InvalidInput("A label is an object with at least `criterion` and `value`.")
-    for name in given:
-        if name not in names:
-            raise InvalidInput(f"A label has no field {_shown(name)}. Known: {', '.join(names)}.")
-    return GivenLabel(**given)
 
 
 def check_step(
@@ -202,12 +182,9 @@ def _value(criterion: Criterion, units: Units, value: Value, place: str) -> Valu
     if isinstance(value, str):
         stored_text(value, place)
     try:
-        value = criterion.check(value)
+        return criterion.check(value, units)
     except InvalidInput as error:
         raise InvalidInput(f"{place}: {error}") from None
-    if isinstance(criterion, Order) and set(value if isinstance(value, list) else ()) != set(units.images):
-        raise InvalidInput(f"{place}: this is no order of the item's {len(units.images)} images. Put all in order.")
-    return value
 
 
 def stored_text(value: object, what: str, limit: int = MAX_COMMENT) -> str | None:
@@ -232,7 +209,7 @@ def _rationale(given: object, place: str) -> list[dict[str, Any]] | None:
         return None
     if not isinstance(given, list) or len(given) > MAX_RATIONALES:
         raise InvalidInput(f"{place}: the rationale is not a list of at most {MAX_RATIONALES} places. Mark fewer.")
-    return [_rationale_place(one, f"{place}: place {number} of the rationale") for number, one in enumerate(given, 1)]
+    return [_rationale_place(part, f"{place}: place {number} of the rationale") for number, part in enumerate(given, 1)]
 
 
 def _rationale_place(given: object, what: str) -> dict[str, Any]:
@@ -255,7 +232,7 @@ def _rationale_place(given: object, what: str) -> dict[str, Any]:
         boxes = place["boxes"]
         if not isinstance(boxes, list) or not 1 <= len(boxes) <= MAX_BOXES:
             raise InvalidInput(f"{what} has the boxes {_shown(boxes)}. Give a list of 1 to {MAX_BOXES}.")
-        place["boxes"] = [_box(one, what) for one in boxes]
+        place["boxes"] = [_box(box, what) for box in boxes]
     text = stored_text(place.pop("text", None), f"{what}: its text")
     if text is not None:
         place["text"] = text
@@ -270,10 +247,10 @@ def _is_count(value: object) -> bool:
 
 def _box(given: object, what: str) -> list[float]:
     numbers = given if isinstance(given, list) else []
-    if len(numbers) == 4 and all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers):
+    if len(numbers) == 4 and all(isinstance(edge, int | float) and not isinstance(edge, bool) for edge in numbers):
         x0, y0, x1, y1 = numbers
         if 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1:
-            return [float(one) for one in numbers]
+            return [float(edge) for edge in numbers]
     raise InvalidInput(
         f"{what} has the box {_shown(given)}. A box is [x0, y0, x1, y1] in fractions of the page, from its top left."
     )

@@ -13,7 +13,8 @@ from annotators.asking.protocol_files import (
     protocol_from_yaml,
     protocol_to_yaml,
 )
-from annotators.criteria.kinds import Criterion, Number
+from annotators.criteria import Criterion
+from annotators.criteria.number import Number
 from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind
 from annotators.protocols import Material

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from annotators.criteria.kinds import Choice
+from annotators.criteria.choice import Choice
 from annotators.protocols import PROTOCOLS, Material
 from annotators.scorers.shared.training_sets import AnswerLabel
 

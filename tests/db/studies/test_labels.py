@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import SQLModel
 
-from annotators.criteria.kinds import Grade, Label
+from annotators.criteria import Label
+from annotators.criteria.grade import Grade
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
