@@ -119,11 +119,11 @@ def _check_scorer(scorer: str, param: list[str] | None, engine: str, address: st
 
 def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
     """Queue the work and do it here, unless a worker has it already: then wait for that; how many scores were added."""
-    from app.worker.job_kinds import SCORE
-    from app.worker.jobs import Interrupted, carry_out, worker_name
-    from db.jobs import Order, WorkerDesk, queue_job
+    from app.worker.jobs import Interrupted, carry_out, queue, worker_name
+    from app.worker.kinds.score import SCORE
+    from db.jobs import Order, WorkerDesk
 
-    job = queue_job(here.db, here.actor, project_id, kind=SCORE, parameters=given)
+    job = queue(here.db, here.actor, project_id, SCORE, SCORE.read(given))
     desk = WorkerDesk(here.db, worker_name())
     with progress("Scoring") as move:
         while True:

@@ -10,12 +10,12 @@ from sqlalchemy import func
 from sqlmodel import Session, col
 
 from annotators.scorers import SCORERS
-from annotators.scorers.base import Difference
+from annotators.scorers.base import Difference, GivenParameters
 from db.engine import Database
 from db.models import Item, ItemVersion, Score
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
-from db.scores.summaries import GivenParameters, is_counted, which_scores
+from db.scores.summaries import is_counted, which_scores
 
 if TYPE_CHECKING:
     from annotators.alignment import Aligned, Resampling

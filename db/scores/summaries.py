@@ -14,17 +14,15 @@ from sqlmodel import Session, col
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.scorers import SCORERS
-from annotators.scorers.base import Parameters, parameters_hash, parameters_of, readable, value_kind
+from annotators.scorers.base import GivenParameters, parameters_of, readable, value_kind
 from annotators.scorers.shared.group_means import GroupMeans, Interval, Sums
 from db.engine import Database
 from db.items.current import batches_left_out, item_is_current, unpublished_now, version_is_latest
 from db.models import Item, ItemVersion, Run, Score, Withdrawal
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
+from db.runs.run import parameters_hash
 from db.scores.training_sets import with_training_set
-
-GivenParameters = Mapping[str, Any] | Sequence[str] | Parameters | None
-"""Parameters as a mapping, as texts K=V, or None for the defaults."""
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from annotators.errors import InvalidInput
 from annotators.items.normal import Normal
 from annotators.items.parsed import Rejected
 from annotators.items.records import item_view
-from annotators.scorers import SCORERS
-from annotators.scorers.base import ItemView, Parameters, ScoreValue
+from annotators.progress import Progress, unheard
+from annotators.scorers.base import SCORERS, GivenParameters, ItemView, ScoreValue
 from annotators.scorers.shared.group_means import Sums
-from annotators.scorers.shared.tasks import ScoringTask, scoring_task
+from annotators.scorers.shared.tasks import Engine, ScoringTask, in_this_process, scoring_task
 from db.scores.summaries import ScoreCell, ScoreSummary, summary_of_cells
-from db.scores.write import BLOCK, MODEL_BLOCK, Engine, in_this_process
 from exports.formats import FORMATS, recognise
 from exports.formats.base import FileReading
 from exports.reading.sources import open_sources
 from exports.scoring.output import GrowingRows, Row, growing_rows
-
-Progress = Callable[[int, int], None]
-"""Called with how many bytes of the input are read, and of how many."""
 
 
 @dataclass
@@ -45,26 +40,27 @@ def score_files(
     output: Path,
     *,
     scorer: str,
-    parameters: Mapping[str, Any] | Sequence[str] | Parameters | None = None,
+    parameters: GivenParameters = None,
     format_name: str | None = None,
     engine: Engine = in_this_process,
     skip_bad: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = unheard,
 ) -> FileScores:
     """Score the items of some files, folders or archives and write a row for each score to `output`.
 
     A scorer that embeds takes any model on this machine, unlike in a project: nobody but the caller is concerned.
 
-    `format_name` None takes the format that recognises the files. Rows stand in the order of the input; the file
-    appears only when it is complete, and an attempt that is cut short, even killed, is gone on with by the next one
-    with the same inputs and parameters. Memory does not grow with the input. Raises InvalidInput for wrong names,
-    parameters and endings and (unless `skip_bad`) for the first bad row; Conflict when `output` is there already.
+    `format_name` None takes the format that recognises the files; `progress` is told bytes of the input. Rows stand in
+    the order of the input. The file appears only when it is complete, and an attempt that is cut short, even killed, is
+    continued by the next one with the same inputs and parameters. Memory does not grow with the input. Raises
+    InvalidInput for wrong names, parameters and endings and (unless `skip_bad`) for the first bad row; Conflict when
+    `output` is there already.
     """
     task = scoring_task(scorer, parameters)
     about = [task.scorer, task.version, task.parameters, format_name]
     with open_sources(paths) as sources, growing_rows(output, paths, about) as sink:
         chosen = FORMATS.get(format_name) if format_name else recognise(sources)
-        return _score(chosen.read(sources), task, engine, sink, skip_bad, progress or (lambda _done, _of: None))
+        return _score(chosen.read(sources), task, engine, sink, skip_bad, progress)
 
 
 def _score(  # noqa: PLR0917 - the parts of one pass
@@ -79,7 +75,6 @@ def _score(  # noqa: PLR0917 - the parts of one pass
 
     def blocks() -> Iterator[list[ItemView]]:
         block: list[ItemView] = []
-        size = MODEL_BLOCK if SCORERS.get(task.scorer).uses_model else BLOCK
         number = 0
         for one in reading.items():
             if isinstance(one, Rejected):
@@ -92,7 +87,7 @@ def _score(  # noqa: PLR0917 - the parts of one pass
                 continue
             waiting[number] = {name: value for name, value in one.item.items() if name in _NAMED}
             block.append(item_view(one.item, number))
-            if len(block) == size:
+            if len(block) == task.block:
                 yield block
                 block = []
         if block:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from annotators.progress import Progress
 from annotators.scorers.shared.training_review import (
     Change,
     JudgedAnswer,
@@ -22,8 +23,6 @@ BLOCK = 512
 
 MOST_CHANGES = 2_000
 """Changes that are kept to be shown; all are counted."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass

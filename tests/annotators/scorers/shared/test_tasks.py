@@ -11,6 +11,7 @@ from annotators.items.records import item_view
 from annotators.scorers.base import ClaimView, EvidenceView, ImageView, ItemView, VerdictView
 from annotators.scorers.shared.resources import provide_resource, resource
 from annotators.scorers.shared.tasks import scoring_task
+from tests.annotators.scorers.records import score_records
 
 RECORD: dict[str, Any] = {
     "id": "q1:alpha",
@@ -71,8 +72,8 @@ def test_a_task_and_its_items_can_be_sent_to_another_process() -> None:
     assert copy == task
     view = item_view(RECORD)
     assert pickle.loads(pickle.dumps(view)) == view
-    assert copy.score_batch([RECORD, RECORD]) == task.score([view, view])
-    assert [one.value for one in copy.score_batch([RECORD])[0]] == [0.5]
+    assert score_records(copy, [RECORD, RECORD]) == task.score([view, view])
+    assert [one.value for one in score_records(copy, [RECORD])[0]] == [0.5]
 
 
 def test_a_task_has_all_parameters() -> None:
@@ -82,7 +83,7 @@ def test_a_task_has_all_parameters() -> None:
 def test_another_version_of_the_scorer_is_refused() -> None:
     task = replace(scoring_task("phrase_recall"), version="0")
     with pytest.raises(InvalidInput, match=r"is version 1 here, but version 0 is asked for\. Install the same version"):
-        task.score_batch([RECORD])
+        score_records(task, [RECORD])
 
 
 def test_a_resource_is_known_by_its_hash() -> None:
