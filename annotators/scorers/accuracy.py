@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotators.scorers.base import SCORERS, ItemView, Reference, Scorer, ScoreValue, ValueKind
-from annotators.scorers.exact_match import AnswerParameters, normaliser
-from annotators.scorers.shared.references import NO_REFERENCE
+from annotators.scorers.shared.references import NO_REFERENCE, AnswerParameters, normaliser
 
 
 class Accuracy(Scorer[AnswerParameters]):

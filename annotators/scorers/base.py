@@ -250,7 +250,7 @@ def parameters_of(scorer: Scorer[P], given: GivenParameters = None) -> P:
     try:
         return scorer.parameters.model_validate(given)
     except ValidationError as error:
-        raise InvalidInput("\n".join(_complaint(scorer, dict(one)) for one in error.errors())) from None
+        raise InvalidInput("\n".join(_complaint(scorer, dict(wrong)) for wrong in error.errors())) from None
 
 
 def _pairs(scorer: Scorer[Any], given: Sequence[str]) -> dict[str, str]:
@@ -346,8 +346,8 @@ def value_kind(scorer: str, name: str) -> ValueKind:
 
 def _title(name: str) -> str:
     """A title for a value of which only the name is known: `rouge_l` → ROUGE-L, `answer_length` → Answer length."""
-    for one in SCORERS:
-        for kind in one.values:
+    for scorer in SCORERS:
+        for kind in scorer.values:
             if kind.name == name:
                 return kind.title
     words = name.replace("_", " ").strip()

@@ -8,8 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from annotators.scorers.base import SCORERS, ItemView, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.hit_at_k import TopKParameters
-from annotators.scorers.shared.retrieved_pages import retrieval_of
+from annotators.scorers.shared.retrieved_pages import TopKParameters, retrieval_of
 
 
 class PrecisionAtKParameters(TopKParameters):

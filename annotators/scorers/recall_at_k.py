@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotators.scorers.base import SCORERS, ItemView, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.hit_at_k import TopKParameters
-from annotators.scorers.shared.retrieved_pages import retrieval_of
+from annotators.scorers.shared.retrieved_pages import TopKParameters, retrieval_of
 
 
 class RecallAtK(Scorer[TopKParameters]):

@@ -183,7 +183,7 @@ class Reports:
     def at_work(self) -> int:
         """How many pieces of work wait or are being done."""
         with self._changed:
-            return sum(not one.done for one in self._known.values())
+            return sum(not work.done for work in self._known.values())
 
     def close(self) -> None:
         """End the processes and what they do."""
@@ -296,7 +296,7 @@ class Reports:
 
     def _forget(self) -> None:
         """Forget the results that were looked at longest ago, as far as they take too much memory."""
-        held = sum(one.size for one in self._known.values())
+        held = sum(work.size for work in self._known.values())
         for key, work in list(self._known.items()):
             if held <= MOST_KEPT_BYTES:
                 return

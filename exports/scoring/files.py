@@ -76,17 +76,17 @@ def _score(  # noqa: PLR0917 - the parts of one pass
     def blocks() -> Iterator[list[ItemView]]:
         block: list[ItemView] = []
         number = 0
-        for one in reading.items():
-            if isinstance(one, Rejected):
+        for parsed in reading.items():
+            if isinstance(parsed, Rejected):
                 if not skip_bad:
-                    raise InvalidInput(f"{one.file}, line {one.line}: {one.reason}")
-                found.rejected.append(one)
+                    raise InvalidInput(f"{parsed.file}, line {parsed.line}: {parsed.reason}")
+                found.rejected.append(parsed)
                 continue
             number += 1
             if number <= found.earlier:
                 continue
-            waiting[number] = {name: value for name, value in one.item.items() if name in _NAMED}
-            block.append(item_view(one.item, number))
+            waiting[number] = {name: value for name, value in parsed.item.items() if name in _NAMED}
+            block.append(item_view(parsed.item, number))
             if len(block) == task.block:
                 yield block
                 block = []
@@ -95,9 +95,9 @@ def _score(  # noqa: PLR0917 - the parts of one pass
 
     for items, scores in engine(task, blocks()):
         rows = [
-            _row(item.version_id, waiting[item.version_id], task, one)
+            _row(item.version_id, waiting[item.version_id], task, score)
             for item, given in zip(items, scores, strict=True)
-            for one in given
+            for score in given
         ]
         for item in items:
             del waiting[item.version_id]

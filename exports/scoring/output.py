@@ -79,7 +79,7 @@ def growing_rows(output: Path, inputs: Sequence[Path | str], about: object) -> I
     or folder, Conflict when `output` is there or another process is writing it.
     """
     check_scores_file(output)
-    known_by = orjson.dumps([about, [_state(Path(one)) for one in inputs]], option=orjson.OPT_SORT_KEYS)
+    known_by = orjson.dumps([about, [_state(Path(path)) for path in inputs]], option=orjson.OPT_SORT_KEYS)
     part = output.with_name(f".{output.name}.{hashlib.sha256(known_by).hexdigest()[:12]}.part")
     rows = GrowingRows(part)
     try:
@@ -102,8 +102,8 @@ def growing_rows(output: Path, inputs: Sequence[Path | str], about: object) -> I
 def _state(path: Path) -> list[tuple[str, int, int]]:
     """The plain files of a path, each with size and time of change."""
     own = path.resolve()
-    files = sorted(one for one in own.rglob("[!.]*") if one.is_file()) if own.is_dir() else [own]
-    return [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
+    files = sorted(file for file in own.rglob("[!.]*") if file.is_file()) if own.is_dir() else [own]
+    return [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
 def _row_in(line: bytes) -> Row | None:

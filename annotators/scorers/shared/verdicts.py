@@ -44,17 +44,17 @@ class Verdicts:
 def by_source(verdicts: Sequence[VerdictView]) -> dict[str, Verdicts]:
     """The verdicts of each source; of two on the same claim and thing the later one counts."""
     found: dict[str, Verdicts] = {}
-    for one in verdicts:
-        of = found.setdefault(one.source, Verdicts(one.source))
-        match one.against.split(":", 1):
+    for verdict in verdicts:
+        of = found.setdefault(verdict.source, Verdicts(verdict.source))
+        match verdict.against.split(":", 1):
             case ["evidence", key]:
-                of.of_evidence.setdefault(one.claim, {})[key] = one.label
+                of.of_evidence.setdefault(verdict.claim, {})[key] = verdict.label
             case ["context"]:
-                of.of_context[one.claim] = one.label
+                of.of_context[verdict.claim] = verdict.label
             case ["answer"]:
-                of.of_answer[one.claim] = one.label
+                of.of_answer[verdict.claim] = verdict.label
             case ["reference"]:
-                of.of_reference[one.claim] = one.label
+                of.of_reference[verdict.claim] = verdict.label
     return found
 
 
@@ -62,16 +62,16 @@ def settled_source(sources: Mapping[str, Verdicts], wanted: str) -> str | None:
     """The source for the claims' labels: `wanted`, or (auto) the adjudicated verdicts, people's, a judge's."""
     if wanted != "auto":
         return wanted if wanted in sources else None
-    return next((one for one in PEOPLE if one in sources), None) or next(iter(sorted(sources)), None)
+    return next((source for source in PEOPLE if source in sources), None) or next(iter(sorted(sources)), None)
 
 
 def judging_source(sources: Mapping[str, Verdicts], wanted: str, beside: str | None) -> str | None:
     """The source for what supports a claim: `wanted`, or (auto) a judge, people: another than `beside` if there is."""
     if wanted != "auto":
         return wanted if wanted in sources else None
-    judges = [one for one in sorted(sources) if one not in PEOPLE]
-    ordered = [*judges, *(one for one in reversed(PEOPLE) if one in sources)]
-    return next((one for one in ordered if one != beside), beside)
+    judges = [source for source in sorted(sources) if source not in PEOPLE]
+    ordered = [*judges, *(source for source in reversed(PEOPLE) if source in sources)]
+    return next((source for source in ordered if source != beside), beside)
 
 
 def claims_of(item: ItemView, of: str) -> list[str]:

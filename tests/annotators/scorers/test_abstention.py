@@ -7,23 +7,29 @@ import numpy as np
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
-from annotators.scorers.abstention import (
+from annotators.scorers.base import ScoreValue
+from annotators.scorers.shared.abstaining.classifier import (
     FORM_SHARE,
     AbstentionParameters,
     Classifier,
     answer_vectors,
     compared_text,
     form,
+    is_hallucination,
     opening,
 )
-from annotators.scorers.base import ScoreValue
-from annotators.scorers.hallucination import is_hallucination
+from annotators.scorers.shared.abstaining.review import JudgedAnswer, compare_training_sets, leave_one_out
+from annotators.scorers.shared.abstaining.training_sets import (
+    Example,
+    TrainingSet,
+    starting_hash,
+    starting_set,
+    training_set,
+)
 from annotators.scorers.shared.embedder import embedder
 from annotators.scorers.shared.group_means import GroupMeans
 from annotators.scorers.shared.resources import provide_resource
 from annotators.scorers.shared.tasks import scoring_task
-from annotators.scorers.shared.training_review import JudgedAnswer, compare_training_sets, leave_one_out
-from annotators.scorers.shared.training_sets import Example, TrainingSet, starting_hash, starting_set, training_set
 from tests.annotators.scorers.abstention_table import OURS, guesses, mcnemar, right
 from tests.annotators.scorers.labelled_answers import HELD_OUT, LABELS, labelled_answers
 from tests.annotators.scorers.records import score_records, sums

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from annotators.scorers.phrase_recall import Mode, phrase_recall
 from annotators.scorers.shared.group_means import GroupMeans
+from annotators.scorers.shared.phrases import Mode, phrase_recall
 from tests.annotators.scorers.records import sums
 
 COPPER_TIN = [["copper", "tin"]]

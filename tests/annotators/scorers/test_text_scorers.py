@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from annotators.scorers.bert_score import bert_score
-from annotators.scorers.rouge_l import rouge_l, tokenizer
+from annotators.scorers.rouge_l import rouge_l
 from annotators.scorers.rouge_lsum import rouge_lsum
 from annotators.scorers.shared.embedder import embedder
 from annotators.scorers.shared.tasks import scoring_task
+from annotators.scorers.shared.words import tokenizer
 from annotators.scorers.token_f1 import token_f1
 from tests.annotators.scorers.records import score_records
 
