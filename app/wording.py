@@ -43,13 +43,6 @@ def percent(share: float | None, digits: int = 1, *, reason: str | None = None) 
     return f"{number(100 * share, digits)}{THIN}%"
 
 
-def p_value(value: float | None, *, reason: str | None = None) -> str:
-    """`0.032`, or `< 0.001`."""
-    if value is not None and value < 0.001:
-        return "<\N{NO-BREAK SPACE}0.001"
-    return number(value, 3, reason=reason)
-
-
 def count(n: int, noun: str, plural: str | None = None) -> str:
     """`1 item`, `1,200 items`, `no items`."""
     word = noun if n == 1 else plural or f"{noun}s"

@@ -11,12 +11,9 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol
 from annotators.criteria.kinds import KINDS, Condition, Criterion, Label, Misfit
 from annotators.errors import InvalidInput
 from annotators.protocols.base import Protocol, Step
-
-__all__ = ["LabelColumn", "criterion_name", "infer_protocol", "protocol_from_yaml", "protocol_to_yaml"]
 
 MAX_CHARACTERS = 256_000
 MAX_DEPTH = 16

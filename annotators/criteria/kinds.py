@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, shown
 from annotators.items.targets import TargetKind
 
 Scale = Literal["nominal", "ordinal", "interval", "set", "ranking", "text"]
@@ -128,9 +128,7 @@ class Criterion(BaseModel):
         return str(value)
 
     def _reject(self, value: object, allowed: str) -> InvalidInput:
-        shown = repr(value)
-        shown = shown if len(shown) <= 80 else shown[:80] + "…"
-        return InvalidInput(f"{shown} is not a label of criterion {self.name!r}. Allowed: {allowed}.")
+        return InvalidInput(f"{shown(value)} is not a label of criterion {self.name!r}. Allowed: {allowed}.")
 
 
 def _with_keys(labels: list[Label]) -> list[Label]:

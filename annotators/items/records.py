@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, shown
 from annotators.scorers.base import ClaimView, EvidenceView, ImageView, ItemView, VerdictView
 
 VERDICT_LABELS = ("entailment", "neutral", "contradiction")
@@ -88,7 +88,7 @@ def _reference(value: object) -> str | list[str]:
         return value
     if isinstance(value, Sequence) and all(isinstance(phrase, str) for phrase in value):
         return list(value)
-    raise InvalidInput(f"{_short(value)} is not a reference answer. Give a text, or a list of required phrases.")
+    raise InvalidInput(f"{shown(value, 60)} is not a reference answer. Give a text, or a list of required phrases.")
 
 
 def _text(record: Record, name: str) -> str:
@@ -96,7 +96,7 @@ def _text(record: Record, name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InvalidInput(f"Field {name!r} is {_short(value)}. It has to be a text.")
+        raise InvalidInput(f"Field {name!r} is {shown(value, 60)}. It has to be a text.")
     return value
 
 
@@ -105,7 +105,7 @@ def _list(record: Record, name: str) -> Sequence[Any]:
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
-        raise InvalidInput(f"Field {name!r} is {_short(value)}. It has to be a list.")
+        raise InvalidInput(f"Field {name!r} is {shown(value, 60)}. It has to be a list.")
     return value
 
 
@@ -113,7 +113,7 @@ def _objects(record: Record, name: str) -> Sequence[Record]:
     values = _list(record, name)
     for value in values:
         if not isinstance(value, Mapping):
-            raise InvalidInput(f"Field {name!r} has {_short(value)}. It has to be a list of objects.")
+            raise InvalidInput(f"Field {name!r} has {shown(value, 60)}. It has to be a list of objects.")
     return values
 
 
@@ -122,10 +122,5 @@ def _mapping(record: Record, name: str) -> Record:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"Field {name!r} is {_short(value)}. It has to be an object.")
+        raise InvalidInput(f"Field {name!r} is {shown(value, 60)}. It has to be an object.")
     return value
-
-
-def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:60] + "…"

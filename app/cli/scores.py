@@ -75,7 +75,7 @@ def score(  # noqa: PLR0917 - the command's options
     Every current item is scored that has no score of this scorer, version and parameters; all are summed up. The work
     is a job: it shows on the page Jobs, and one that was interrupted, even killed, goes on where it stopped. A second
     run adds nothing. With --input and --output nothing but the files is read and written; there too an attempt that
-    was cut short is gone on with when the command is given again.
+    was cut short is continued when the command is given again.
     """
     if source or output:
         if project or not (source and output):

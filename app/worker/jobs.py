@@ -21,7 +21,6 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from annotators.errors import AssayError, NotFound
@@ -87,9 +86,7 @@ class _Pulse:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._over.set()
         self._thread.join()
 

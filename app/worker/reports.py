@@ -24,7 +24,6 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from types import TracebackType
 from typing import Any, Self
 
 from annotators.errors import AssayError
@@ -101,9 +100,7 @@ class Look:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         with self._changed:
             self._work.lookers -= 1
             self._work.left_at = time.monotonic()

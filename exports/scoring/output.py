@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 import orjson
 
 from annotators.errors import Conflict
+from annotators.files import taken
 from exports.checks import check_scores_file
 
 COLUMNS = (
@@ -33,11 +33,9 @@ class GrowingRows:
 
     def __init__(self, part: Path) -> None:
         self._file = part.open("a+b")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not taken(self._file.fileno()):
             self._file.close()
-            raise Conflict(f"Another process is writing {part}. Wait for it, or name another output.") from None
+            raise Conflict(f"Another process is writing {part}. Wait for it, or name another output.")
 
     def earlier(self) -> Iterator[list[Row]]:
         """The rows of each item that a process which did not come to its end has written here, in order.
