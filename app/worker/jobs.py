@@ -152,8 +152,8 @@ def carry_out(
             if kind is None:
                 names = ", ".join(KINDS.names())
                 raise NotFound(f"This version does not know jobs of kind {job.kind!r}. Known: {names}.")
-            work = Work(db, job, progress, settings or Settings.load())
-            result = kind.carry_out(work, kind.read(job.parameters))
+            parameters = kind.read(job.parameters)
+            result = kind.carry_out(Work(db, job, progress, settings or Settings.load()), parameters)
         except Interrupted as interruption:
             if interruption.order is Order.CANCEL:
                 desk.cancelled(job.job_id)

@@ -13,7 +13,7 @@ class ReviewParameters(JobParameters):
     examples: list[dict[str, Any]]
 
 
-class Review(JobKind[ReviewParameters]):
+class ReviewJob(JobKind[ReviewParameters]):
     """It begins anew when it is taken up again: its result is kept as a whole."""
 
     name = "training review"
@@ -35,4 +35,4 @@ class Review(JobKind[ReviewParameters]):
         return review.to_json()
 
 
-REVIEW = KINDS.register(Review())
+REVIEW = KINDS.register(ReviewJob())

@@ -15,7 +15,7 @@ class ScansParameters(JobParameters):
     """None: all documents of the project are read."""
 
 
-class Scans(JobKind[ScansParameters]):
+class ScansJob(JobKind[ScansParameters]):
     """Pages that an earlier worker has read are passed over: what is recognised is kept page by page."""
 
     name = "scans"
@@ -58,7 +58,7 @@ class Scans(JobKind[ScansParameters]):
         return {"read": read, "without": without}
 
 
-SCANS = KINDS.register(Scans())
+SCANS = KINDS.register(ScansJob())
 
 
 def _documents(work: Work) -> Iterator[DocumentRow]:

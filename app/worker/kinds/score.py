@@ -17,7 +17,7 @@ class ScoreParameters(JobParameters):
     address: str | None = None
 
 
-class Score(JobKind[ScoreParameters]):
+class ScoreJob(JobKind[ScoreParameters]):
     """What an earlier worker has written stays, in the same run."""
 
     name = "score"
@@ -50,4 +50,4 @@ class Score(JobKind[ScoreParameters]):
         return {"added": summary.added, "n_scored": summary.n_scored, "n_unscored": summary.n_unscored}
 
 
-SCORE = KINDS.register(Score())
+SCORE = KINDS.register(ScoreJob())

@@ -15,7 +15,7 @@ from db.models import Event, ItemVersion, Run
 from db.permissions import Actor
 from db.runs.run import RunUnderWay, parameters_hash
 from tests.bulk import make_items
-from tests.db.runs.word_counts import COUNTS, Question, WordCounts, counted, make_table
+from tests.db.runs.word_counts import COUNTS, QuestionText, WordCounts, counted, make_table
 from tests.makers import make_person, make_project
 
 N = 23
@@ -29,7 +29,7 @@ class Counted:
         self.db, self.admin, self.project_id = db, make_person(db, admin=True), make_project(db)
         make_items(db, self.project_id, N)
 
-    def run(self, kind: WordCounts | None = None) -> RunUnderWay[Question, int]:
+    def run(self, kind: WordCounts | None = None) -> RunUnderWay[QuestionText, int]:
         return RunUnderWay(self.db, self.admin, self.project_id, kind or WordCounts())
 
     def add(self, n: int) -> None:

@@ -27,14 +27,14 @@ COUNTS = Table(
 
 
 @dataclass(frozen=True)
-class Question:
+class QuestionText:
     """All that is read of an item."""
 
     version_id: int
     text: str
 
 
-class WordCounts(RunKind[Question, int]):
+class WordCounts(RunKind[QuestionText, int]):
     """Counts the words of questions, five questions at a time, as slowly as it is told to."""
 
     kind, verb, doing, results = "counter", "count", "counting", "counts"
@@ -52,19 +52,19 @@ class WordCounts(RunKind[Question, int]):
 
     def read(
         self, session: Session, project_id: int, left: ColumnElement[bool] | None, *, after: int, limit: int
-    ) -> list[Question]:
+    ) -> list[QuestionText]:
         """The questions."""
         query = pick(ItemVersion.id, ItemVersion.question)
         query = query if left is None else query.where(left)
-        return [Question(*row) for row in current_in_order(session, query, project_id, after=after, limit=limit)]
+        return [QuestionText(*row) for row in current_in_order(session, query, project_id, after=after, limit=limit)]
 
-    def compute(self, blocks: Iterator[list[Question]]) -> Iterator[Block[Question, int]]:
+    def compute(self, blocks: Iterator[list[QuestionText]]) -> Iterator[Block[QuestionText, int]]:
         """Words of at least so many letters."""
         for questions in blocks:
             time.sleep(self._seconds)
             yield questions, [[sum(len(word) >= self._letters for word in one.text.split())] for one in questions]
 
-    def store(self, session: Session, run_id: int, done: Sequence[tuple[Question, Sequence[int]]]) -> int:
+    def store(self, session: Session, run_id: int, done: Sequence[tuple[QuestionText, Sequence[int]]]) -> int:
         """A row for each question."""
         rows = [{"run_id": run_id, "item_version_id": item.version_id, "n": n} for item, found in done for n in found]
         session.execute(insert(COUNTS), rows)
