@@ -34,7 +34,8 @@ class Registry(Generic[T]):
 
     `package` is scanned: every module in it is imported once, and registers what it defines by calling `register`.
     Packages of third parties are found through the entry-point group of the same name as the package's registry
-    (`assay.protocols`, `assay.scorers`, `assay.formats`): the entry point names a module, which registers likewise.
+    (`assay.protocols`, `assay.scorers`, `assay.formats`, `assay.jobs`): the entry point names a module, which registers
+    likewise.
     """
 
     def __init__(self, noun: str, package: str) -> None:

@@ -11,13 +11,10 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol
 from annotators.criteria import Condition, Criterion, Label, Misfit
 from annotators.criteria.base import USUAL_KIND, kind_named
 from annotators.errors import InvalidInput
 from annotators.protocols.base import Protocol, Step
-
-__all__ = ["LabelColumn", "criterion_name", "infer_protocol", "protocol_from_yaml", "protocol_to_yaml"]
 
 MAX_CHARACTERS = 256_000
 MAX_DEPTH = 16

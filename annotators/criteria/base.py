@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsA
 
 from annotators.criteria.labels import Label, LabelValue
 from annotators.criteria.material import NEEDED_BY_TARGET, Material
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, shown
 from annotators.items.targets import TargetKind, Units
 
 Scale = Literal["nominal", "ordinal", "interval", "set", "ranking", "text"]
@@ -211,9 +211,7 @@ class Criterion(BaseModel):
         return AsNumbers(reason=f"labels of the scale {self.scale} cannot be set against a number")
 
     def _reject(self, value: object, allowed: str) -> InvalidInput:
-        shown = repr(value)
-        shown = shown if len(shown) <= 80 else shown[:80] + "…"
-        return InvalidInput(f"{shown} is not a label of criterion {self.name!r}. Allowed: {allowed}.")
+        return InvalidInput(f"{shown(value)} is not a label of criterion {self.name!r}. Allowed: {allowed}.")
 
     def _json_list(self, text: str) -> object:
         try:

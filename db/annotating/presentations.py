@@ -31,7 +31,7 @@ from annotators.items.targets import Units
 from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
-from annotators.scorers.phrase_recall import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
+from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
 from db.items.rows import StoredDocument, read_study_items
 from db.models import AssignmentState, Draft, GivenLabel, Run, Score, Study, StudyScore
 from db.query import table_of

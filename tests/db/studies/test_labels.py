@@ -25,9 +25,10 @@ from db.studies.design import list_studies, protocol_of
 from db.studies.labels import import_labels
 from db.studies.ratings import ratings
 from db.studies.settlements import update_settlements
-from db.studies.status import recount, study_status
+from db.studies.status import study_status
 from exports.agreement.study import agreement_report
 from exports.importing.labels import import_label_table
+from tests.db.studies.recount import recount
 from tests.makers import StudyInUse, make_person, make_project, tiny_protocol
 
 
