@@ -35,11 +35,6 @@ def percent(share: float | None, digits: int = 1, *, reason: str | None = None) 
     return figures.percent(share, digits, space=THIN, reason=reason)
 
 
-def p_value(value: float | None, *, reason: str | None = None) -> str:
-    """`0.032`, or `< 0.001`."""
-    return figures.p_value(value, space="\N{NO-BREAK SPACE}", reason=reason)
-
-
 def count(n: int, noun: str, plural: str | None = None) -> str:
     """`1 item`, `1,200 items`, `no items`."""
     return figures.count(n, noun, plural, nothing="no")

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, bindparam
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col
 
-from annotators.asking.settling import Outcome, Settled, is_settled_by_votes, settle, vote
+from annotators.asking.settling import Outcome, Settled, settle
 from annotators.protocols import Protocol
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -165,11 +165,11 @@ def settle_item(
     for name, target in (*labels.values, *labels.cannot):
         targets[name].add(target)
     for criterion in protocol.criteria:
-        if criterion.name not in targets or not is_settled_by_votes(criterion):
+        if criterion.name not in targets or not criterion.compared:
             continue
         for target in sorted(targets[criterion.name]):
             values = labels.values[criterion.name, target]
-            votes = (criterion.name, labels.n_annotations, *map(vote, values))
+            votes = (criterion.name, labels.n_annotations, *map(criterion.vote, values))
             settled = known.get(votes)
             if settled is None:
                 settled = settle(criterion, values, labels.n_annotations, rule)

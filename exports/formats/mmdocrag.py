@@ -54,8 +54,9 @@ class MMDocRAG:
             return f"it does not end with {_ENDING}"
         first = file.head().removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
         names = frozenset(found.decode(errors="replace") for found in re.findall(rb'"([^"\\]{1,100})"\s*:', first))
-        missing = lacking(names, ("q_id", "model", "response"))
-        return missing and lacking(names, ("q_id", "question", "text_quotes", "img_quotes")) and missing
+        if "q_id" in names and "question" in names and names & {"text_quotes", "img_quotes"}:
+            return None
+        return lacking(names, ("q_id", "model", "response"))
 
     def read(self, sources: Sources) -> FileReading:
         """The JSONL files of the sources."""

@@ -35,9 +35,9 @@ from exports.reading.sources import SourceFile, Sources
 SCORER = "imported:unidoc"
 _NEEDED = ("rewritten_question_obscured", "complete_answer", "chunk_used")
 _KINDS = {"chunk": "passage", "img": "figure", "tab": "table"}
-_PASSAGE = re.compile(r"(?P<document>[^/\\]+)_id_\d+(?P<pages>(?:_pg\d{1,6})+)\.txt")
-_PICTURE = re.compile(r"(?P<document>[^/\\]+)[/\\](?:figure|table)-(?P<page>\d{1,6})-(?P<number>\d{1,6})\.\w+")
-_DOMAIN = re.compile(r"([^/\\]+)_(?:database|figures)[/\\]")
+_PASSAGE = re.compile(r"(?P<document>.+)_id_\d+(?P<pages>(?:_pg\d{1,6})+)\.txt")
+_PICTURE = re.compile(r"(?P<noun>figure|table)-(?P<page>\d{1,6})-(?P<number>\d{1,6})\.\w+")
+_DOMAIN = re.compile(r"(?P<domain>.+)_(?:database|figures)")
 
 
 class UniDoc:
@@ -158,21 +158,23 @@ def _place(source: str) -> Normal:
     """The document, pages and number of figure or table that a source's name says; nothing where it does not."""
     if len(source) > LONGEST_KEY:
         return {}
-    passage = _PASSAGE.search(source)
+    *folders, name = source.replace("\\", "/").split("/")
+    passage = _PASSAGE.fullmatch(name)
     if passage:
-        pages = [int(page) for page in re.findall(r"_pg(\d+)", passage["pages"])]
+        pages = [int(page) for page in passage["pages"].split("_pg")[1:]]
         return {"document": f"{passage['document']}.pdf", "pages": [page for page in pages if page >= 1]}
-    picture = _PICTURE.search(source)
-    if picture:
-        page, noun = int(picture["page"]), "figure" if "/figure-" in source.replace("\\", "/") else "table"
+    picture = _PICTURE.fullmatch(name)
+    if picture and folders and folders[-1]:
+        page = int(picture["page"])
         pages = [page] if page >= 1 else []
-        return {"document": f"{picture['document']}.pdf", "pages": pages, noun: int(picture["number"])}
+        return {"document": f"{folders[-1]}.pdf", "pages": pages, picture["noun"]: int(picture["number"])}
     return {}
 
 
 def _domain(source: str) -> str | None:
-    found = _DOMAIN.findall(source[:LONGEST_KEY])  # the last one: a folder above may be called a database, too
-    return found[-1] if found else None
+    """The domain that a folder on the way to a source is called after, the innermost one."""
+    folders = source[:LONGEST_KEY].replace("\\", "/").split("/")[:-1]
+    return next((found["domain"] for one in reversed(folders) if (found := _DOMAIN.fullmatch(one))), None)
 
 
 FORMATS.register(UniDoc())

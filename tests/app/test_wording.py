@@ -45,16 +45,13 @@ def test_what_is_not_defined_says_why() -> None:
     assert wording.number(None, reason=reason) == f"not defined: {reason}"
     assert wording.interval(None, None, None, reason=reason) == f"not defined: {reason}"
     assert wording.percent(None, reason=reason) == f"not defined: {reason}"
-    assert wording.p_value(None, reason=reason) == f"not defined: {reason}"
 
 
-def test_intervals_shares_and_probabilities() -> None:
+def test_intervals_and_shares() -> None:
     assert wording.interval(0.7201, 0.64, 0.789) == "0.72 [0.64, 0.79]"
     assert wording.interval(-0.1, -0.2, 0.05) == "−0.10 [−0.20, 0.05]"
     assert wording.interval(0.7201, None, None) == "0.72"
     assert wording.percent(0.9681) == "96.8\N{NARROW NO-BREAK SPACE}%"
-    assert wording.p_value(0.0004) == "<\N{NO-BREAK SPACE}0.001"
-    assert wording.p_value(0.0321) == "0.032"
 
 
 def test_counts_and_durations() -> None:

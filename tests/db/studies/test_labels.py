@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import SQLModel
 
-from annotators.criteria.kinds import Grade, Label
+from annotators.criteria import Label
+from annotators.criteria.grade import Grade
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
@@ -24,9 +25,10 @@ from db.studies.design import list_studies, protocol_of
 from db.studies.labels import import_labels
 from db.studies.ratings import ratings
 from db.studies.settlements import update_settlements
-from db.studies.status import recount, study_status
+from db.studies.status import study_status
 from exports.agreement.study import agreement_report
 from exports.importing.labels import import_label_table
+from tests.db.studies.recount import recount
 from tests.makers import StudyInUse, make_person, make_project, tiny_protocol
 
 

@@ -12,6 +12,7 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.items.parsed import Rejected
 from exports.formats import FORMATS, recognise
 from exports.reading.sources import open_sources
+from tests.conftest import ROOT
 
 SMALL: dict[str, tuple[str, Any]] = {
     "native": ("my.jsonl", {"question": "Q?", "answer": "A", "q_id": 1, "response": "R"}),
@@ -55,6 +56,14 @@ def test_exactly_one_format_takes_each_real_file(shared_data: Path) -> None:
     }
     assert len(found) >= 24
     assert {path: names for path, names in found.items() if names != [path.split("/")[0]]} == {}
+
+
+def test_every_format_has_a_section_in_the_docs() -> None:
+    lines = (ROOT / "docs/importing.md").read_text().splitlines()
+    headings = [line.lower() for line in lines if line.startswith("## ")]
+        line.lower() for line in (ROOT / "docs/importing.md").read_text().splitlines() if line.startswith("## ")
+    ]
+    assert [name for name in FORMATS.names() if not any(name in heading for heading in headings)] == []
 
 
 def test_a_refusal_says_which_fields_are_lacking(tmp_path: Path) -> None:
