@@ -60,3 +60,9 @@ class TooManyAttempts(AssayError):
 
     status = 429
     exit_code = 4
+
+
+def shown(value: object, most: int = 80) -> str:
+    """A wrong value as an error names it: as Python writes it, cut after `most` characters."""
+    text = repr(value)
+    return text if len(text) <= most else text[:most] + "…"

@@ -23,12 +23,19 @@ class Named(Protocol):
 T = TypeVar("T", bound=Named)
 
 
+def import_modules(package: str) -> None:
+    """Import every module of a package, so that what they define registers itself."""
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{module.name}")
+
+
 class Registry(Generic[T]):
     """Things of one sort by name, filled on first use.
 
     `package` is scanned: every module in it is imported once, and registers what it defines by calling `register`.
     Packages of third parties are found through the entry-point group of the same name as the package's registry
-    (`assay.protocols`, `assay.scorers`, `assay.formats`): the entry point names a module, which registers likewise.
+    (`assay.protocols`, `assay.scorers`, `assay.formats`, `assay.jobs`): the entry point names a module, which registers
+    likewise.
     """
 
     def __init__(self, noun: str, package: str) -> None:
@@ -49,9 +56,7 @@ class Registry(Generic[T]):
         with self._lock:
             if self._loaded:
                 return
-            package = importlib.import_module(self.package)
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{self.package}.{module.name}")
+            import_modules(self.package)
             for entry in importlib.metadata.entry_points(group=f"assay.{self.noun}s"):
                 entry.load()
             self._loaded = True

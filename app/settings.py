@@ -23,11 +23,13 @@ FILE = "assay.toml"
 
 @dataclass(frozen=True)
 class About:
-    """What a setting is for; whether its value is kept out of print; which values it may have, if not any."""
+    """What a setting is for; whether its value is kept out of print; which words or numbers it may be."""
 
     help: str
     secret: bool = False
     choices: tuple[str, ...] = ()
+    least: int = 1
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Settings:
         ),
     ] = ""
     host: Annotated[str, About("Address that the server listens on; 0.0.0.0 lets other machines in.")] = "127.0.0.1"
-    port: Annotated[int, About("Port that the server listens on; 0 takes a free one.")] = 8501
+    port: Annotated[int, About("Port that the server listens on; 0 takes a free one.", least=0, most=65535)] = 8501
     public_url: Annotated[
         str, About("Address that people type, for example https://assay.example.org, when it is not the server's own.")
     ] = ""
@@ -80,7 +82,7 @@ class Settings:
     lease_minutes: Annotated[
         int, About("Minutes for which an item is kept for an annotator, unless the study says otherwise.")
     ] = 60
-    look_ahead: Annotated[int, About("Items fetched ahead of the annotator's current one.")] = 3
+    look_ahead: Annotated[int, About("Items fetched ahead of the annotator's current one.", least=0)] = 3
     page_cache_mb: Annotated[
         int, About("Disk space for cached page images, in MB; those used longest ago go first.")
     ] = 2048
@@ -90,7 +92,7 @@ class Settings:
     report_memory_mb: Annotated[int, About("Memory that a process making reports may write to, in MB.")] = 4096
     report_workers: Annotated[int, About("Processes that make reports.")] = 2
     report_niceness: Annotated[
-        int, About("How far processes that make reports step back when processors are busy, 0 to 19.")
+        int, About("How far processes that make reports step back when processors are busy, 0 to 19.", least=0, most=19)
     ] = 5
     upload_mb: Annotated[int, About("Largest file that can be uploaded in the browser, in MB.")] = 1024
     uploads_mb: Annotated[
@@ -232,7 +234,7 @@ def _parse(name: str, value: Any, origin: str) -> Any:
     if kind is Path:
         return Path(value)
     if kind is int:
-        return _number(name, value, origin)
+        return _number(about, value, origin)
     text = str(value).strip()
     if about.choices and text not in about.choices:
         raise InvalidInput(f"{origin} is {text!r}; it must be one of {', '.join(about.choices)}.")
@@ -244,9 +246,8 @@ def _parse(name: str, value: Any, origin: str) -> Any:
     return text
 
 
-def _number(name: str, value: Any, origin: str) -> int:
-    least = 0 if name in ("port", "look_ahead", "report_niceness") else 1
-    most = {"port": 65535, "report_niceness": 19}.get(name)
+def _number(about: About, value: Any, origin: str) -> int:
+    least, most = about.least, about.most
     try:
         number = int(value)
     except (TypeError, ValueError):

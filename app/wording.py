@@ -1,12 +1,13 @@
-"""Figures, intervals, times and durations as people read them, the same on every page and on the command line."""
+"""Figures (`annotators/figures.py`), times and sentences as every page writes them."""
 
 from __future__ import annotations
 
-import math
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from annotators import figures
 
 if TYPE_CHECKING:
     from db.items.imports import ImportReport
@@ -17,13 +18,8 @@ THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
 def number(value: float | None, digits: int = 2, *, reason: str | None = None) -> str:
-    """`0.72`, with a minus sign that is one; an undefined value in words: `not defined: no page was rated twice`."""
-    if value is None or math.isnan(value):
-        return f"{NOT_DEFINED}: {reason}" if reason else NOT_DEFINED
-    text = f"{value:,.{digits}f}"
-    if float(text.replace(",", "")) == 0:
-        text = text.removeprefix("-")
-    return text.replace("-", "−")
+    """`0.72`; an undefined value in words: `not defined: no page was rated twice`."""
+    return figures.number(value, digits, grouped=True, reason=reason)
 
 
 def interval(
@@ -31,29 +27,17 @@ def interval(
 ) -> str:
     """`0.72 [0.64, 0.79]`; without an interval only the value, and the reason when that is not defined either."""
     shown = number(value, digits, reason=reason)
-    if value is None or low is None or high is None:
-        return shown
-    return f"{shown} [{number(low, digits)}, {number(high, digits)}]"
+    return shown if value is None else shown + figures.ends(low, high, digits, grouped=True)
 
 
 def percent(share: float | None, digits: int = 1, *, reason: str | None = None) -> str:
     """A share from 0 to 1 as `96.8 %`."""
-    if share is None:
-        return number(None, reason=reason)
-    return f"{number(100 * share, digits)}{THIN}%"
-
-
-def p_value(value: float | None, *, reason: str | None = None) -> str:
-    """`0.032`, or `< 0.001`."""
-    if value is not None and value < 0.001:
-        return "<\N{NO-BREAK SPACE}0.001"
-    return number(value, 3, reason=reason)
+    return figures.percent(share, digits, space=THIN, reason=reason)
 
 
 def count(n: int, noun: str, plural: str | None = None) -> str:
     """`1 item`, `1,200 items`, `no items`."""
-    word = noun if n == 1 else plural or f"{noun}s"
-    return f"{n:,} {word}" if n else f"no {word}"
+    return figures.count(n, noun, plural, nothing="no")
 
 
 def import_counts(report: ImportReport) -> list[tuple[str, int]]:
@@ -67,18 +51,6 @@ def import_counts(report: ImportReport) -> list[tuple[str, int]]:
         ("documents given their bytes", report.supplied),
         ("scores added to items there", report.scores),
     ]
-
-
-def duration(seconds: float | None) -> str:
-    """`42 s`, `3 min 05 s`, `2 h 10 min`; nothing for None."""
-    if seconds is None:
-        return ""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 def ago(at: datetime | None, now: datetime | None = None) -> str:
@@ -113,7 +85,7 @@ def plain(text: str) -> str:
 MEASURE_AGAIN = "Measure again"
 
 
-def measuring(seconds: float, parts: int) -> str:
-    """What a page says while a report is made: for how long, and that more comes, as HTML."""
-    more = "The rest follows" if parts else "Measuring"
-    return f'<p class="assay-soft" role="status">{more} … {seconds:.0f}{THIN}s</p>'
+def measuring(seconds: float, *, more: bool) -> str:
+    """What a page says while a report is made, as HTML: for how long, and with `more` that some of it is there."""
+    words = "The rest follows" if more else "Measuring"
+    return f'<p class="assay-soft" role="status">{words} … {seconds:.0f}{THIN}s</p>'

@@ -15,7 +15,7 @@ from annotators.errors import Conflict, NotFound
 from db.engine import Database
 from db.models import UNFINISHED, Account, Job, JobState, now
 from db.people.accounts import names_of
-from db.permissions import RESEARCHERS, Actor, On, actor_of, operation, record
+from db.permissions import RESEARCHERS, Actor, On, Role, actor_of, check, operation, record
 from db.query import is_sqlite
 
 STALE_SECONDS = 30
@@ -67,10 +67,20 @@ class JobRow:
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def queue_job(db: Database, actor: Actor, project_id: int, *, kind: str, parameters: dict[str, Any]) -> JobRow:
+def queue_job(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    kind: str,
+    parameters: dict[str, Any],
+    roles: frozenset[Role] = RESEARCHERS,
+) -> JobRow:
     """Put work into the queue of the workers. The same work that waits or runs already is not queued again: it is
-    given back instead."""
+    given back instead. `roles` are those of researchers' who may start this kind (none: administrators only)."""
     with db.write() as session:
+        if not roles >= RESEARCHERS:
+            check(session.connection(), actor, On.PROJECT, project_id, roles, doing=f"start jobs of kind {kind!r}")
         same = select(Job).where(Job.project_id == project_id, Job.kind == kind, col(Job.state).in_(UNFINISHED))
         for there in session.exec(same.order_by(col(Job.id))):
             if there.parameters == parameters:

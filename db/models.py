@@ -430,10 +430,6 @@ class AssignmentState(StrEnum):
     SURPLUS = "surplus"
 
 
-LIVE = (AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
-"""States in which a slot is taken by somebody."""
-
-
 class Assignment(Table, table=True):
     """One of an item's k slots in a study (kind `slot`), or a row of its own for labels that use no slot.
 

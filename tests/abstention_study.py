@@ -6,7 +6,8 @@ import uuid
 from typing import Any
 
 from annotators.asking.submissions import GivenLabel
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from app.worker.jobs import work
 from db.annotating import annotations
 from db.engine import Database

@@ -9,7 +9,8 @@ from typing import Any
 from sqlmodel import select
 
 from annotators.asking.submissions import GivenLabel
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import Submitted, submit, work
 from db.annotating.committing import StepSubmission

@@ -65,10 +65,10 @@ def test_only_settings_read_the_environment() -> None:
     makers = {
         "annotators/pages/documents/renderer.py",
         "annotators/scorers/shared/embedder.py",
-        "app/worker/reports.py",
+        "app/worker/process.py",
     }
     assert set(readers) <= {"app/settings.py", *makers}, (
-        "app/settings.py reads the environment; renderer.py and reports.py make the one their processes get, and "
+        "app/settings.py reads the environment; renderer.py and process.py make the one their processes get, and "
         "embedder.py tells the model's library to stay offline"
     )
 

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from annotators.asking.submissions import GivenLabel, is_asked
-from annotators.criteria.kinds import KINDS, Choice, Condition, Label
+from annotators.criteria import KINDS, Condition, Label
+from annotators.criteria.choice import Choice
 from tests.conftest import ROOT
 
 WIDGETS = ROOT / "app" / "widgets"

@@ -11,10 +11,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from annotators.criteria.kinds import Choice, Criterion, Grade, Label, Number, Several
+from annotators.criteria import Criterion, Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
+from annotators.criteria.material import NEEDED_BY_TARGET, Material
+from annotators.criteria.number import Number
+from annotators.criteria.several import Several
 from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind
-from annotators.protocols.base import NEEDED_BY_TARGET, Material, Protocol, Step
+from annotators.protocols.base import Protocol, Step
 
 MAX_LABELS = 200
 
@@ -110,7 +115,7 @@ def _criterion(column: LabelColumn) -> Criterion:
         case "nominal":
             sets = [_set_members(value) for value in given]
             if all(members is not None for members in sets):
-                members = sorted({member for one in sets for member in one or ()})
+                members = sorted({member for given_set in sets for member in given_set or ()})
                 labels = _labels(column.criterion, members or ["none"])
                 return Several.model_validate({**about, "labels": labels})
             numbers = [_number(value) for value in given]
@@ -168,7 +173,7 @@ def _set_members(value: str) -> list[str] | None:
         members = json.loads(value)
     except json.JSONDecodeError:
         return None
-    return members if isinstance(members, list) and all(isinstance(one, str) for one in members) else None
+    return members if isinstance(members, list) and all(isinstance(member, str) for member in members) else None
 
 
 def _is_plain_integer(value: str) -> bool:

@@ -11,12 +11,10 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol
-from annotators.criteria.kinds import KINDS, Condition, Criterion, Label, Misfit
+from annotators.criteria import Condition, Criterion, Label, Misfit
+from annotators.criteria.base import USUAL_KIND, kind_named
 from annotators.errors import InvalidInput
 from annotators.protocols.base import Protocol, Step
-
-__all__ = ["LabelColumn", "criterion_name", "infer_protocol", "protocol_from_yaml", "protocol_to_yaml"]
 
 MAX_CHARACTERS = 256_000
 MAX_DEPTH = 16
@@ -138,8 +136,10 @@ class _Reader:
     def explain(self, error: ValidationError, data: dict[str, Any]) -> list[str]:
         """One message for each thing that is wrong, in the order of the file."""
         found: dict[Path, str] = {}
-        for one in error.errors(include_url=False):
-            path, message = _where_and_what(one, data)
+        for problem in error.errors(include_url=False):
+            if problem["type"] == "default_factory_not_called":
+                continue  # a default that goes by other fields, of which one is wrong, and is named
+            path, message = _where_and_what(problem, data)
             found.setdefault(path, message)
         ordered = sorted((self.lines[self._known(path)], message) for path, message in found.items())
         messages = [f"{self.source}, line {line}: {message}" for line, message in ordered[:MAX_ERRORS]]
@@ -232,7 +232,7 @@ def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
     model: type[BaseModel] = Protocol
     for position, part in enumerate(path[:-1]):
         if path[position - 1] == "criteria" and isinstance(part, int):
-            model = KINDS[data["criteria"][part].get("kind", "choice")]
+            model = kind_named(data["criteria"][part].get("kind", USUAL_KIND))
         else:
             model = inside.get(str(part), model)
     return list(model.model_fields)
@@ -277,15 +277,16 @@ def _data(value: Any) -> Any:
         fields = {
             name: _data(getattr(value, name))
             for name, field in type(value).model_fields.items()
-            if field.is_required() or getattr(value, name) != field.get_default(call_default_factory=True)
+            if name in value.model_fields_set
+            and getattr(value, name) != field.get_default(call_default_factory=True, validated_data=dict(value))
         }
         if isinstance(value, Criterion):
             fields.pop("kind", None)
             return {"name": fields.pop("name"), "kind": value.kind, **fields}
         return fields
     if isinstance(value, dict):
-        return {key: _data(one) for key, one in value.items()}
+        return {key: _data(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        plain = [_data(one) for one in value]
-        return _InLine(plain) if all(isinstance(one, str | int) for one in plain) else plain
+        plain = [_data(entry) for entry in value]
+        return _InLine(plain) if all(isinstance(entry, str | int) for entry in plain) else plain
     return str(value) if isinstance(value, str) else value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from annotators.criteria.kinds import Criterion, Order, Value
-from annotators.errors import InvalidInput
+from annotators.criteria import Criterion, Value
+from annotators.errors import InvalidInput, shown
 from annotators.items.targets import Units
 from annotators.protocols.base import Protocol
 
@@ -45,26 +45,6 @@ class GivenLabel:
     reason: str | None = None
     comment: str | None = None
     rationale: list[dict[str, Any]] | None = None
-
-
-def labels_from_json(given: object) -> list[GivenLabel]:
-    """The labels of a submission's JSON; InvalidInput for anything that is not a list of such objects.
-
-    Values are taken as they are: `check_step` judges them.
-    """
-    if not isinstance(given, list):
-        raise InvalidInput("`labels` is not a list. Send a list of labels.")
-    return [_label_from_json(one) for one in given]
-
-
-def _label_from_json(given: object) -> GivenLabel:
-    names = [field.name for field in fields(GivenLabel)]
-    if not isinstance(given, dict) or not isinstance(given.get("criterion"), str):
-        raise InvalidInput("A label is an object with at least `criterion` and `value`.")
-    for name in given:
-        if name not in names:
-            raise InvalidInput(f"A label has no field {_shown(name)}. Known: {', '.join(names)}.")
-    return GivenLabel(**given)
 
 
 def check_step(
@@ -149,7 +129,7 @@ def _by_place(
         criterion = protocol.criterion(label.criterion)
         if label.target not in targets[label.criterion]:
             raise InvalidInput(
-                f"{criterion.title!r} has a label for {_shown(_neutral(label.target, units))}, which this item does "
+                f"{criterion.title!r} has a label for {shown(_neutral(label.target, units))}, which this item does "
                 f"not have or the criterion is not about. It is asked for each {criterion.target}."
             )
         if (label.criterion, label.target) in found:
@@ -166,7 +146,7 @@ def _not_asked(protocol: Protocol, step: int, name: str) -> str:
                 "that is committed is changed by reopening the item."
             )
     asked = ", ".join(protocol.steps[step].criteria)
-    return f"There is no criterion {_shown(name)} in protocol {protocol.name!r}. This step asks: {asked}."
+    return f"There is no criterion {shown(name)} in protocol {protocol.name!r}. This step asks: {asked}."
 
 
 def _checked(criterion: Criterion, target: str, units: Units, label: GivenLabel | None) -> GivenLabel | None:
@@ -175,7 +155,7 @@ def _checked(criterion: Criterion, target: str, units: Units, label: GivenLabel 
         return None
     place = _place(criterion, target, units)
     if not isinstance(label.cannot_judge, bool):
-        raise InvalidInput(f"{place}: `cannot_judge` is {_shown(label.cannot_judge)}. Send true or false.")
+        raise InvalidInput(f"{place}: `cannot_judge` is {shown(label.cannot_judge)}. Send true or false.")
     label = replace(
         label,
         reason=stored_text(label.reason, f"{place}: the reason"),
@@ -202,12 +182,9 @@ def _value(criterion: Criterion, units: Units, value: Value, place: str) -> Valu
     if isinstance(value, str):
         stored_text(value, place)
     try:
-        value = criterion.check(value)
+        return criterion.check(value, units)
     except InvalidInput as error:
         raise InvalidInput(f"{place}: {error}") from None
-    if isinstance(criterion, Order) and set(value if isinstance(value, list) else ()) != set(units.images):
-        raise InvalidInput(f"{place}: this is no order of the item's {len(units.images)} images. Put all in order.")
-    return value
 
 
 def stored_text(value: object, what: str, limit: int = MAX_COMMENT) -> str | None:
@@ -219,7 +196,7 @@ def stored_text(value: object, what: str, limit: int = MAX_COMMENT) -> str | Non
     if value is None:
         return None
     if not isinstance(value, str):
-        raise InvalidInput(f"{what} is {_shown(value)}, which is no text. Write it in words.")
+        raise InvalidInput(f"{what} is {shown(value)}, which is no text. Write it in words.")
     if len(value) > limit:
         raise InvalidInput(f"{what} has {len(value)} characters; at most {limit} are kept. Shorten it.")
     if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
@@ -232,21 +209,21 @@ def _rationale(given: object, place: str) -> list[dict[str, Any]] | None:
         return None
     if not isinstance(given, list) or len(given) > MAX_RATIONALES:
         raise InvalidInput(f"{place}: the rationale is not a list of at most {MAX_RATIONALES} places. Mark fewer.")
-    return [_rationale_place(one, f"{place}: place {number} of the rationale") for number, one in enumerate(given, 1)]
+    return [_rationale_place(part, f"{place}: place {number} of the rationale") for number, part in enumerate(given, 1)]
 
 
 def _rationale_place(given: object, what: str) -> dict[str, Any]:
     known = {"document", "page", "box", "boxes", "text"}
     if not isinstance(given, dict) or not set(given) <= known:
-        raise InvalidInput(f"{what} is {_shown(given)}. It has document and page with a box or a text, nothing else.")
+        raise InvalidInput(f"{what} is {shown(given)}. It has document and page with a box or a text, nothing else.")
     place = {name: value for name, value in given.items() if value is not None}
     document, page = place.get("document"), place.get("page")
     if isinstance(document, str):
         place["document"] = document = stored_text(document, f"{what}: its document", MAX_KEY)
     if "document" in place and not (isinstance(document, str) or _is_count(document)):
-        raise InvalidInput(f"{what} names document {_shown(given.get('document'))}. Give its key or its id.")
+        raise InvalidInput(f"{what} names document {shown(given.get('document'))}. Give its key or its id.")
     if "page" in place and not _is_count(page):
-        raise InvalidInput(f"{what} names page {_shown(page)}. Pages are whole numbers from 1.")
+        raise InvalidInput(f"{what} names page {shown(page)}. Pages are whole numbers from 1.")
     if ("box" in place or "boxes" in place) and (document is None or page is None):
         raise InvalidInput(f"{what} has a box but not its document and page. Give both.")
     if "box" in place:
@@ -254,8 +231,8 @@ def _rationale_place(given: object, what: str) -> dict[str, Any]:
     if "boxes" in place:
         boxes = place["boxes"]
         if not isinstance(boxes, list) or not 1 <= len(boxes) <= MAX_BOXES:
-            raise InvalidInput(f"{what} has the boxes {_shown(boxes)}. Give a list of 1 to {MAX_BOXES}.")
-        place["boxes"] = [_box(one, what) for one in boxes]
+            raise InvalidInput(f"{what} has the boxes {shown(boxes)}. Give a list of 1 to {MAX_BOXES}.")
+        place["boxes"] = [_box(box, what) for box in boxes]
     text = stored_text(place.pop("text", None), f"{what}: its text")
     if text is not None:
         place["text"] = text
@@ -270,12 +247,12 @@ def _is_count(value: object) -> bool:
 
 def _box(given: object, what: str) -> list[float]:
     numbers = given if isinstance(given, list) else []
-    if len(numbers) == 4 and all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers):
+    if len(numbers) == 4 and all(isinstance(edge, int | float) and not isinstance(edge, bool) for edge in numbers):
         x0, y0, x1, y1 = numbers
         if 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1:
-            return [float(one) for one in numbers]
+            return [float(edge) for edge in numbers]
     raise InvalidInput(
-        f"{what} has the box {_shown(given)}. A box is [x0, y0, x1, y1] in fractions of the page, from its top left."
+        f"{what} has the box {shown(given)}. A box is [x0, y0, x1, y1] in fractions of the page, from its top left."
     )
 
 
@@ -289,8 +266,3 @@ def _neutral(target: str, units: Units) -> str:
     names |= {f"claim:{key}": f"C{number}" for number, key in enumerate(units.claims, 1)}
     names |= {f"image:{key}": f"I{number}" for number, key in enumerate(units.images, 1)}
     return " × ".join(names.get(piece, piece) for piece in target.split("|"))
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:80] + "…"

@@ -48,13 +48,14 @@ def target_kind(target: str) -> TargetKind:
 
 @dataclass(frozen=True)
 class Units:
-    """The parts of one item that labels can be about, by key and in the order they are shown."""
+    """The parts of one item that labels can be about, by key and in the order they are shown, and its answer."""
 
     evidence: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     pages: tuple[tuple[str, int], ...] = field(default=())
     images: tuple[str, ...] = ()
     hops: tuple[str, ...] = ()
+    answer: str = ""
 
     def targets(self, kind: TargetKind, *, per_hop: bool = False) -> list[str]:
         """Every target of `kind` on this item, written out; with `per_hop` each page once for each hop."""

@@ -1,5 +1,6 @@
 """One file a protocol: what people are asked. `PROTOCOLS.get(name)` finds one."""
 
-from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
+from annotators.criteria.material import Material
+from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
 __all__ = ["PROTOCOLS", "Material", "Protocol", "Step"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from annotators.criteria.kinds import Choice, Condition, Label
-from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
+from annotators.criteria import Condition, Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.material import Material
+from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
 _GUIDELINES = """\
 You see a question and the answer that a system gave. You do not judge whether the answer is right: you judge **what it

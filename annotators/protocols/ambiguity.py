@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from annotators.criteria.kinds import Choice, Condition, Label, Text
-from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
+from annotators.criteria import Condition, Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.material import Material
+from annotators.criteria.text import Text
+from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
 _GUIDELINES = """\
 You see a question and nothing else. The answer is hidden on purpose: who knows it reads the question as it was meant,

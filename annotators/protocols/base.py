@@ -4,53 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from annotators.criteria.kinds import AnyCriterion, Criterion, Misfit
+from annotators.criteria import AnyCriterion, Criterion, Misfit
+from annotators.criteria.material import Material
 from annotators.items.targets import TargetKind
 from annotators.keys import RESERVED
+from annotators.protocols import _unsaid
 from annotators.registry import Registry
-
-
-class Material(StrEnum):
-    """What a step may put before the annotator. What is not listed by a step is not sent to the browser."""
-
-    QUESTION = "question"
-    HOPS = "hops"
-    ANSWER = "answer"
-    REFERENCES = "references"
-    CLAIMS = "claims"
-    EVIDENCE = "evidence"
-    DOCUMENTS = "documents"
-    IMAGES = "images"
-    ROLES = "roles"
-    USED = "used"
-    PAGE_LABELS = "page_labels"
-    SYSTEM = "system"
-    SCORES = "scores"
-    SUGGESTIONS = "suggestions"
-
-
-NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
-    TargetKind.ITEM: set(),
-    TargetKind.PAIR: set(),
-    TargetKind.EVIDENCE: {Material.EVIDENCE},
-    TargetKind.CLAIM: {Material.CLAIMS},
-    TargetKind.CLAIM_EVIDENCE: {Material.CLAIMS, Material.EVIDENCE},
-    TargetKind.PAGE: {Material.DOCUMENTS},
-    TargetKind.IMAGE: {Material.IMAGES},
-}
-"""What a step must show (or an earlier one have shown) before a criterion of this target can be asked."""
-
 
 _NOT_SENT_YET = {Material.PAGE_LABELS, Material.SUGGESTIONS}
 """Materials that no page sends yet."""
-
-AGREES_WITH_SCORE = "_agreement"
-"""How the names of criteria end that ask how far people agree with a score; the rest is the name of the score."""
 
 REVISABLE = (
     "question", "answer", "references", "hops", "claims", "evidence", "roles", "documents", "images", "category",
@@ -76,6 +42,12 @@ class Protocol(BaseModel):
     with it (`*` for all). `about_scores` makes the study name the scores that are judged. `agreement` and `on_fail`
     say in words how agreement is reported and what happens to an item that fails; `source` cites where the protocol
     is from.
+
+    `compared_with` names the other arm of an anchoring study: this protocol's annotators judge before they see the
+    scores, that one's after. `judged_blind` says with which criterion they do: criterion about a score → criterion that
+    the same person answered about the same thing before. Where a protocol does not say one of the two, as none did
+    that was frozen before there were such fields, it is read off the names (annotators/protocols/_unsaid.py); what the
+    names say anyway is not stored, so that hashes stay as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -93,6 +65,17 @@ class Protocol(BaseModel):
     invalidates: dict[str, list[str]] = {}
     about_scores: bool = False
     source: str = ""
+    compared_with: str = Field(default_factory=_unsaid.compared_with)
+    judged_blind: dict[str, str] = Field(default_factory=_unsaid.judged_blind)
+
+    @model_serializer(mode="wrap")
+    def _without_what_the_names_say(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = write(self)
+        said = dict(self)
+        for field, named in _unsaid.BY_NAME.items():
+            if field not in self.model_fields_set or said[field] == named(said):
+                data.pop(field, None)
+        return data
 
     @model_validator(mode="after")
     def _hangs_together(self) -> Self:
@@ -108,13 +91,14 @@ class Protocol(BaseModel):
         for number, step in enumerate(self.steps):
             shown |= set(step.shows)
             for name in step.criteria:
-                missing = _needed(self.criterion(name)) - shown
+                missing = self.criterion(name).needs() - shown
                 if missing:
                     raise Misfit(
                         f"criterion {name!r} needs {', '.join(sorted(missing))}, but step {step.name!r} does not show "
                         "it; add it to `shows` of that step or an earlier one",
                         *("steps", number, "shows"),
                     )
+        self._check_judged_blind()
         if self.about_scores and Material.SCORES not in shown:
             raise Misfit("the protocol is about scores, but no step shows scores; add it to `shows`", "about_scores")
         for position, criterion in enumerate(self.criteria):
@@ -137,6 +121,21 @@ class Protocol(BaseModel):
                         *("invalidates", field),
                     )
         return self
+
+    def _check_judged_blind(self) -> None:
+        steps = {name: number for number, step in enumerate(self.steps) for name in step.criteria}
+        for graded, blind in self.judged_blind.items():
+            where = ("judged_blind", graded)
+            for name in (graded, blind):
+                if name not in steps:
+                    raise Misfit(
+                        f"`judged_blind` names {name!r}, which is no criterion; known: {', '.join(steps)}", *where
+                    )
+            if "judged_blind" in self.model_fields_set and steps[blind] >= steps[graded]:
+                raise Misfit(
+                    f"`judged_blind`: {blind!r} is not asked in a step before that of {graded!r}; ask it earlier",
+                    *where,
+                )
 
     def _asked_once_each(self) -> list[str]:
         names = [criterion.name for criterion in self.criteria]
@@ -220,12 +219,10 @@ class Protocol(BaseModel):
     def scores_judged_by(self, criterion: Criterion) -> list[str]:
         """The names of the scores that a criterion is about (`Criterion.score`), empty where it is about none.
 
-        In protocols about scores that were frozen before criteria could say so, `correctness_agreement` is about
-        `correctness`.
+        One that does not say it, in a protocol about scores, is about the score that its name says
+        (annotators/protocols/_unsaid.py).
         """
-        if criterion.score or not self.about_scores or not criterion.name.endswith(AGREES_WITH_SCORE):
-            return criterion.score
-        return [criterion.name.removesuffix(AGREES_WITH_SCORE)]
+        return _unsaid.scores_of(criterion, about_scores=self.about_scores)
 
     def not_yet(self) -> list[str]:
         """What of this protocol does not work yet, a sentence each with its remedy: no study of people is made of it.
@@ -249,7 +246,7 @@ class Protocol(BaseModel):
         for number, step in enumerate(self.steps):
             shown = self.shown_at(number)
             for name in step.criteria:
-                parts = _needed(self.criterion(name)) & {Material.CLAIMS, Material.IMAGES}
+                parts = self.criterion(name).needs() & {Material.CLAIMS, Material.IMAGES}
                 if parts and not shown & {Material.ANSWER, Material.REFERENCES}:
                     found.append(
                         f"Criterion {name!r} is about {' and '.join(sorted(parts))}, which are shown only with the "
@@ -262,12 +259,6 @@ class Protocol(BaseModel):
         """SHA-256 of the definition in canonical JSON: what a study's snapshot is known by."""
         canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def _needed(criterion: Criterion) -> set[Material]:
-    order_of_images = {Material.IMAGES} if criterion.kind == "order" else set()
-    score = {Material.SCORES} if criterion.score else set()
-    return NEEDED_BY_TARGET[criterion.target] | order_of_images | score
 
 
 def _check_accept(criterion: Criterion, position: int) -> None:
@@ -291,7 +282,7 @@ def _check_rest(criterion: Criterion, position: int) -> None:
             *where,
         )
     known = [str(label.value) for label in criterion.label_list()]
-    if criterion.kind not in ("choice", "grade") or str(criterion.rest) not in known:
+    if not criterion.for_the_rest or str(criterion.rest) not in known:
         raise Misfit(
             f"criterion {criterion.name!r}: rest is {criterion.rest!r}, which is none of the labels of a choice or "
             f"grade; labels: {', '.join(known) or 'none'}",

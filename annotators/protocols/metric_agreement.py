@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from annotators.criteria.kinds import Grade, Label
-from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
+from annotators.criteria import Label
+from annotators.criteria.grade import Grade
+from annotators.criteria.material import Material
+from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
 _GUIDELINES = """\
 A program has scored the answer of a system. You judge **the score, not the answer**: a wrong answer with a score of 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from annotators.criteria.kinds import Grade, Label
+from annotators.criteria import Label
+from annotators.criteria.grade import Grade
+from annotators.criteria.material import Material
 from annotators.protocols.abstention import abstention
-from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
+from annotators.protocols.base import PROTOCOLS, Protocol, Step
 from annotators.protocols.metric_agreement import metric_agreement
 
 _GUIDELINES = """\
@@ -102,6 +104,8 @@ metric_agreement_blind = PROTOCOLS.register(
         on_fail="Nothing is revised: low grades are read beside the answers, to improve the scorer.",
         invalidates={"question": ["*"], "answer": ["*"], "references": ["*"]},
         about_scores=True,
+        compared_with="metric_agreement",
+        judged_blind={"correctness_agreement": "correctness"},
         source="Beyond the papers: FATHOMS-RAG, section IV.D, after a judgement made without the scores.",
     )
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.material import Material
 from annotators.items.targets import TargetKind
-from annotators.protocols.base import PROTOCOLS, Material, Protocol, Step
+from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
 _GUIDELINES = """\
 You check one question, its answer and the evidence behind it. There are two steps. In the first you see **only the

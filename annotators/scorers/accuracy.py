@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from annotators.items.item import ItemContent, Reference
 from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
-from annotators.scorers.exact_match import AnswerParameters, normaliser
-from annotators.scorers.shared.references import NO_REFERENCE
+from annotators.scorers.shared.references import NO_REFERENCE, AnswerParameters, normaliser
 
 
 class Accuracy(Scorer[AnswerParameters]):

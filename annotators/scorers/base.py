@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
-import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from annotators.errors import InvalidInput
@@ -118,7 +116,7 @@ class Scorer(ABC, Generic[P]):
 
     `values` are what it gives, the main one first; `needs` are the parts it reads; `source` cites where it is from.
     A group of items (a system, a category, everything) is summed up by the mean of each value over scored items and the
-    unweighted mean of the category means (MacroMean); `differences` are what is computed from these means beside them.
+    unweighted mean of the category means (`GroupMeans`); `differences` are what is computed from these means.
     `uses_model` says that scoring loads an embedding model (seconds, and 480 MB): such a scorer runs in a worker
     process, never in the web process. The model is loaded once in a process, by the first batch that needs it.
     """
@@ -157,7 +155,11 @@ SCORERS: Registry[Scorer[Any]] = Registry("scorer", "annotators.scorers")
 """All scorers that are known by name."""
 
 
-def parameters_of(scorer: Scorer[P], given: Mapping[str, Any] | Sequence[str] | Parameters | None = None) -> P:
+GivenParameters = Mapping[str, Any] | Sequence[str] | Parameters | None
+"""Parameters as a mapping, as texts K=V, as a scorer has them, or None for the defaults."""
+
+
+def parameters_of(scorer: Scorer[P], given: GivenParameters = None) -> P:
     """The parameters from a mapping, or from texts K=V as the command line takes them; None gives the defaults.
 
     Raises InvalidInput naming the parameter, the value, and what is allowed.
@@ -171,7 +173,7 @@ def parameters_of(scorer: Scorer[P], given: Mapping[str, Any] | Sequence[str] | 
     try:
         return scorer.parameters.model_validate(given)
     except ValidationError as error:
-        raise InvalidInput("\n".join(_complaint(scorer, dict(one)) for one in error.errors())) from None
+        raise InvalidInput("\n".join(_complaint(scorer, dict(wrong)) for wrong in error.errors())) from None
 
 
 def _pairs(scorer: Scorer[Any], given: Sequence[str]) -> dict[str, str]:
@@ -211,11 +213,6 @@ def allowed_values(scorer: Scorer[Any], name: str) -> str:
     text = words.get(schema.get("type", ""), "a value")
     limits = {"minimum": "from", "exclusiveMinimum": "above", "maximum": "to", "exclusiveMaximum": "below"}
     return " ".join([text, *(f"{word} {schema[key]:g}" for key, word in limits.items() if key in schema)])
-
-
-def parameters_hash(parameters: Mapping[str, Any]) -> str:
-    """SHA-256 of the parameters in canonical JSON: what tells two runs of a scorer apart."""
-    return hashlib.sha256(orjson.dumps(parameters, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 IMPORTED = "imported:"
@@ -272,8 +269,8 @@ def value_kind(scorer: str, name: str) -> ValueKind:
 
 def _title(name: str) -> str:
     """A title for a value of which only the name is known: `rouge_l` → ROUGE-L, `answer_length` → Answer length."""
-    for one in SCORERS:
-        for kind in one.values:
+    for scorer in SCORERS:
+        for kind in scorer.values:
             if kind.name == name:
                 return kind.title
     words = name.replace("_", " ").strip()
@@ -297,40 +294,14 @@ def meaning(scorer: str, score: ScoreValue) -> str:
     return f"Imported with the item ({by}); how it was computed did not come with it"
 
 
-@dataclass
-class MacroMean:
-    """Means from sums by category: over items, and the unweighted mean of the category means.
-
-    FATHOMS-RAG, section III.B with its evaluator: overall = mean of the categories' means. Items without a category
-    (None) are one category of their own, so that no score is left out. Empty: both means are None.
-    """
-
-    sums: dict[str | None, float] = field(default_factory=dict)
-    counts: dict[str | None, int] = field(default_factory=dict)
-
-    def add(self, category: str | None, total: float, n: int = 1) -> None:
-        """`n` scores of a category whose sum is `total`."""
-        if n:
-            self.sums[category] = self.sums.get(category, 0.0) + total
-            self.counts[category] = self.counts.get(category, 0) + n
-
-    @property
-    def n(self) -> int:
-        """How many scores."""
-        return sum(self.counts.values())
-
-    @property
-    def mean(self) -> float | None:
-        """Over all scores."""
-        return sum(self.sums.values()) / self.n if self.n else None
-
-    @property
-    def macro_mean(self) -> float | None:
-        """Over the means of the categories, each counting the same."""
-        means = [self.sums[category] / self.counts[category] for category in self.sums]
-        return sum(means) / len(means) if means else None
+def readable(parameters: Mapping[str, Any], *, digits: int = 64) -> list[str]:
+    """Parameters as the command line takes them: ["mode=paper", "k=3"]; of a longer hash its first `digits` only."""
+    values = {name: value if isinstance(value, str) else json.dumps(value) for name, value in parameters.items()}
+    return [
+        f"{name}={value[:digits]}…" if len(value) == _HASH > digits and value.isalnum() else f"{name}={value}"
+        for name, value in sorted(values.items())
+    ]
 
 
-def readable(parameters: Mapping[str, Any]) -> list[str]:
-    """Parameters as the command line takes them: ["mode=paper", "k=3"]."""
-    return [f"{name}={one if isinstance(one, str) else json.dumps(one)}" for name, one in sorted(parameters.items())]
+_HASH = 64
+"""Letters of a SHA-256."""

@@ -7,8 +7,7 @@ from itertools import islice
 
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
-from annotators.scorers.semantic_similarity import EmbeddingParameters
-from annotators.scorers.shared.embedder import Embedder, Vectors, embedder
+from annotators.scorers.shared.embedder import Embedder, EmbeddingParameters, Vectors, embedder
 from annotators.scorers.shared.references import NO_REFERENCE, f_measure, reference_texts
 
 _AT_A_TIME = 64

@@ -134,8 +134,8 @@ class _Judged:
         either, both = by_image | by_text, by_image & by_text
         none_entailed, none_supported = "no claim is entailed", "no evidence entails a claim"
         all_entailed = "every claim is entailed"
-        cr = [_ratio(len(entailed & one), len(entailed), none_entailed) for one in (by_image, by_text)]
-        cp = [_ratio(len(one), len(either), none_supported) for one in (by_image, by_text)]
+        cr = [_ratio(len(entailed & modality), len(entailed), none_entailed) for modality in (by_image, by_text)]
+        cp = [_ratio(len(modality), len(either), none_supported) for modality in (by_image, by_text)]
         return {
             "cr_img": self._two_sources(cr[0]),
             "cr_txt": self._two_sources(cr[1]),
@@ -195,16 +195,16 @@ def _judged(item: ItemContent, parameters: ClaimMetricsParameters) -> _Judged | 
             f"{labels_from or 'the source'} gave no verdict on {len(missing)} of {len(claims)} claims ({missing[0]} …)"
         )
     seen = {key for claim in claims for key in support.of_evidence.get(claim, {})}
-    ordered = sorted(item.evidence, key=lambda one: (one.rank is None, one.rank or 0))
-    judged = [one for one in ordered if one.key in seen]
+    ordered = sorted(item.evidence, key=lambda unit: (unit.rank is None, unit.rank or 0))
+    judged = [unit for unit in ordered if unit.key in seen]
     return _Judged(
         claims=claims,
         labels=labels,
         gold=claims_of(item, "reference"),
         label_verdicts=settled,
         support=support,
-        images=[one.key for one in judged if _modality(one, parameters) == "image"],
-        texts=[one.key for one in judged if _modality(one, parameters) == "text"],
+        images=[unit.key for unit in judged if _modality(unit, parameters) == "image"],
+        texts=[unit.key for unit in judged if _modality(unit, parameters) == "text"],
         unjudged_evidence=len(item.evidence) - len(judged),
         parameters=parameters,
     )

@@ -2,33 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
-
-from pydantic import Field
+from collections.abc import Sequence
 
 from annotators.items.item import ItemContent
-from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
-from annotators.scorers.shared.references import best_reference, scored
-from annotators.scorers.shared.words import answer_form, is_english, squad_form
-
-Normalisation = Literal["unicode", "squad"]
-
-
-class AnswerParameters(Parameters):
-    """How answer and reference are brought to one form."""
-
-    normalisation: Normalisation = Field(
-        "unicode", description="SQuAD's rules for every script, or letter for letter those of its evaluation script"
-    )
-
-
-def normaliser(normalisation: Normalisation, language: str | None) -> Callable[[str], str]:
-    """The normal form of answers in this language; English articles fall away where it is English or not said."""
-    if normalisation == "squad":
-        return squad_form
-    articles = is_english(language)
-    return lambda text: answer_form(text, articles=articles)
+from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.references import AnswerParameters, best_reference, normaliser, scored
 
 
 class ExactMatch(Scorer[AnswerParameters]):

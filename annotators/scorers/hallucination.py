@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from annotators.items.item import ItemContent
-from annotators.scorers.abstention import AbstentionParameters, Neighbour, classify, training_set_resource
 from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
-from annotators.scorers.phrase_recall import CORRECTNESS, Mode, phrase_recall
+from annotators.scorers.shared.abstaining.classifier import (
+    AbstentionParameters,
+    Neighbour,
+    classify,
+    is_hallucination,
+    training_set_resource,
+)
+from annotators.scorers.shared.phrases import CORRECTNESS, Mode, phrase_recall
 
 
 class HallucinationParameters(AbstentionParameters):
@@ -62,11 +68,6 @@ class Hallucination(Scorer[HallucinationParameters]):
 
 
 SCORERS.register(Hallucination())
-
-
-def is_hallucination(answer: str, correctness: float, *, abstains: bool) -> bool:
-    """H(p) of FATHOMS-RAG: a statement (neither an abstention nor empty) whose correctness is not 1."""
-    return bool(answer.strip()) and not abstains and correctness != 1.0
 
 
 def _score(answer: str, recall: ScoreValue, neighbour: Neighbour | None) -> ScoreValue:

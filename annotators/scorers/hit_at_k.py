@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field
-
 from annotators.items.item import ItemContent
-from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.shared.retrieved_pages import retrieval_of
-
-
-class TopKParameters(Parameters):
-    """How many of the retrieved units count."""
-
-    k: int = Field(5, ge=1, le=10_000, description="how many of the retrieved units count, by rank")
+from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.retrieved_pages import TopKParameters, retrieval_of
 
 
 class HitAtK(Scorer[TopKParameters]):

@@ -14,8 +14,7 @@ from pydantic import Field
 from annotators.items.item import ItemContent, ItemImage
 from annotators.later import Later
 from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.semantic_similarity import EmbeddingParameters
-from annotators.scorers.shared.embedder import embedder
+from annotators.scorers.shared.embedder import EmbeddingParameters, embedder
 from annotators.scorers.shared.sentences import sentences
 from annotators.scorers.shared.words import words
 
@@ -68,7 +67,7 @@ class ImageInsertion(Scorer[ImageInsertionParameters]):
         return [self._one(item, parameters) for item in items]
 
     def _one(self, item: ItemContent, parameters: ImageInsertionParameters) -> list[ScoreValue]:
-        images = [one for one in item.images if one.of == "answer"]
+        images = [image for image in item.images if image.of == "answer"]
         text, places = placed_images(item.answer, images)
         parts = sentences(text)
         reason = None
@@ -76,14 +75,16 @@ class ImageInsertion(Scorer[ImageInsertionParameters]):
             reason = "the answer has no images"
         elif not parts:
             reason = "the answer has no sentence"
-        elif not any(one.caption.strip() for one in images):
+        elif not any(image.caption.strip() for image in images):
             reason = "no image has a caption to compare with the sentences"
         if reason is not None:
             return [ScoreValue(kind.name, None, reason) for kind in self.values]
         placements = suggest_placements(parts, images, parameters)
-        suggested = {one.image: one.sentence for one in placements}
+        suggested = {placement.image: placement.sentence for placement in placements}
         details = {
-            "suggested": {one.image: [one.sentence, round(one.weight, 4)] for one in placements},
+            "suggested": {
+                placement.image: [placement.sentence, round(placement.weight, 4)] for placement in placements
+            },
             "in_answer": places,
         }
         share = ScoreValue("images_placed", len(suggested) / len(images))
@@ -116,10 +117,10 @@ def suggest_placements(
     image's heaviest edge. MRAMG-Bench, section 5.2.3, equations 1 and 2. Loads the model.
     """
     given = parameters or ImageInsertionParameters()
-    captioned = [one for one in images if one.caption.strip()]
+    captioned = [image for image in images if image.caption.strip()]
     if not parts or not captioned:
         return []
-    captions = [one.caption for one in captioned]
+    captions = [image.caption for image in captioned]
     tokens, of_captions = [words(part) for part in parts], [words(caption) for caption in captions]
     alpha = np.array([[bleu(sentence, caption) for caption in of_captions] for sentence in tokens])
     vectors = embedder(given.model).sentences([*parts, *captions]).astype(np.float64)
@@ -134,8 +135,10 @@ def suggest_placements(
 
 def placed_images(answer: str, images: Sequence[ItemImage]) -> tuple[str, dict[str, int]]:
     """The answer without its marks, and for each marked image the number of the sentence before it (0: none)."""
-    keys = {one.key: one.key for one in images} | {one.document: one.key for one in images if one.document}
-    unmarked = iter([one.key for one in images])
+    keys = {image.key: image.key for image in images} | {
+        image.document: image.key for image in images if image.document
+    }
+    unmarked = iter([image.key for image in images])
     text, places, end = "", {}, 0
     for mark in _PLACE.finditer(answer):
         text += answer[end : mark.start()]

@@ -10,8 +10,7 @@ from rapidfuzz.distance import Levenshtein
 
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.image_sets import ImageParameters
-from annotators.scorers.shared.images import NO_REFERENCE_IMAGES, answer_images, wanted_images
+from annotators.scorers.shared.images import NO_REFERENCE_IMAGES, ImageParameters, answer_images, wanted_images
 
 
 class ImageOrderParameters(ImageParameters):

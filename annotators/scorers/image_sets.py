@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from pydantic import Field
-
 from annotators.items.item import ItemContent
-from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.shared.images import NO_REFERENCE_IMAGES, Wanted, answer_images, wanted_images
+from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.images import NO_REFERENCE_IMAGES, ImageParameters, answer_images, wanted_images
 from annotators.scorers.shared.references import f_measure
-
-
-class ImageParameters(Parameters):
-    """Where the images that the answer should have are from."""
-
-    wanted: Wanted = Field(
-        "auto", description="the reference answer's images, figures of the gold evidence, or the first that there are"
-    )
 
 
 class _OfImageSets(Scorer[ImageParameters]):

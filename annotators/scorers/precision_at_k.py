@@ -9,8 +9,7 @@ from pydantic import Field
 
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.hit_at_k import TopKParameters
-from annotators.scorers.shared.retrieved_pages import retrieval_of
+from annotators.scorers.shared.retrieved_pages import TopKParameters, retrieval_of
 
 
 class PrecisionAtKParameters(TopKParameters):

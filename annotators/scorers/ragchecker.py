@@ -131,19 +131,19 @@ def _generator(
     judged = np.array([claim in verdicts.of_evidence for claim in claims], dtype=bool)
     if not evidence or not judged.any():
         return dict.fromkeys(names, _NO_ANSWER_CLAIMS if evidence else _NO_EVIDENCE)
-    entails = _matrix(verdicts, [claim for claim, one in zip(claims, judged, strict=True) if one], evidence)
+    entails = _matrix(verdicts, [claim for claim, is_judged in zip(claims, judged, strict=True) if is_judged], evidence)
     right = right[judged]
     relevant = _matrix(verdicts, claims_of(item, "reference"), evidence).any(axis=0)
     by_relevant = entails[:, relevant].any(axis=1)
     by_irrelevant = entails[:, ~relevant].any(axis=1) & ~by_relevant
     supported = entails.any(axis=1)
     flags = [by_relevant & ~right, by_irrelevant & ~right, ~supported & ~right, ~supported & right, supported]
-    return {name: float(one.mean()) for name, one in zip(names, flags, strict=True)}
+    return {name: float(flag.mean()) for name, flag in zip(names, flags, strict=True)}
 
 
 def _judged_evidence(item: ItemContent, verdicts: Verdicts) -> list[str]:
     seen = {key for of in verdicts.of_evidence.values() for key in of}
-    return [one.key for one in item.evidence if one.key in seen]
+    return [unit.key for unit in item.evidence if unit.key in seen]
 
 
 def _matrix(verdicts: Verdicts, claims: list[str], evidence: list[str]) -> Flags:

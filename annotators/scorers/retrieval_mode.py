@@ -68,7 +68,7 @@ def retrieval_mode(item: ItemContent) -> Mode | None:
     said = item.metadata.get("retrieval_mode")
     if isinstance(said, str):
         return _NAMES.get(said.strip().lower())
-    roles = {one.role for one in item.evidence}
+    roles = {unit.role for unit in item.evidence}
     if not roles or not roles <= {"gold", "distractor"}:
         return None
     if roles == {"gold", "distractor"}:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 from pydantic import Field
 from rapidfuzz.distance import LCSseq
@@ -11,13 +10,7 @@ from rapidfuzz.distance import LCSseq
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.references import best_reference, f_measure, scored
-from annotators.scorers.shared.stems import stem
-from annotators.scorers.shared.words import ascii_words, words
-
-Tokens = Literal["unicode", "ascii"]
-
-TOKENIZERS: dict[Tokens, Callable[[str], list[str]]] = {"unicode": words, "ascii": ascii_words}
-"""How a text becomes tokens: right for every script, or exactly rouge-score's default, which loses all but a–z, 0–9."""
+from annotators.scorers.shared.words import Tokens, tokenizer
 
 
 class RougeLParameters(Parameters):
@@ -56,14 +49,6 @@ class RougeL(Scorer[RougeLParameters]):
 
 
 SCORERS.register(RougeL())
-
-
-def tokenizer(tokens: Tokens, stemming: bool) -> Callable[[str], list[str]]:
-    """Text → tokens, stemmed when asked."""
-    cut = TOKENIZERS[tokens]
-    if not stemming:
-        return cut
-    return lambda text: [stem(token) for token in cut(text)]
 
 
 def rouge_l(answer: Sequence[str], reference: Sequence[str]) -> tuple[float, float, float]:

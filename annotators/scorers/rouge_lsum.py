@@ -13,9 +13,9 @@ from rapidfuzz.distance import LCSseq
 from annotators.items.item import ItemContent
 from annotators.later import Later
 from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
-from annotators.scorers.rouge_l import Tokens, tokenizer
 from annotators.scorers.shared.references import best_reference, f_measure, scored
 from annotators.scorers.shared.sentences import sentences
+from annotators.scorers.shared.words import Tokens, tokenizer
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import Field
-
 from annotators.items.item import ItemContent
-from annotators.scorers.abstention import EMPTY
-from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
-from annotators.scorers.shared.embedder import embedder
-from annotators.scorers.shared.offered_models import BUNDLED
-from annotators.scorers.shared.references import NO_REFERENCE, reference_texts
-
-
-class EmbeddingParameters(Parameters):
-    """Which embedding model."""
-
-    model: str = Field(
-        BUNDLED, min_length=1, description="sentence-transformers model, by name or folder, on this machine"
-    )
+from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.embedder import EmbeddingParameters, embedder
+from annotators.scorers.shared.references import EMPTY, NO_REFERENCE, reference_texts
 
 
 class SemanticSimilarity(Scorer[EmbeddingParameters]):
@@ -54,7 +42,7 @@ class SemanticSimilarity(Scorer[EmbeddingParameters]):
                 best = max(range(len(cosines)), key=cosines.__getitem__)
                 value = min(1.0, max(-1.0, cosines[best]))
                 found.append(ScoreValue("semantic_similarity", value, details={"reference": references[best][0]}))
-        return [[one] for one in found]
+        return [[score] for score in found]
 
 
 SCORERS.register(SemanticSimilarity())

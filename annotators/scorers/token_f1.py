@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, Scorer, ScoreValue, ValueKind
-from annotators.scorers.exact_match import AnswerParameters, normaliser
-from annotators.scorers.shared.references import best_reference, f_measure, scored
+from annotators.scorers.shared.references import AnswerParameters, best_reference, f_measure, normaliser, scored
 
 
 class TokenF1(Scorer[AnswerParameters]):
@@ -33,7 +32,9 @@ class TokenF1(Scorer[AnswerParameters]):
     def _one(self, item: ItemContent, parameters: AnswerParameters) -> list[ScoreValue]:
         form = normaliser(parameters.normalisation, item.language)
         answer = form(item.answer).split()
-        found = best_reference(item.references, lambda text: form(text).split(), lambda one: token_f1(answer, one))
+        found = best_reference(
+            item.references, lambda text: form(text).split(), lambda reference: token_f1(answer, reference)
+        )
         return scored([kind.name for kind in self.values], found)
 
 

@@ -39,13 +39,13 @@ SCORERS.register(VisualRecall())
 
 def _recall(item: ItemContent, k: int) -> ScoreValue:
     wanted = wanted_images(item, "gold_evidence") or wanted_images(item, "reference_images") or []
-    gold = {place_of(one) for one in wanted}
+    gold = {place_of(image) for image in wanted}
     if not gold:
         return ScoreValue("visual_recall", None, "the item has no gold image")
-    ranked = [one for one in item.evidence if one.rank is not None or one.role == "retrieved"]
+    ranked = [unit for unit in item.evidence if unit.rank is not None or unit.role == "retrieved"]
     if not ranked:
         return ScoreValue("visual_recall", None, "the item has no retrieved evidence")
-    ranked.sort(key=lambda one: (one.rank is None, one.rank or 0))
-    units = list(dict.fromkeys(place_of(evidence_identity(one)) for one in ranked))[:k]
+    ranked.sort(key=lambda unit: (unit.rank is None, unit.rank or 0))
+    units = list(dict.fromkeys(place_of(evidence_identity(unit)) for unit in ranked))[:k]
     found = gold & set(units)
     return ScoreValue("visual_recall", len(found) / len(gold), details={"gold": len(gold), "found": len(found)})

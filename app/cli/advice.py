@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotators.errors import NotFound
+from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, Seed, StudyName, check_names, command, opened, study_id_of
-from app.cli.output import count, emit, table, working
+from app.cli.output import emit, table, working
 
 if TYPE_CHECKING:
     from exports.alignment.advice import Advice

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, check_names, command, home_is_given, opened, project_id_of, study_id_of
-from app.cli.output import count, emit, table, working
+from app.cli.output import emit, table, working
 from exports.checks import check_export_folder, check_export_formats
 
 if TYPE_CHECKING:

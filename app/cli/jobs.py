@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotators.figures import count, duration
 from app.cli.base import AsJson, ProjectName, command, group, opened, project_id_of, settings_of
-from app.cli.output import count, emit, table
+from app.cli.output import emit, table
 
 if TYPE_CHECKING:
     from db.jobs import JobRow
@@ -29,8 +30,7 @@ def add_to(app: typer.Typer) -> None:
 
 def list_them(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
     """List the jobs of a project, newest first."""
-    from app.wording import duration
-    from app.worker.job_kinds import KINDS
+    from app.worker.kinds.base import known
     from db.jobs import list_jobs
 
     with opened(context) as here:
@@ -41,20 +41,20 @@ def list_them(context: typer.Context, project: ProjectName, as_json: AsJson = Fa
                 ("job", "kind", "what", "state", "done", "of", "left", "message"),
                 [
                     (
-                        one.job_id,
-                        one.kind,
-                        KINDS[one.kind].about(one.parameters) if one.kind in KINDS else "",
-                        one.state,
-                        one.done,
-                        one.total,
-                        duration(one.seconds_left),
-                        one.message or "",
+                        job.job_id,
+                        job.kind,
+                        kind.in_words(job.parameters) if (kind := known(job.kind)) else "",
+                        job.state,
+                        job.done,
+                        job.total,
+                        duration(job.seconds_left),
+                        job.message or "",
                     )
-                    for one in rows
+                    for job in rows
                 ],
             )
 
-        emit([to_json(one) for one in rows], words, as_json=as_json)
+        emit([to_json(job) for job in rows], words, as_json=as_json)
 
 
 def cancel(context: typer.Context, project: ProjectName, job: JobNumber, as_json: AsJson = False) -> None:
@@ -90,8 +90,8 @@ def run(
 
     stop = threading.Event()
     if threading.current_thread() is threading.main_thread():
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, lambda *_: stop.set())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
     settings = settings_of(context)
     with opened(context) as here:
         told: Any = lambda text: typer.echo(text, err=True)  # noqa: E731 - one line

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotators.errors import InvalidInput, NotFound
+from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, StudyName, check_names, command, group, opened, project_id_of
-from app.cli.output import count, emit, working
+from app.cli.output import emit, working
 from exports.checks import MAY_BE_INFERRED, check_inferable
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, StudyName, command, opened, project_id_of, study_id_of
-from app.cli.output import count, emit
+from app.cli.output import emit
 from app.cli.projects import project as project_group
 
 

@@ -65,11 +65,6 @@ def _cell(value: Any, decimals: int) -> str:
     return " ".join(str(value).split()) or "–"
 
 
-def count(n: int, noun: str, nouns: str = "") -> str:
-    """`1 item`, `1,204 items`."""
-    return f"{n:,} {noun if n == 1 else nouns or noun + 's'}"
-
-
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error while the block runs, moved by calling what is given with (done, of).

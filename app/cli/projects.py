@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, command, group, opened, project_id_of
-from app.cli.output import count, emit, progress, table
+from app.cli.output import emit, progress, table
 from app.wording import import_counts
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from annotators.figures import count
 from app.cli.base import AsJson, command, group
-from app.cli.output import count, emit, table
+from app.cli.output import emit, table
 from app.cli.studies import protocol_named
 
 protocol = group("protocol", "Protocol files: check one.")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotators.figures import count
 from app.cli.base import AsJson, Here, SomeProject, command, opened, project_id_of
-from app.cli.output import count, emit, progress, table
+from app.cli.output import emit, progress, table
 
 if TYPE_CHECKING:
     from db.jobs import JobRow
@@ -75,7 +76,7 @@ def score(  # noqa: PLR0917 - the command's options
     Every current item is scored that has no score of this scorer, version and parameters; all are summed up. The work
     is a job: it shows on the page Jobs, and one that was interrupted, even killed, goes on where it stopped. A second
     run adds nothing. With --input and --output nothing but the files is read and written; there too an attempt that
-    was cut short is gone on with when the command is given again.
+    was cut short is continued when the command is given again.
     """
     if source or output:
         if project or not (source and output):
@@ -119,11 +120,11 @@ def _check_scorer(scorer: str, param: list[str] | None, engine: str, address: st
 
 def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
     """Queue the work and do it here, unless a worker has it already: then wait for that; how many scores were added."""
-    from app.worker.job_kinds import SCORE
-    from app.worker.jobs import Interrupted, carry_out, worker_name
-    from db.jobs import Order, WorkerDesk, queue_job
+    from app.worker.jobs import Interrupted, carry_out, queue, worker_name
+    from app.worker.kinds.score import SCORE
+    from db.jobs import Order, WorkerDesk
 
-    job = queue_job(here.db, here.actor, project_id, kind=SCORE, parameters=given)
+    job = queue(here.db, here.actor, project_id, SCORE, SCORE.read(given))
     desk = WorkerDesk(here.db, worker_name())
     with progress("Scoring") as move:
         while True:

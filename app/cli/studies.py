@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from annotators.figures import count
 from app.cli.base import (
     AsJson,
     ProjectName,
@@ -19,7 +20,7 @@ from app.cli.base import (
     project_id_of,
     study_id_of,
 )
-from app.cli.output import count, emit, table
+from app.cli.output import emit, table
 
 if TYPE_CHECKING:
     from annotators.protocols import Protocol

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotators.asking.settling import vote
+from annotators.criteria.base import written
 from annotators.scorers.base import readable, value_kind
 from app import ui, wording
 from app.widgets import blocks, item_texts, item_view
@@ -82,7 +82,7 @@ def _labels(one: ItemInStudy) -> None:
         decision = one.decided.get((criterion, target))
         votes = Counter(_given(label) for label in given.values())
         cells = [_cell(given.get(rater), votes) for rater in raters]
-        rows.append([title, "" if target == "item" else target, *cells, vote(decision.value) if decision else ""])
+        rows.append([title, "" if target == "item" else target, *cells, written(decision.value) if decision else ""])
     columns = ["Criterion", "Target", *raters, *(["Decided"] if one.decided else [])]
     shown = [row[: len(columns)] for row in rows]
     blocks.table(f"Labels in {one.study}", columns, shown, name=f"labels-{one.study_id}-{one.version}")
@@ -111,7 +111,7 @@ def _words(label: ItemLabel) -> str:
 def _given(label: ItemLabel | None) -> str:
     if label is None:
         return ""
-    return "cannot judge" if label.cannot_judge else vote(label.value)
+    return "cannot judge" if label.cannot_judge else written(label.value)
 
 
 # Scores and versions --------------------------------------------------------------------------------------------------

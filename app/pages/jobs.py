@@ -6,11 +6,11 @@ from html import escape
 
 import streamlit as st
 
-from app import ui, wording
+from annotators.figures import duration
+from app import ui
 from app.widgets import blocks, job_bar, pager
 from db.jobs import JobRow, list_jobs
 from db.models import JobState
-from db.projects import ProjectRow
 
 PAGE = 30
 
@@ -26,24 +26,9 @@ def page() -> None:
         ui.empty("There has been no long work yet.", "Run a scorer on the page Scores: it then appears here.")
         ui.link("Scores", "scores", key="jobs-scores", primary=True, project=project.project_id)
         return
-    _unfinished(project)
+    job_bar.running(project.project_id)
     _ended([one for one in rows if not one.is_unfinished])
     pager.buttons("jobs", rows[-1].job_id if len(rows) == PAGE else None)
-
-
-@st.fragment(run_every=job_bar.EVERY)
-def _unfinished(project: ProjectRow) -> None:
-    """What waits and runs, looked at again every few seconds; when one has ended, the whole page is drawn anew."""
-    with ui.problems():
-        rows = list_jobs(ui.db(), ui.actor(), project.project_id, limit=100)
-        here = [one for one in reversed(rows) if one.is_unfinished]
-        for one in here:
-            job_bar.draw(one)
-        ids = {one.job_id for one in here}
-        gone = st.session_state.get("jobs-unfinished", set()) - ids
-        st.session_state["jobs-unfinished"] = ids
-        if gone:
-            st.rerun()
 
 
 def _ended(rows: list[JobRow]) -> None:
@@ -73,7 +58,7 @@ def _ended(rows: list[JobRow]) -> None:
 def _took(job: JobRow) -> str:
     if job.started_at is None or job.ended_at is None:
         return ""
-    return wording.duration((job.ended_at - job.started_at).total_seconds())
+    return duration((job.ended_at - job.started_at).total_seconds())
 
 
 def _stopped(job: JobRow) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from annotators.figures import duration
 from app import ui, wording
 from app.widgets import blocks, pager
 from db.annotating.annotations import MyItem, my_work
@@ -24,7 +25,7 @@ def page() -> None:
     blocks.style()
     progress = my_progress(ui.db(), ui.actor())
     today = sum(one.seconds_today for one in progress)
-    about = f"{wording.duration(today)} of annotating today" if today else ""
+    about = f"{duration(today)} of annotating today" if today else ""
     ui.heading("My work", about)
     if not progress:
         ui.empty("You are in no study.", "A researcher adds you to one; it then appears here and on the page Home.")
@@ -55,8 +56,8 @@ def _progress(progress: list[MyProgress]) -> None:
                 blocks.bar(one.done / max(1, one.of), f"{one.done:,} of about {one.of:,}"),
                 f"{one.returned:,}" if one.returned else "",
                 f"{one.skipped:,}" if one.skipped else "",
-                wording.duration(one.seconds) if one.seconds else "",
-                wording.duration(one.seconds_per_item),
+                duration(one.seconds) if one.seconds else "",
+                duration(one.seconds_per_item),
             )
             for one in progress
         ],

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from annotators.asking.protocol_files import protocol_to_yaml
+from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
 from app.widgets import blocks, protocol_view
@@ -135,7 +136,7 @@ def _left(status: dict[str, Any]) -> Sequence[tuple[str, object]]:
     if not done or not left:
         return []
     pace = sum(one["seconds_per_item"] * one["submitted"] for one in timed) / done
-    return [("of annotating left, at this pace", wording.duration(left * pace))]
+    return [("of annotating left, at this pace", duration(left * pace))]
 
 
 # Design ---------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from annotators.asking.submissions import GivenLabel
-from annotators.scorers.phrase_recall import phrase_recall
+from annotators.scorers.shared.phrases import phrase_recall
 from exports.sample import simulated_labels
 
 Row = Mapping[str, Any]

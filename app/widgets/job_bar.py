@@ -1,13 +1,16 @@
-"""A job as pages draw it: its bar, rate and time left, and what can be done about it."""
+"""Jobs as pages draw them: bar, rate and time left, what can be done about each; and those that wait or run."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
+from annotators.figures import duration
 from app import ui, wording
 from app.widgets import blocks
 from app.worker import jobs
-from app.worker.job_kinds import KINDS
+from app.worker.kinds.base import known
 from db.jobs import JobRow, cancel_job, list_jobs, resume_job
 from db.models import JobState
 
@@ -26,13 +29,13 @@ _STATES = {
 
 def title(job: JobRow) -> str:
     """What the job does, in a line."""
-    kind = KINDS.get(job.kind)
-    return f"{kind.title}: {kind.about(job.parameters)}" if kind else job.kind
+    kind = known(job.kind)
+    return ": ".join(filter(None, (kind.title, kind.in_words(job.parameters)))) if kind else job.kind
 
 
 def progress(job: JobRow) -> blocks.Html:
     """A bar with how much is done, of how much, how quickly, and how long it will take."""
-    kind = KINDS.get(job.kind)
+    kind = known(job.kind)
     unit = kind.unit if kind else "step"
     share = job.done / job.total if job.total else float(job.state == JobState.DONE)
     if job.state == JobState.WAITING and not job.done:
@@ -41,7 +44,7 @@ def progress(job: JobRow) -> blocks.Html:
     if job.state == JobState.RUNNING and job.rate:
         parts.append(f"{job.rate:,.0f} a second" if job.rate >= 10 else f"{job.rate:.1f} a second")
     if job.seconds_left is not None:
-        parts.append(f"{wording.duration(job.seconds_left)} left")
+        parts.append(f"{duration(job.seconds_left)} left")
     return blocks.bar(share, ", ".join(parts))
 
 
@@ -90,7 +93,28 @@ def actions(job: JobRow) -> None:
             st.rerun()
 
 
-def unfinished(project_id: int, kind: str) -> list[JobRow]:
-    """The project's jobs of a kind that wait or run, oldest first."""
+def unfinished(project_id: int, kind: str | None = None) -> list[JobRow]:
+    """The project's jobs (of a kind) that wait or run, oldest first."""
     rows = list_jobs(ui.db(), ui.actor(), project_id, limit=100)
-    return [one for one in reversed(rows) if one.kind == kind and one.is_unfinished]
+    return [job for job in reversed(rows) if job.is_unfinished and kind in (None, job.kind)]
+
+
+@st.fragment(run_every=EVERY)
+def running(project_id: int, kind: str | None = None, *, seen: Collection[int] = (), anew: str | None = None) -> None:
+    """Draw the jobs (of a kind) that wait or run, and look again every few seconds.
+
+    When one of them has ended, or one that the page has `seen` before, the page is drawn anew, with what the key `anew`
+    of the session holds chosen anew as well.
+    """
+    with ui.problems():
+        here = unfinished(project_id, kind)
+        for job in here:
+            draw(job)
+        ids = {job.job_id for job in here}
+        slot = f"jobs-running-{project_id}-{kind}"
+        ended = {*st.session_state.get(slot, ()), *seen} - ids
+        st.session_state[slot] = ids
+        if ended:
+            if anew is not None:
+                st.session_state.pop(anew, None)
+            st.rerun()

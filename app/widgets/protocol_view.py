@@ -6,19 +6,11 @@ from html import escape
 
 import streamlit as st
 
-from annotators.criteria.kinds import Criterion, Number, Text
+from annotators.criteria import Criterion
 from annotators.keys import ACTIONS
 from annotators.protocols import Material, Protocol
 from app.widgets import blocks
 
-_SCALES = {
-    "nominal": "one of these labels, without order",
-    "ordinal": "one of these labels, lowest first",
-    "interval": "a number",
-    "set": "any number of these labels",
-    "ranking": "the order of the item's images",
-    "text": "words of the annotator's own",
-}
 _TARGETS = {
     "item": "",
     "evidence": "for each evidence unit",
@@ -42,7 +34,7 @@ def draw(protocol: Protocol) -> None:
 
 
 def _step(protocol: Protocol, number: int, title: str) -> None:
-    shows = ", ".join(_material(one) for one in protocol.steps[number].shows)
+    shows = ", ".join(_material(material) for material in protocol.steps[number].shows)
     body = "".join(_criterion(protocol, criterion) for criterion in protocol.step_criteria(number))
     shown = f'<p class="assay-soft" style="margin:0 0 8px">Shows {escape(shows)}</p>' if shows else ""
     st.html(f"{blocks.panel(title, shown, body)}")
@@ -56,7 +48,7 @@ def _material(material: Material) -> str:
 
 def _criterion(protocol: Protocol, criterion: Criterion) -> str:
     about = [_TARGETS[criterion.target.value], "" if criterion.required else "may be left out", _condition(criterion)]
-    about = [one for one in [_scale(criterion), *about] if one]
+    about = [words for words in [criterion.in_words(), *about] if words]
     rows = "".join(
         f'<tr><td style="width:2.4rem">{blocks.key(label.key).html}</td>'
         f'<td><strong style="font-weight:600">{escape(label.title)}</strong>'
@@ -71,18 +63,10 @@ def _criterion(protocol: Protocol, criterion: Criterion) -> str:
     )
 
 
-def _scale(criterion: Criterion) -> str:
-    if isinstance(criterion, Number):
-        return f"a number from {criterion.minimum:g} to {criterion.maximum:g} in steps of {criterion.step:g}"
-    if isinstance(criterion, Text) and criterion.max_words:
-        return f"at most {criterion.max_words} words of the annotator's own"
-    return _SCALES[criterion.scale]
-
-
 def _condition(criterion: Criterion) -> str:
     if criterion.when is None:
         return ""
-    return f"asked when {criterion.when.criterion} is {' or '.join(str(one) for one in criterion.when.values)}"
+    return f"asked when {criterion.when.criterion} is {' or '.join(str(value) for value in criterion.when.values)}"
 
 
 def _keys() -> None:

@@ -21,7 +21,7 @@ from db.items.read import ItemCounts
 from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
-from db.scores.write import list_scorers_in
+from db.scores.summaries import list_scorers_in
 from db.studies.design import RULES, StudyDesign, StudyMade, create_study, list_studies, plan_study
 
 SAMPLES: dict[str, str] = {

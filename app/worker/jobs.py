@@ -14,27 +14,29 @@ import os
 import secrets
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from annotators.errors import AssayError, NotFound
+from annotators.progress import Progress
 from annotators.scorers.shared.offered_models import offer
-from app.settings import ROOT, Settings
-from app.worker.job_kinds import KINDS
+from app.settings import Settings
+from app.worker.kinds.base import KINDS, JobKind, JobParameters, Work, known
+from app.worker.process import Child, begin
 from db.engine import Database
 from db.faults import DatabaseUnavailable
-from db.jobs import Order, TakenJob, WorkerDesk
+from db.jobs import JobRow, Order, TakenJob, WorkerDesk, queue_job
+from db.permissions import Actor
 
 log = logging.getLogger(__name__)
+
+P = TypeVar("P", bound=JobParameters)
 
 BEAT_SECONDS = 2.0
 """How often a worker says that it is there, and hears whether somebody has cancelled."""
@@ -52,8 +54,6 @@ STOP_SECONDS = 10.0
 _RATE_WINDOW = 60.0
 _NICENESS = 10
 
-Progress = Callable[[int, int], None]
-
 
 class Interrupted(Exception):
     """A job stops before its end: cancelled, taken by another worker, or its worker is asked to stop."""
@@ -61,16 +61,6 @@ class Interrupted(Exception):
     def __init__(self, order: Order | None) -> None:
         super().__init__(order)
         self.order = order
-
-
-@dataclass(frozen=True)
-class Work:
-    """A job as its kind carries it out. `progress(done, of)` is to be called between its steps, and may raise."""
-
-    db: Database
-    job: TakenJob
-    progress: Progress
-    settings: Settings
 
 
 def worker_name() -> str:
@@ -96,9 +86,7 @@ class _Pulse:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._over.set()
         self._thread.join()
 
@@ -160,10 +148,12 @@ def carry_out(
             pulse.progress(done, of)
 
         try:
-            kind = KINDS.get(job.kind)
+            kind = known(job.kind)
             if kind is None:
-                raise NotFound(f"This version does not know jobs of kind {job.kind!r}. Known: {', '.join(KINDS)}.")
-            result = kind.run(Work(db, job, progress, settings or Settings.load()))
+                names = ", ".join(KINDS.names())
+                raise NotFound(f"This version does not know jobs of kind {job.kind!r}. Known: {names}.")
+            parameters = kind.read(job.parameters)
+            result = kind.carry_out(Work(db, job, progress, settings or Settings.load()), parameters)
         except Interrupted as interruption:
             if interruption.order is Order.CANCEL:
                 desk.cancelled(job.job_id)
@@ -233,12 +223,9 @@ def main(arguments: list[str]) -> int:
     """`python -m app.worker.jobs HOME NAME`: a worker that ends with its standard input; 0 when in good order."""
     home, name = arguments
     settings = Settings.load(home=Path(home))
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=settings.log_level.upper())
+    db = begin(settings, niceness=_NICENESS)
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches the server too, which then stops us
-    with contextlib.suppress(OSError):
-        os.nice(_NICENESS)  # people who wait for a page go first
 
     def until_the_parent_is_gone() -> None:
         while os.read(0, 1):
@@ -247,7 +234,6 @@ def main(arguments: list[str]) -> int:
 
     threading.Thread(target=until_the_parent_is_gone, daemon=True).start()
     offer(settings.models)
-    db = Database(settings.database, pool_size=4)
     try:
         work(db, name, stop=stop, idle_seconds=IDLE_SECONDS, may_exit=True, settings=settings)
     finally:
@@ -265,7 +251,7 @@ class Workers:
         self._settings = settings
         self._db = Database(settings.database, pool_size=1)
         self._name = worker_name()
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Child | None = None
         self._wake, self._closed = threading.Event(), False
         self._thread = threading.Thread(target=self._watch, name="watch over the worker", daemon=True)
 
@@ -282,7 +268,7 @@ class Workers:
     def pid(self) -> int | None:
         """The worker's process id, while there is one."""
         child = self._child
-        return child.pid if child is not None and child.poll() is None else None
+        return child.pid if child is not None and child.alive else None
 
     def close(self) -> None:
         """End the worker: it puts its job back into the queue, or is killed and the job is put back for it."""
@@ -290,19 +276,9 @@ class Workers:
         self._wake.set()
         self._thread.join()
         child = self._child
-        if child is not None:
-            assert child.stdin is not None
-            with contextlib.suppress(OSError):
-                child.stdin.close()
-            with contextlib.suppress(OSError):
-                child.terminate()
-            try:
-                child.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
-                with contextlib.suppress(AssayError):
-                    self._desk.give_back()
+        if child is not None and not child.stop(STOP_SECONDS):
+            with contextlib.suppress(AssayError):
+                self._desk.give_back()
         self._db.dispose()
 
     @property
@@ -323,24 +299,17 @@ class Workers:
         """Start a worker if there is work and none; False when one has died, so that the next comes a little later."""
         well = True
         if self._child is not None:
-            status = self._child.poll()
+            status = self._child.status
             if status is None:
                 return True
-            assert self._child.stdin is not None
-            self._child.stdin.close()
+            self._child.let_go()
             self._child = None
             if status != 0:
                 log.warning("a worker ended with status %s", status)
                 self._desk.give_back(died=True)
                 well = False
         if well and not self._closed and self._desk.has_work():
-            self._child = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
-                [sys.executable, "-m", "app.worker.jobs", str(self._settings.home), self._name],
-                cwd=ROOT,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            self._child = Child("app.worker.jobs", str(self._settings.home), self._name)
         return well
 
 
@@ -355,8 +324,16 @@ def start(settings: Settings) -> None:
 
 def wake() -> None:
     """Have the queue looked at now, where this process watches over a worker."""
-    for one in _workers:
-        one.wake()
+    for watch in _workers:
+        watch.wake()
+
+
+def queue(db: Database, actor: Actor, project_id: int, kind: JobKind[P], parameters: P) -> JobRow:
+    """Put a job into the queue for whoever may start its kind, and have the queue looked at; see `queue_job`."""
+    given = parameters.model_dump(mode="json", exclude_unset=True)
+    job = queue_job(db, actor, project_id, kind=kind.name, parameters=given, roles=kind.roles)
+    wake()
+    return job
 
 
 def stop() -> None:

@@ -98,8 +98,8 @@ class Alignment:
         yield self._more(report, sent)
 
     def _more(self, report: AlignmentReport, sent: set[int]) -> More:
-        new = [(place, one) for place, one in enumerate(report.statistics) if id(one) not in sent]
-        sent.update(id(one) for _, one in new)
+        new = [(place, statistic) for place, statistic in enumerate(report.statistics) if id(statistic) not in sent]
+        sent.update(id(statistic) for _, statistic in new)
         return More(new, [*report.notes, *report.warnings])
 
     def _in_parts(self, db: Database) -> Iterator[AlignmentReport]:
@@ -157,6 +157,6 @@ def measured_alignment(parts: list[Any]) -> tuple[list[Aligned], list[str]]:
     """The statistics in their order, and the notes, from the parts after the outline."""
     statistics: list[Aligned] = []
     for part in parts[1:]:
-        for place, one in part.statistics:
-            statistics.insert(place, one)
+        for place, statistic in part.statistics:
+            statistics.insert(place, statistic)
     return statistics, parts[-1].notes if len(parts) > 1 else []

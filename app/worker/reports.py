@@ -15,8 +15,6 @@ import logging
 import os
 import pickle
 import resource
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -26,11 +24,11 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from types import TracebackType
 from typing import Any, Self
 
 from annotators.errors import AssayError
-from app.settings import ROOT, Settings
+from app.settings import Settings
+from app.worker.process import Child, begin
 from db.engine import Database
 
 log = logging.getLogger(__name__)
@@ -102,9 +100,7 @@ class Look:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         with self._changed:
             self._work.lookers -= 1
             self._work.left_at = time.monotonic()
@@ -178,20 +174,20 @@ class Reports:
     def pids(self) -> list[int]:
         """The processes that there are now, for monitoring."""
         with self._changed:
-            return [one.process.pid for one in self._processes.values() if one.process.poll() is None]
+            return [process.child.pid for process in self._processes.values() if process.child.alive]
 
     @property
     def at_work(self) -> int:
         """How many pieces of work wait or are being done."""
         with self._changed:
-            return sum(not one.done for one in self._known.values())
+            return sum(not work.done for work in self._known.values())
 
     def close(self) -> None:
         """End the processes and what they do."""
         with self._changed:
             self._closed = True
             for process in self._processes.values():
-                process.end()
+                process.child.kill()
             for work in self._known.values():
                 self._failed(work, NotMeasured("The server is stopping. Try again in a minute."))
             self._changed.notify_all()
@@ -213,7 +209,7 @@ class Reports:
         process: _Process | None = None
         try:
             while not self._closed:
-                if process is None or not process.alive:
+                if process is None or not process.child.alive:
                     process = self._start(me)
                 work = self._next(me)
                 if work is None:
@@ -221,9 +217,9 @@ class Reports:
                 try:
                     self._carry_out(process, work)
                 except (OSError, EOFError, pickle.PickleError):
-                    process.end()
+                    process.child.kill()
                     if not self._closed:
-                        log.warning("the process that measures (%s) has ended", process.process.pid)
+                        log.warning("the process that measures (%s) has ended", process.child.pid)
                     with self._changed:
                         self._failed(work, NotMeasured(DIED))
                 finally:
@@ -234,14 +230,14 @@ class Reports:
                 self._threads.remove(me)
                 self._processes.pop(me, None)
             if process is not None:
-                process.end()
+                process.child.kill()
 
     def _start(self, me: threading.Thread) -> _Process:
         process = _Process(self._settings)
         with self._changed:
             self._processes[me] = process
             if self._closed:
-                process.end()
+                process.child.kill()
         return process
 
     def _next(self, me: threading.Thread) -> _Work | None:
@@ -280,7 +276,7 @@ class Reports:
                     return
             with self._changed:
                 if work.abandoned:
-                    process.end()
+                    process.child.kill()
                     self._drop(work)
                     return
 
@@ -297,7 +293,7 @@ class Reports:
 
     def _forget(self) -> None:
         """Forget the results that were looked at longest ago, as far as they take too much memory."""
-        held = sum(one.size for one in self._known.values())
+        held = sum(work.size for work in self._known.values())
         for key, work in list(self._known.items()):
             if held <= MOST_KEPT_BYTES:
                 return
@@ -314,28 +310,11 @@ class _Process:
         # One thread of its linear algebra: two would take both processors and, where others need them, wait for each
         # other by spinning (here five times the processor time of one).
         threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
-            [sys.executable, "-m", "app.worker.reports", str(theirs.fileno())],
-            cwd=ROOT,
-            env={**os.environ, **threads},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            start_new_session=True,
-        )
+        number = theirs.fileno()
+        self.child = Child("app.worker.reports", str(number), pipes=[number], environment=threads)
         theirs.close()
         with contextlib.suppress(OSError):
             self.pipe.send_bytes(pickle.dumps(settings))
-
-    @property
-    def alive(self) -> bool:
-        return self.process.poll() is None
-
-    def end(self) -> None:
-        """Kill it: what it does, nobody waits for. Its pipe reads as ended then."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
 
 
 # In the process that measures -----------------------------------------------------------------------------------------
@@ -345,14 +324,10 @@ def main(arguments: list[str]) -> int:
     """`python -m app.worker.reports FD`: carry out what comes through this pipe, until it ends."""
     pipe = Connection(int(arguments[0]))
     settings: Settings = pickle.loads(pipe.recv_bytes())  # noqa: S301 - from the server that started us
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=settings.log_level.upper())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on a terminal reaches the server too, which then stops us
-    with contextlib.suppress(OSError):
-        os.nice(settings.report_niceness)
+    db = begin(settings, niceness=settings.report_niceness)
     # Memory that is written to, and not address space, of which what draws plots (V8) reserves more than there is.
     with contextlib.suppress(ValueError, OSError):  # macOS refuses a limit
         resource.setrlimit(resource.RLIMIT_DATA, (settings.report_memory_mb << 20,) * 2)
-    db = Database(settings.database, pool_size=4)
     from app.worker import report_tasks  # noqa: F401, PLC0415 - what the first report would otherwise wait for
 
     tasks: deque[bytes] = deque()

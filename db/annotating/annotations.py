@@ -90,12 +90,6 @@ def work(
 
 def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
     """The parts of a protocol that the annotator's page needs, labels with their keys and titles filled in."""
-    criteria = []
-    for criterion in protocol.criteria:
-        one = criterion.model_dump(mode="json", exclude={"accept", "tolerance", "score"})
-        one["scale"] = criterion.scale
-        one["labels"] = [label.model_dump(mode="json") for label in criterion.label_list()]
-        criteria.append(one)
     return {
         "name": protocol.name,
         "version": protocol.version,
@@ -103,7 +97,7 @@ def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
         "summary": protocol.summary,
         "guidelines": protocol.guidelines,
         "steps": [step.model_dump(mode="json", include={"name", "title", "criteria"}) for step in protocol.steps],
-        "criteria": criteria,
+        "criteria": [criterion.for_browser() for criterion in protocol.criteria],
     }
 
 

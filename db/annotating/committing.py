@@ -125,15 +125,12 @@ def _checked(
     protocol: Protocol, known: tuple[Wire, Units], step: StepSubmission, earlier: list[GivenLabel]
 ) -> list[GivenLabel]:
     wire, units = known
-    kinds = {criterion.name: criterion.kind for criterion in protocol.criteria}
-    given = [
-        replace(
-            label,
-            target=wire.back(str(label.target)),
-            value=wire.value_back(label.value, kinds.get(str(label.criterion), "")),
-        )
-        for label in step.labels
-    ]
+    criteria = {criterion.name: criterion for criterion in protocol.criteria}
+    given = []
+    for label in step.labels:
+        criterion = criteria.get(str(label.criterion))
+        value = label.value if criterion is None else wire.value_back(label.value, criterion)
+        given.append(replace(label, target=wire.back(str(label.target)), value=value))
     return check_step(protocol, step.step, units, given, earlier)
 
 

@@ -24,13 +24,14 @@ from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
+from annotators.criteria import Criterion
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
 from annotators.items.targets import Units
 from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
-from annotators.scorers.phrase_recall import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
+from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
 from db.items.rows import StoredDocument, read_study_items
 from db.models import AssignmentState, Draft, GivenLabel, Run, Score, Study, StudyScore
 from db.query import table_of
@@ -148,8 +149,6 @@ class Wire:
         self._names |= {f"claim:{claim.key}": f"claim:C{n}" for n, claim in enumerate(item.claims, 1)}
         self._names |= {f"image:{image.key}": f"image:I{n}" for n, image in enumerate(item.images, 1)}
         self._keys = {wire: real for real, wire in self._names.items()}
-        self._image_names = {image.key: f"I{n}" for n, image in enumerate(item.images, 1)}
-        self._image_keys = {wire: real for real, wire in self._image_names.items()}
 
     def knows(self, target: str) -> bool:
         """Whether every part of the item that the target names may be known in the browser."""
@@ -172,19 +171,13 @@ class Wire:
                 pieces.append(piece)
         return "|".join(pieces)
 
-    def value_out(self, value: Any, kind: str) -> Any:
-        """A value as the browser knows it: an order of images is a list of their neutral names."""
-        return (
-            [self._image_names[one] for one in value if one in self._image_names]
-            if kind == "order" and value
-            else value
-        )
+    def value_out(self, value: Any, criterion: Criterion) -> Any:
+        """A value as the browser knows it, without the parts of the item that may not be known there."""
+        return criterion.rekeyed(value, self._names.get)
 
-    def value_back(self, value: Any, kind: str) -> Any:
-        """A value as it is stored."""
-        if kind == "order" and isinstance(value, list):
-            return [self._image_keys.get(one, one) if isinstance(one, str) else one for one in value]
-        return value
+    def value_back(self, value: Any, criterion: Criterion) -> Any:
+        """A value as it is stored; what is no part of the item stays, for `Criterion.check` to name."""
+        return criterion.rekeyed(value, lambda target: self._keys.get(target, target))
 
 
 def _digest(item: ItemContent, unit: ItemEvidence) -> bytes:
@@ -201,6 +194,7 @@ def units_of(materials: Materials, wire: Wire) -> Units:
         pages=tuple((d.key, n) for d in materials.documents for n in range(1, (d.n_pages or 0) + 1)),
         images=tuple(image.key for image in item.images),
         hops=tuple(hop.key for hop in item.hops),
+        answer=item.answer,
     )
 
 
@@ -324,7 +318,7 @@ def _given(protocol: Protocol, wire: Wire, label: GivenLabel) -> dict[str, Any]:
     return {
         "criterion": label.criterion,
         "target": wire.out(label.target),
-        "value": wire.value_out(label.value, protocol.criterion(label.criterion).kind),
+        "value": wire.value_out(label.value, protocol.criterion(label.criterion)),
         "cannot_judge": label.cannot_judge,
         "reason": label.reason,
         "comment": label.comment,

@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
+from annotators.files import sync
 from annotators.items.checks import canonical, document_key
 from annotators.pages import DocumentFacts, Renderer, sniff
 from db.engine import Database
@@ -107,7 +108,7 @@ def store_all(data_folder: Path, found: Iterable[Bytes]) -> Iterator[Path]:
             try:
                 for source in group:
                     _copy(data_folder, source, copies)
-                for _ in pool.map(_sync, [copy.written for copy in copies]):
+                for _ in pool.map(sync, [copy.written for copy in copies]):
                     pass
                 for copy in copies:
                     copy.written.replace(copy.target)
@@ -118,7 +119,7 @@ def store_all(data_folder: Path, found: Iterable[Bytes]) -> Iterator[Path]:
             folders |= {copy.target.parent for copy in copies}
             yield from (copy.target for copy in copies if copy.is_new)
         if len(folders) > 1:
-            for _ in pool.map(_sync, sorted(folders)):
+            for _ in pool.map(sync, sorted(folders)):
                 pass
 
 
@@ -151,15 +152,6 @@ def _copy(data_folder: Path, found: Bytes, copies: list[_Copy]) -> None:
             out.write(block)
     if digest.hexdigest() != found.sha256:
         raise InvalidInput(f"{found.path.name} changed while it was read. Supply it again.")
-
-
-def _sync(path: Path) -> None:
-    """Wait until the disk has a file, or the names in a folder."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _is_whole(file: Path, found: Bytes) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select
@@ -12,28 +11,8 @@ from annotators.items.item import ItemContent
 from annotators.scorers.base import Part
 from db.items.current import item_is_current, version_is_latest
 from db.items.rows import read_items
-from db.models import Item, ItemVersion, Run, Score
+from db.models import Item, ItemVersion
 from db.query import pick
-
-
-def without_score(runs: Sequence[int]) -> ColumnElement[bool]:
-    """The condition on `ItemVersion` that none of these runs has scored it."""
-    there = select(col(Score.id)).where(
-        col(Score.item_version_id) == col(ItemVersion.id), col(Score.run_id).in_(list(runs))
-    )
-    return ~there.exists()
-
-
-def runs_of(session: Session, project_id: int, name: str, version: str, parameters_hash: str) -> list[int]:
-    """The ids of the runs that gave the same scores: same scorer, version and parameters."""
-    query = select(col(Run.id)).where(
-        col(Run.project_id) == project_id,
-        col(Run.kind) == "scorer",
-        col(Run.name) == name,
-        col(Run.version) == version,
-        col(Run.parameters_hash) == parameters_hash,
-    )
-    return list(session.execute(query).scalars())
 
 
 def _current(query: Select[Any], project_id: int) -> Select[Any]:
@@ -70,28 +49,31 @@ def current_in_order(session: Session, query: Select[Any], project_id: int, *, a
 _WIDEST = 50_000
 
 
-def count_items(session: Session, project_id: int, *, at_most: int | None = None) -> int:
-    """How many current items the project has; with `at_most` no more than so many are counted."""
+def count_items(
+    session: Session, project_id: int, left: ColumnElement[bool] | None = None, *, at_most: int | None = None
+) -> int:
+    """How many current items the project has that meet `left`; with `at_most` no more than so many are counted."""
     if at_most is None:
-        return int(session.execute(_current(select(func.count()), project_id)).scalar_one())
-    return len(session.execute(_current(pick(ItemVersion.id), project_id).limit(at_most)).all())
+        return int(session.execute(_that_meet(left, _current(select(func.count()), project_id))).scalar_one())
+    query = _that_meet(left, _current(pick(ItemVersion.id), project_id))
+    return len(session.execute(query.limit(at_most)).all())
 
 
-def count_unscored(session: Session, project_id: int, runs: Sequence[int]) -> int:
-    """How many current items none of these runs has scored."""
-    query = _current(select(func.count()), project_id)
-    if runs:
-        query = query.where(without_score(runs))
-    return int(session.execute(query).scalar_one())
-
-
-def read_unscored(
-    session: Session, project_id: int, runs: Sequence[int], *, after: int, limit: int, needs: frozenset[Part]
+def read_next(
+    session: Session,
+    project_id: int,
+    left: ColumnElement[bool] | None,
+    *,
+    after: int,
+    limit: int,
+    needs: frozenset[Part],
 ) -> list[ItemContent]:
-    """The next current items (by the id of their version, from the one after `after`) that no such run has scored."""
-    query = pick(ItemVersion.id)
-    if runs:
-        query = query.where(without_score(runs))
+    """The next current items (by the id of their version, from the one after `after`) that meet `left`."""
+    query = _that_meet(left, pick(ItemVersion.id))
     ids = [row[0] for row in current_in_order(session, query, project_id, after=after, limit=limit)]
     items = read_items(session, ids, needs)
     return [items[version_id].content for version_id in ids]
+
+
+def _that_meet(left: ColumnElement[bool] | None, query: Select[Any]) -> Select[Any]:
+    return query if left is None else query.where(left)

@@ -8,7 +8,6 @@ import into the project removes them, or `assay doctor` does, which tells them f
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from sqlalchemy import Connection
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict
+from annotators.files import taken
 from db.engine import Database, connected, unpooled
 from db.items.documents import document_file
 from db.models import Batch, Document, Event, Item, ItemVersion, Run, Score, UnpublishedBatch, now
@@ -62,8 +62,8 @@ def only_import(db: Database, project_id: int, *, wait: float = WAIT_SECONDS) ->
     until = time.monotonic() + wait
     place = _in_file if db.is_sqlite else _in_postgresql
     while True:
-        with place(db, project_id) as taken:
-            if taken:
+        with place(db, project_id) as ours:
+            if ours:
                 yield
                 return
         if time.monotonic() >= until:
@@ -78,15 +78,14 @@ def _in_file(db: Database, project_id: int) -> Iterator[bool]:
     path = Path(f"{db.url.database}-import-{project_id}")
     handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Whoever had the place before may have taken the file away, and a lock on that one would keep nobody out.
-        taken = os.path.samestat(os.fstat(handle), path.stat())
-    except (BlockingIOError, FileNotFoundError):
-        taken = False
+        ours = taken(handle) and os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        ours = False
     try:
-        yield taken
+        yield ours
     finally:
-        if taken:
+        if ours:
             path.unlink(missing_ok=True)
         os.close(handle)
 

@@ -303,13 +303,6 @@ def who_may_annotate(db: Database, actor: Actor, project_id: int) -> list[Member
     return sorted((row for row in members.values() if row.role in ANNOTATORS), key=lambda row: row.name)
 
 
-@operation(On.PROJECT, RESEARCHERS)
-def list_names(db: Database, actor: Actor, project_id: int) -> list[str]:
-    """The names of everybody with an account: whom a researcher can make a member."""
-    with db.read() as session:
-        return [account.name for _, account in session.exec(_humans().order_by(Account.name))]
-
-
 # Who acts on the command line -----------------------------------------------------------------------------------------
 
 

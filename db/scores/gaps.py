@@ -10,12 +10,12 @@ from sqlalchemy import func
 from sqlmodel import Session, col
 
 from annotators.scorers import SCORERS
-from annotators.scorers.base import Difference
+from annotators.scorers.base import Difference, GivenParameters
 from db.engine import Database
 from db.models import Item, ItemVersion, Score
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
-from db.scores.summaries import GivenParameters, is_counted, which_scores
+from db.scores.summaries import is_counted, which_scores
 
 if TYPE_CHECKING:
     from annotators.alignment import Aligned, Resampling
@@ -112,6 +112,6 @@ def _gap(
     from annotators.alignment.gaps import paired_gap  # noqa: PLC0415 - a second of libraries, for scorers with gaps only
 
     shared = of.keys() & minus.keys()
-    means = tuple(sum(one[question] for question in shared) / len(shared) if shared else None for one in (of, minus))
+    means = tuple(sum(sums[question] for question in shared) / len(shared) if shared else None for sums in (of, minus))
     gap = paired_gap(difference.name, of, minus, asked, group=system)
     return ScoreGap(difference, system, (means[0], means[1]), gap, len(of.keys() ^ minus.keys()))

@@ -10,13 +10,13 @@ from sqlalchemy import ColumnElement, Float, Integer, Select, and_, cast, func, 
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
-from annotators.scorers.base import value_kind
+from annotators.scorers.base import GivenParameters, value_kind
 from annotators.scorers.shared.group_means import JointSums
 from db.engine import Database
 from db.models import Item, ItemVersion, Score
 from db.permissions import READERS, Actor, On, operation
 from db.query import is_sqlite, pick
-from db.scores.summaries import GivenParameters, Which, is_counted, latest_scores, which_scores
+from db.scores.summaries import Which, is_counted, latest_scores, which_scores
 
 BINS = 20
 _CLIP = 400

@@ -14,17 +14,15 @@ from sqlmodel import Session, col
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.scorers import SCORERS
-from annotators.scorers.base import Parameters, parameters_hash, parameters_of, readable, value_kind
+from annotators.scorers.base import GivenParameters, parameters_of, readable, value_kind
 from annotators.scorers.shared.group_means import GroupMeans, Interval, Sums
 from db.engine import Database
 from db.items.current import batches_left_out, item_is_current, unpublished_now, version_is_latest
 from db.models import Item, ItemVersion, Run, Score, Withdrawal
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
+from db.runs.run import parameters_hash
 from db.scores.training_sets import with_training_set
-
-GivenParameters = Mapping[str, Any] | Sequence[str] | Parameters | None
-"""Parameters as a mapping, as texts K=V, or None for the defaults."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +77,8 @@ class ScoreSummary:
             "mean": self.mean,
             "macro_mean": self.macro_mean,
             "groups": [
-                {"by": one.by, "group": one.group, "n": one.n, "mean": one.mean, "macro_mean": one.macro_mean}
-                for one in self.groups
+                {"by": group.by, "group": group.group, "n": group.n, "mean": group.mean, "macro_mean": group.macro_mean}
+                for group in self.groups
             ],
         }
 
@@ -194,7 +192,7 @@ def which_scores(
     runs = [run for run in runs if run.parameters_hash == parameters_hash(given)]
     if not runs:
         shown = " ".join(readable(given)) or "these parameters"
-        command = " ".join(["assay score PROJECT --scorer", scorer, *(f"--param {one}" for one in readable(given))])
+        command = " ".join(["assay score PROJECT --scorer", scorer, *(f"--param {text}" for text in readable(given))])
         remedy = f"Compute them with: {command}" if registered else "Leave the parameters out."
         raise NotFound(f"The project has no scores of {scorer!r} with {shown}. {remedy}")
     runs = [run for run in runs if run.version == runs[-1].version]
@@ -303,8 +301,8 @@ def summary_of_cells(
         mean=overall.all.mean,
         macro_mean=overall.macro_mean,
         groups=tuple(
-            ScoreGroup(by, group, one.all.n, one.all.mean, one.macro_mean, one.interval, one.macro_interval)
-            for (by, group), one in ordered
+            ScoreGroup(by, group, means.all.n, means.all.mean, means.macro_mean, means.interval, means.macro_interval)
+            for (by, group), means in ordered
         ),
         interval=overall.interval,
         macro_interval=overall.macro_interval,

@@ -1,7 +1,7 @@
 """Training sets of classifiers: the versions a project has, and their extension by what people have labelled.
 
 A project without a version of its own uses the set that ships with the program. An extension is proposed from the
-settled labels of `abstention` studies, compared by a job (`annotators/scorers/shared/training_review.py`), and
+settled labels of `abstention` studies, compared by a job (`annotators/scorers/shared/abstaining/review.py`), and
 accepted as it was compared.
 """
 
@@ -15,12 +15,12 @@ from typing import Any, get_args
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-from annotators.scorers.abstention import AbstentionParameters, compared_text
 from annotators.scorers.base import P
-from annotators.scorers.phrase_recall import phrase_recall
+from annotators.scorers.shared.abstaining.classifier import AbstentionParameters, compared_text
+from annotators.scorers.shared.abstaining.training_sets import AnswerLabel, Example, TrainingSet, starting_set
+from annotators.scorers.shared.abstaining.training_sets import training_set as set_of
+from annotators.scorers.shared.phrases import phrase_recall
 from annotators.scorers.shared.resources import provide_resource
-from annotators.scorers.shared.training_sets import AnswerLabel, Example, TrainingSet, starting_set
-from annotators.scorers.shared.training_sets import training_set as set_of
 from db.engine import Database, insert_many
 from db.items.scored import current_in_order
 from db.models import Item, ItemVersion, Job, JobState, Study, TrainingExample, now
@@ -166,18 +166,18 @@ def list_training_sets(db: Database, _actor: Actor, project_id: int) -> list[Tra
             .where(TrainingSetVersion.project_id == project_id, TrainingSetVersion.name == ABSTENTION)
             .order_by(col(TrainingSetVersion.number).desc())
         ).all()
-        people = names_of(session, [one.person_id for one in versions if one.person_id is not None])
+        people = names_of(session, [version.person_id for version in versions if version.person_id is not None])
         rows = [
             TrainingSetRow(
-                one.number,
-                one.content_hash,
-                _counts(_stored(session, one)),
-                one.report,
-                one.reason,
-                people.get(one.person_id) if one.person_id is not None else None,
-                one.created_at,
+                version.number,
+                version.content_hash,
+                _counts(_stored(session, version)),
+                version.report,
+                version.reason,
+                people.get(version.person_id) if version.person_id is not None else None,
+                version.created_at,
             )
-            for one in versions
+            for version in versions
         ]
     shipped = starting_set()
     return [*rows, TrainingSetRow(0, shipped.hash, _counts(shipped), {}, SHIPPED, None, None)]
@@ -310,7 +310,8 @@ def accept_training_set(
         session.flush()
         known = _origins(session, _latest_before(session, version))
         known |= {
-            one["text"].strip(): (one["origin"], one.get("item_version_id")) for one in job.parameters["examples"]
+            example["text"].strip(): (example["origin"], example.get("item_version_id"))
+            for example in job.parameters["examples"]
         }
         rows = [
             (version.id, place, example.text, example.label, *known.get(example.text, (SHIPPED, None)))
@@ -333,4 +334,4 @@ def extension(present: TrainingSet, examples: Sequence[dict[str, Any]]) -> Train
     """
     if not examples:
         raise InvalidInput("No example is chosen. Choose at least one.")
-    return present.extended([Example(_label(one["label"]), str(one["text"])) for one in examples])
+    return present.extended([Example(_label(example["label"]), str(example["text"])) for example in examples])

@@ -12,11 +12,12 @@ from sqlalchemy import func
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
-from annotators.asking.settling import Outcome, settle, vote
+from annotators.asking.settling import Outcome, settle
 from annotators.asking.submissions import flag_words
+from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
-from db.annotating.presentations import Wire, load_materials, materials_at, present
+from db.annotating.presentations import Wire, load_materials, materials_at, present, units_at
 from db.engine import Database
 from db.models import (
     Account,
@@ -327,7 +328,7 @@ def _units(
         annotation = by_sitting.get((row.assignment_id, row.sitting))
         if annotation is not None:
             rater = raters[annotation.person_id]
-            value = wire.value_out(row.value, protocol.criterion(row.criterion).kind)
+            value = wire.value_out(row.value, protocol.criterion(row.criterion))
             given = Vote(rater, value, row.cannot_judge, row.reason, row.comment, row.rationale)
             votes[row.criterion, row.target].append(given)
     study_item_id = annotations[0].study_item_id if annotations else 0
@@ -340,18 +341,18 @@ def _units(
             values = [one.value for one in cast_votes if not one.cannot_judge]
             settled = settle(criterion, values, len(annotations), study.rule)
             decision = decided.get((name, target))
-            open_ = criterion.scale != "text" and is_disputed(protocol, name, settled, len(annotations))
+            open_ = criterion.compared and is_disputed(protocol, name, settled, len(annotations))
             units.append(
                 DisputedUnit(
                     name,
                     wire.out(target),
                     sorted(cast_votes, key=lambda one: one.rater),
                     settled.votes,
-                    settled.outcome.value if criterion.scale != "text" else Outcome.OPEN.value,
+                    settled.outcome.value if criterion.compared else Outcome.OPEN.value,
                     settled.value,
                     settled.majority,
                     open_,
-                    wire.value_out(decision.value, criterion.kind) if decision else None,
+                    wire.value_out(decision.value, criterion) if decision else None,
                 )
             )
     return units
@@ -474,10 +475,16 @@ def adjudicate(
 
 
 def _from_browser(decisions: Sequence[UnitDecision], protocol: Protocol, wire: Wire) -> list[UnitDecision]:
-    kinds = {criterion.name: criterion.kind for criterion in protocol.criteria}
+    criteria = {criterion.name: criterion for criterion in protocol.criteria}
     return [
-        replace(one, target=wire.back(one.target), value=wire.value_back(one.value, kinds.get(one.criterion, "")))
-        for one in decisions
+        replace(
+            decision,
+            target=wire.back(decision.target),
+            value=wire.value_back(decision.value, criteria[decision.criterion])
+            if decision.criterion in criteria
+            else decision.value,
+        )
+        for decision in decisions
     ]
 
 
@@ -502,8 +509,10 @@ def _checked(
             raise InvalidInput(f"{decision.criterion!r} of {decision.target!r} is decided twice. Decide it once.")
         criterion = protocol.criterion(decision.criterion)
         value = criterion.check(decision.value)
+        if criterion.vote(value) not in settled[unit].votes:
+            _check_fits(session, study, study_item_id, criterion, value)
         majority = settled[unit].majority
-        overrules = majority is not None and vote(majority) != vote(value)
+        overrules = majority is not None and criterion.vote(majority) != criterion.vote(value)
         why = (decision.reason or "").strip() or None
         if overrules and not why and not (reason or "").strip():
             raise InvalidInput(
@@ -525,3 +534,15 @@ def _checked(
     if missing:
         raise InvalidInput(f"Not decided yet: {', '.join(missing)}.")
     return list(final.values())
+
+
+def _check_fits(session: Session, study: Study, study_item_id: int, criterion: Criterion, value: Value) -> None:
+    """InvalidInput where a value that no annotator gave does not fit the item, as it is shown at the last step.
+
+    What annotators gave stands even where it does not: labels that were made elsewhere may be about other parts.
+    """
+    _, units = units_at(session, study, study_item_id, len(protocol_of(study).steps) - 1)
+    try:
+        criterion.check(value, units)
+    except InvalidInput as error:
+        raise InvalidInput(f"{criterion.title}: {error}") from None

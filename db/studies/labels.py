@@ -34,7 +34,7 @@ from db.models import (
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import fresh_ids, is_sqlite
 from db.studies.design import protocol_of
-from db.studies.settlements import update_settlements
+from db.studies.settlements import ItemLabels, parsed_value, settle_batch
 from db.studies.tallies import Tallies
 
 _SHOWN = 20
@@ -181,7 +181,7 @@ def add_labels(session: Session, actor: Actor, study: Study, *, checked: Checked
     session.flush()
     assert batch.id is not None
     _insert(session, study, batch.id, grouped, people)
-    update_settlements(session.connection(), study, protocol, sorted({study_item for study_item, _ in grouped}))
+    settle_batch(session.connection(), study, protocol, _by_item(grouped), batch.id)
     details = {"source": source, "labels": checked.n}
     record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
     return LabelImport(batch.id, checked.n, len(grouped), sorted(people))
@@ -242,6 +242,17 @@ def _grouped(
             continue
         grouped[items[item], annotator].append((criterion, target, fits, comment, time))
     return grouped, problems
+
+
+def _by_item(grouped: _Grouped) -> dict[int, ItemLabels]:
+    """Study item → its labels, in the order in which they are stored."""
+    found: dict[int, ItemLabels] = defaultdict(ItemLabels)
+    for study_item_id, annotator in sorted(grouped):
+        labels = found[study_item_id]
+        labels.n_annotations += 1
+        for criterion, target, value, *_ in grouped[study_item_id, annotator]:
+            labels.values[criterion, target].append(parsed_value(value))
+    return found
 
 
 def rejections(problems: Sequence[Rejected]) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, String, cast, func, type_coerce
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
-from annotators.criteria.kinds import Criterion
+from annotators.criteria import Criterion
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.items.current import withdrawn_batches

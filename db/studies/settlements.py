@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, bindparam
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col
 
-from annotators.asking.settling import Outcome, Settled, is_settled_by_votes, settle, vote
+from annotators.asking.settling import Outcome, Settled, settle
 from annotators.protocols import Protocol
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -41,18 +41,25 @@ _LOCK = (
 
 # Where an item stands by its votes: what was adjudicated stays so, and what an annotator has been asked to judge again
 # is about to change, and stands only until then.
-_SETTLE = """
-UPDATE settlement SET
-  n_annotations = {mark},
-  n_disputed = CASE WHEN state = 'adjudicated' THEN n_disputed ELSE {mark} END,
-  dispute = CASE WHEN state = 'adjudicated' THEN dispute ELSE {mark} END,
+_STANDS = """
+  n_annotations = {n_annotations},
+  n_disputed = CASE WHEN settlement.state = 'adjudicated' THEN settlement.n_disputed ELSE {n_disputed} END,
+  dispute = CASE WHEN settlement.state = 'adjudicated' THEN settlement.dispute ELSE {dispute} END,
   state = CASE
-    WHEN state = 'adjudicated' THEN state
+    WHEN settlement.state = 'adjudicated' THEN settlement.state
     WHEN EXISTS (SELECT 1 FROM assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')
       THEN 'pending'
-    ELSE {mark} END
-WHERE study_item_id = {mark}
+    ELSE {state} END
 """
+_VOTED = ("n_annotations", "n_disputed", "dispute", "state")
+_SETTLE = "UPDATE settlement SET" + _STANDS.format(**dict.fromkeys(_VOTED, "{mark}")) + "WHERE study_item_id = {mark}"
+_SETTLE_NEW = (
+    "INSERT INTO settlement (n_annotations, n_disputed, dispute, state, study_item_id, study_id) "
+    "VALUES ({mark}, {mark}, {mark}, {mark}, {mark}, {mark}) ON CONFLICT (study_item_id) DO UPDATE SET"
+) + _STANDS.format(**{name: f"excluded.{name}" for name in _VOTED})
+_LABELLED_BESIDES = (
+    "SELECT DISTINCT study_item_id FROM annotation WHERE study_id = {mark} AND (batch_id IS NULL OR batch_id <> {mark})"
+)
 
 
 class SettledUnit(NamedTuple):
@@ -129,11 +136,13 @@ def current_labels(connection: Connection, study_id: int, study_item_ids: Sequen
         if cannot_judge:
             labels.cannot[criterion, target] += 1
         elif criterion is not None:
-            labels.values[criterion, target].append(_parsed(value) if as_text and isinstance(value, str) else value)
+            labels.values[criterion, target].append(
+                parsed_value(value) if as_text and isinstance(value, str) else value
+            )
     return found
 
 
-def _parsed(text: str) -> Any:
+def parsed_value(text: str) -> Any:
     """A value of its JSON text. Words are remembered, lists are not: somebody might change one."""
     return _word(text) if text.startswith('"') else orjson.loads(text)
 
@@ -156,11 +165,11 @@ def settle_item(
     for name, target in (*labels.values, *labels.cannot):
         targets[name].add(target)
     for criterion in protocol.criteria:
-        if criterion.name not in targets or not is_settled_by_votes(criterion):
+        if criterion.name not in targets or not criterion.compared:
             continue
         for target in sorted(targets[criterion.name]):
             values = labels.values[criterion.name, target]
-            votes = (criterion.name, labels.n_annotations, *map(vote, values))
+            votes = (criterion.name, labels.n_annotations, *map(criterion.vote, values))
             settled = known.get(votes)
             if settled is None:
                 settled = settle(criterion, values, labels.n_annotations, rule)
@@ -192,6 +201,22 @@ def update_settlements(connection: Connection, study: Study, protocol: Protocol,
         found = current_labels(connection, study.id, ids)
         stands = [(*_by_votes(study, protocol, found[one], known), one) for one in ids]
         connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
+
+
+def settle_batch(
+    connection: Connection, study: Study, protocol: Protocol, labels: Mapping[int, ItemLabels], batch_id: int
+) -> None:
+    """Work out where items stand, after all these labels came in as a batch; in the caller's transaction.
+
+    As `update_settlements`, without reading again what was just written. Items with other labels besides are read:
+    after the others, whose rows are locked by then, so that of two who write at once the second sees both.
+    """
+    known: Known = {}
+    stands = [(*_by_votes(study, protocol, labels[one], known), one, study.id) for one in sorted(labels)]
+    sign = mark(connection)
+    connection.exec_driver_sql(_SETTLE_NEW.format(mark=sign), stands)
+    besides = driver_rows(connection.exec_driver_sql(_LABELLED_BESIDES.format(mark=sign), (study.id, batch_id)))
+    update_settlements(connection, study, protocol, [one for (one,) in besides if one in labels])
 
 
 def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known) -> tuple[int, int, float, str]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import func
-from sqlalchemy.orm import aliased
-from sqlmodel import Session, col, select
+from sqlmodel import col, select
 
 from db.annotating.guidelines import readers
 from db.engine import Database
-from db.items.current import withdrawn_batches
-from db.models import Account, Annotation, Assignment, AssignmentState, Study, StudyMember, Tally
+from db.models import Account, AssignmentState, Study, StudyMember, Tally
 from db.permissions import Actor, On, Role, operation
 from db.studies import tallies
 from db.studies.design import disputed_items
@@ -58,19 +55,3 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             "annotators": annotators,
             "finished": unfinished == 0,
         }
-
-
-def recount(session: Session, study_id: int) -> dict[str, int]:
-    """Assignments by state counted from the rows themselves: what the kept counts are checked against.
-
-    What was submitted with an import that is withdrawn does not count.
-    """
-    newer = aliased(Annotation)
-    withdrawn = select(Annotation.assignment_id).where(
-        Annotation.study_id == study_id,
-        col(Annotation.batch_id).in_(withdrawn_batches()),
-        ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
-    )
-    counts = (col(Assignment.state) != AssignmentState.SUBMITTED) | col(Assignment.id).not_in(withdrawn)
-    query = select(Assignment.state, func.count()).where(Assignment.study_id == study_id, counts)
-    return dict(session.execute(query.group_by(col(Assignment.state))).all())

@@ -20,6 +20,7 @@ from pathlib import Path
 from sqlmodel import select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.files import sync
 from db import schema
 from db.engine import Database
 from db.faults import BESIDE, DAMAGED, DISK, DatabaseDamaged, DatabaseRefuses, damage_in, damaged, refused, sqlite_code
@@ -102,11 +103,11 @@ def replace_unusable(db: Database, *, source: Path, acting_as: str | None = None
     with _checked_copy(source, target.parent) as (copy, revision):
         actor = _administrator(copy, acting_as)
         copy.chmod(0o600)
-        _keep(copy)
+        sync(copy)
         before = _moved_away(target)
         copy.replace(target)
         if os.name == "posix":  # elsewhere folders cannot be opened
-            _keep(target.parent)
+            sync(target.parent)
     db.dispose()
     _log(db, actor, source, before)
     return Restored(before, revision)
@@ -169,15 +170,6 @@ def _moved_away(target: Path) -> Path | None:
     for ending in there:
         Path(f"{target}{ending}").rename(f"{kept}{ending}")
     return kept
-
-
-def _keep(path: Path) -> None:
-    """Have a file, or a folder's names, on the disk before going on."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

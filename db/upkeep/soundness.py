@@ -19,12 +19,12 @@ from sqlmodel import Session, col, select
 
 from annotators.items.normal import content_hash
 from annotators.items.sampling import sample_digest
-from annotators.scorers.base import parameters_hash
 from db.engine import Database, connected
 from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, damage_in
 from db.items.documents import document_file
 from db.items.rows import items_as_json
 from db.models import Document, Item, ItemVersion, Project, Run, Study, StudyItem, Table, TrainingSet
+from db.runs.run import parameters_hash
 from db.scores.training_sets import stored_hash
 
 _BLOCK = 500

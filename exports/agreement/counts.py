@@ -13,7 +13,6 @@ import numpy.typing as npt
 from annotators.agreement import Ratings
 from annotators.agreement.reasons import shown
 from annotators.agreement.table import IntArray, Label
-from annotators.asking.settling import vote
 from exports.agreement.study import CriterionReport
 
 Counts = dict[tuple[str, str], int]
@@ -39,7 +38,7 @@ def shares_by_rater(ratings: Ratings) -> dict[str, dict[str, float]]:
 def titled(one: CriterionReport, label: str) -> str:
     """A label with its title where it has another: `1 Strongly disagree`."""
     for known in one.criterion.label_list():
-        if vote(known.value) == label and known.title and known.title != label:
+        if one.criterion.vote(known.value) == label and known.title and known.title != label:
             return f"{label} {known.title}"
     return label
 
@@ -48,7 +47,7 @@ def labels_by_part(one: CriterionReport, by: Literal["category", "system"]) -> d
     """Category or system of the item → label with its title → how often it was given."""
     column = one.column
     parts = getattr(one.found.items, by)
-    names = [titled(one, vote(value)) for value in column.distinct]
+    names = [titled(one, one.criterion.vote(value)) for value in column.distinct]
     found: dict[str, dict[str, int]] = {}
     for item, code in zip(column.item[column.unit].tolist(), column.value.tolist(), strict=True):
         given = found.setdefault(parts[item] or f"no {by}", {})
@@ -136,9 +135,10 @@ class Units:
 def units_behind(report: CriterionReport, wanted: Wanted, most: int = 200) -> Units:
     """The units of a criterion that a number rests on, in the order of the sample."""
     column = report.column
-    words = sorted({vote(value) for value in column.distinct})
+    written = [report.criterion.vote(value) for value in column.distinct]
+    words = sorted(set(written))
     of_word = {one: place for place, one in enumerate(words)}
-    code = np.array([of_word[vote(value)] for value in column.distinct], dtype=np.int64)[column.value]
+    code = np.array([of_word[word] for word in written], dtype=np.int64)[column.value]
     if not len(code):
         return Units(0, [])
     starts = np.searchsorted(column.unit, np.arange(column.n_units))
@@ -185,7 +185,7 @@ def _unit(report: CriterionReport, place: int, start: int, stop: int) -> UnitLab
     column, items = report.column, report.found.items
     item = int(column.item[place])
     labels = {
-        report.found.names[column.people[column.rater[row]]]: vote(column.distinct[column.value[row]])
+        report.found.names[column.people[column.rater[row]]]: report.criterion.vote(column.distinct[column.value[row]])
         for row in range(start, stop)
     }
     return UnitLabels(int(items.item[item]), items.external_id[item], column.target_of(place), labels)

@@ -22,8 +22,7 @@ from annotators.agreement.catalogue import LEAST_SHARED
 from annotators.agreement.criteria_report import share_clusters
 from annotators.agreement.result import IntervalKind, Raters
 from annotators.agreement.table import FloatArray, IntArray
-from annotators.asking.settling import vote
-from annotators.criteria.kinds import Criterion
+from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
 from db.engine import Database
 from db.permissions import Actor
@@ -33,11 +32,6 @@ from exports.growing import whole
 
 Grouping = Literal["category", "system"]
 GROUPINGS: tuple[Grouping, ...] = ("category", "system")
-
-
-def measured_scale(criterion: Criterion) -> Scale | None:
-    """The scale whose coefficients are measured for this criterion; rankings have none."""
-    return criterion.scale if criterion.scale != "ranking" else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +81,8 @@ class CriterionReport:
         counts = np.bincount(self.column.value, minlength=len(self.column.distinct))
         found: dict[str, int] = {}
         for value, n in zip(self.column.distinct, counts.tolist(), strict=True):
-            found[vote(value)] = found.get(vote(value), 0) + n
+            label = self.criterion.vote(value)
+            found[label] = found.get(label, 0) + n
         ordered = sorted(found.items(), key=lambda one: (-one[1], one[0]))
         return {label: n / self.n_ratings for label, n in ordered}
 
@@ -283,7 +278,7 @@ def unmeasured(found: StudyRatings, criterion: str) -> CriterionReport:
 
 
 def _labels_of(column: CriterionRatings, found: StudyRatings) -> CriterionReport:
-    scale = measured_scale(column.criterion)
+    scale = column.criterion.measured_scale
     if scale is None:
         return CriterionReport(found, column, None, column.annotation, None)
     table, annotation = rating_table(column, found.names, scale)
@@ -314,8 +309,7 @@ def rating_table(column: CriterionRatings, names: dict[int, str], scale: Scale) 
     """
     criterion = column.criterion
     # As they are stored: a nominal label that the protocol writes as a number is a word in the data.
-    stored = [criterion.check(label.value) for label in criterion.label_list()] if scale != "set" else []
-    labels = [value for value in stored if isinstance(value, str | int | float)] or None
+    labels = criterion.stored_labels() or None
     each = range(len(column.distinct))
     words = Ratings.from_triples(each, [0] * len(each), column.distinct, labels, scale)
     code_of = np.full(len(each), -1, dtype=np.int64)

@@ -6,13 +6,11 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from annotators.protocols import Protocol
 from db.engine import Database
 from db.permissions import Actor
 from db.studies.design import list_studies
 from exports.alignment.data import Human, StudyData, study_data
-
-BLIND = "_blind"
-"""How the name of a protocol ends whose annotators judge before they see the score; the rest names the other arm."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +35,22 @@ class Arms:
             for data in (self.this, self.other)
             for facts in data.units.values()
         }
-        blind = self.this.study.protocol_name.endswith(BLIND)
-        seen_first, blind_first = (theirs, mine) if blind else (mine, theirs)
+        seen_first, blind_first = (theirs, mine) if self.this.protocol.compared_with else (mine, theirs)
         return seen_first, blind_first, clusters
 
 
 def other_arm(db: Database, actor: Actor | None, data: StudyData) -> Arms | None:
     """The newest labelled study of the project whose protocol is the other arm of this one's."""
-    name = data.study.protocol_name
-    wanted = name.removesuffix(BLIND) if name.endswith(BLIND) else f"{name}{BLIND}"
     if not data.protocol.about_scores:
         return None
     for row in reversed(list_studies(db, actor, data.study.project_id)):
         if row.submitted and row.study_id != data.study.id:
             other = study_data(db, actor, row.study_id)
-            if other.study.protocol_name == wanted:
+            if _are_arms(data.protocol, other.protocol):
                 return Arms(row.name, data, other)
     return None
+
+
+def _are_arms(one: Protocol, other: Protocol) -> bool:
+    """Whether one of two protocols is compared with the other: with what it says itself, where it says something."""
+    return one.compared_with == other.name if one.compared_with else other.compared_with == one.name

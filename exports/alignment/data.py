@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlmodel import Session, col
 
-from annotators.criteria.kinds import Choice, Criterion, Grade, Number
+from annotators.criteria import Criterion
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
 from db.engine import Database
@@ -19,9 +19,6 @@ from db.query import pick
 from db.studies.ratings import CriterionRatings, StudyRatings, ratings
 from db.studies.settlements import stream_settled
 from exports.alignment.scores import Metric, scores_of, unit_key
-from exports.reading.columns import NO, YES
-
-_NEGATIONS = ("not_", "not ", "no_", "non_", "non-", "in", "un", "dis")
 
 NOTHING = "(none)"
 """The group of items that lack what they are grouped by."""
@@ -214,59 +211,6 @@ def _items(session: Session, study_id: int | None, by: str | None) -> dict[int, 
 # People and judges ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Numbers:
-    """How a criterion's labels become numbers, or why they do not."""
-
-    of: Mapping[str, float] | None
-    scale: tuple[float, float] | None
-    binary: bool = False
-    positive: str | None = None
-    reason: str | None = None
-
-    def number(self, value: Any) -> float | None:
-        if self.reason is not None:
-            return None
-        return float(value) if self.of is None else self.of.get(str(value))
-
-
-def positive_of(labels: Sequence[str], scored: Collection[str] = ()) -> str:
-    """Which of two labels counts as 1: what a metric is the score of, a word of assent, what is negated, or the first.
-
-    `scored` names the values of the metrics at hand: a metric `abstention` makes the label "abstention" the 1.
-    """
-    first, second = labels
-    if (first in scored) != (second in scored):
-        return first if first in scored else second
-    words = [label.lower() for label in labels]
-    if words[1] in YES or words[0] in NO or words[0] in (f"{prefix}{words[1]}" for prefix in _NEGATIONS):
-        return second
-    return first
-
-
-def _numbers(criterion: Criterion, scored: Collection[str]) -> _Numbers:
-    labels = [str(label.value) for label in criterion.label_list()]
-    if isinstance(criterion, Number):
-        return _Numbers(None, (criterion.minimum, criterion.maximum))
-    if isinstance(criterion, Grade):
-        try:
-            values = [float(label) for label in labels]
-        except ValueError:
-            values = [float(place) for place in range(len(labels))]
-        of = dict(zip(labels, values, strict=True))
-        return _Numbers(of, (min(values), max(values)) if len(set(values)) > 1 else None)
-    if isinstance(criterion, Choice):
-        accepted = [str(value) for value in criterion.accept]
-        if not accepted and len(labels) == 2:
-            accepted = [positive_of(labels, scored)]
-        if accepted and len(accepted) < len(labels):
-            of = {label: float(label in accepted) for label in labels}
-            return _Numbers(of, (0.0, 1.0), binary=True, positive=" or ".join(accepted))
-        reason = f"{len(labels)} labels without order cannot be set against a number"
-        return _Numbers(None, None, reason=reason)
-    return _Numbers(None, None, reason=f"labels of the scale {criterion.scale} cannot be set against a number")
-
-
 def _human(
     column: CriterionRatings,
     found: StudyRatings,
@@ -274,7 +218,7 @@ def _human(
     scored: Collection[str],
 ) -> Human:
     criterion = column.criterion
-    numbers = _numbers(criterion, scored)
+    numbers = criterion.as_numbers(scored)
     people: dict[str, dict[str, float]] = defaultdict(dict)
     for unit, person, value in zip(column.units, column.raters, column.values, strict=True):
         number = numbers.number(value)
@@ -304,7 +248,7 @@ def _human(
 
 def _judges(column: CriterionRatings, found: StudyRatings, scored: Collection[str]) -> Iterable[Metric]:
     """Every judge that filled in this criterion, as a metric on the criterion's own scale."""
-    numbers = _numbers(column.criterion, scored)
+    numbers = column.criterion.as_numbers(scored)
     values: dict[int, dict[str, float]] = defaultdict(dict)
     for unit, person, value in zip(column.units, column.raters, column.values, strict=True):
         number = numbers.number(value)

@@ -341,16 +341,12 @@ class _OfCriterion:
 
     def _yielding(self) -> list[Aligned]:
         """Blind judgement, score and grade of the same person, where the study asked for all three."""
-        blind = next(
-            (
-                one
-                for one in self.data.humans
-                if one.about_score is None and one.criterion.name.startswith(self.human.about_score or "-")
-            ),
-            None,
-        )
+        name = self.data.protocol.judged_blind.get(self.human.criterion.name)
         metric = next(iter(metrics_about(self.data.metrics, self.human.about_score)), None)
-        if blind is None or metric is None or blind.scale is None or blind.scale == (0.0, 0.0):
+        if name is None or metric is None:
+            return []
+        blind = self.data.human(name)
+        if blind.scale is None or blind.scale == (0.0, 0.0):
             return []
         low, high = blind.scale
         judged, scored, graded = {}, {}, {}

@@ -18,6 +18,9 @@ ACCENT = "#0072b2"
 
 LINE = "#d55e00"
 QUIET = "#8a949c"
+PRINTED = "#31333f"
+"""The ink of words in plots that are taken away, which are on white."""
+
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e3b505", "#56b4e9", "#7a5195", "#8c564b"]
 """Colours that people with any colour vision tell apart (after Okabe and Ito), read on both themes."""
 

@@ -11,11 +11,10 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+from annotators.assent import YES
 from annotators.errors import InvalidInput, NotFound
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet")
-YES = frozenset({"true", "yes", "y", "correct", "positive", "pass"})
-NO = frozenset({"false", "no", "n", "incorrect", "negative", "fail"})
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})
 _DELIMITERS = ",;\t|"
 

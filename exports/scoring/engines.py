@@ -12,8 +12,7 @@ from typing import Any
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent
 from annotators.scorers.base import ScoreValue
-from annotators.scorers.shared.tasks import ScoringTask
-from db.scores.write import Engine, ScoredBlock, in_this_process
+from annotators.scorers.shared.tasks import Engine, ScoredBlock, ScoringTask, in_this_process
 from exports.checks import check_engine
 
 _AHEAD = 3

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent
 from annotators.items.parsed import Rejected
-from annotators.scorers import SCORERS
-from annotators.scorers.base import Parameters, ScoreValue
+from annotators.progress import Progress, unheard
+from annotators.scorers.base import SCORERS, GivenParameters, ScoreValue
 from annotators.scorers.shared.group_means import Sums
-from annotators.scorers.shared.tasks import ScoringTask, scoring_task
+from annotators.scorers.shared.tasks import Engine, ScoringTask, in_this_process, scoring_task
 from db.scores.summaries import ScoreCell, ScoreSummary, summary_of_cells
-from db.scores.write import BLOCK, MODEL_BLOCK, Engine, in_this_process
 from exports.formats import FORMATS, recognise
 from exports.formats.base import FileReading
 from exports.reading.sources import open_sources
 from exports.scoring.output import OF_ITEM, GrowingRows, Row, growing_rows
-
-Progress = Callable[[int, int], None]
-"""Called with how many bytes of the input are read, and of how many."""
 
 
 @dataclass
@@ -44,26 +39,27 @@ def score_files(
     output: Path,
     *,
     scorer: str,
-    parameters: Mapping[str, Any] | Sequence[str] | Parameters | None = None,
+    parameters: GivenParameters = None,
     format_name: str | None = None,
     engine: Engine = in_this_process,
     skip_bad: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = unheard,
 ) -> FileScores:
     """Score the items of some files, folders or archives and write a row for each score to `output`.
 
     A scorer that embeds takes any model on this machine, unlike in a project: nobody but the caller is concerned.
 
-    `format_name` None takes the format that recognises the files. Rows stand in the order of the input; the file
-    appears only when it is complete, and an attempt that is cut short, even killed, is gone on with by the next one
-    with the same inputs and parameters. Memory does not grow with the input. Raises InvalidInput for wrong names,
-    parameters and endings and (unless `skip_bad`) for the first bad row; Conflict when `output` is there already.
+    `format_name` None takes the format that recognises the files; `progress` is told bytes of the input. Rows stand in
+    the order of the input. The file appears only when it is complete, and an attempt that is cut short, even killed, is
+    continued by the next one with the same inputs and parameters. Memory does not grow with the input. Raises
+    InvalidInput for wrong names, parameters and endings and (unless `skip_bad`) for the first bad row; Conflict when
+    `output` is there already.
     """
     task = scoring_task(scorer, parameters)
     about = [task.scorer, task.version, task.parameters, format_name]
     with open_sources(paths) as sources, growing_rows(output, paths, about) as sink:
         chosen = FORMATS.get(format_name) if format_name else recognise(sources)
-        return _score(chosen.read(sources), task, engine, sink, skip_bad, progress or (lambda _done, _of: None))
+        return _score(chosen.read(sources), task, engine, sink, skip_bad, progress)
 
 
 def _score(  # noqa: PLR0917 - the parts of one pass
@@ -77,20 +73,19 @@ def _score(  # noqa: PLR0917 - the parts of one pass
 
     def blocks() -> Iterator[list[ItemContent]]:
         block: list[ItemContent] = []
-        size = MODEL_BLOCK if SCORERS.get(task.scorer).uses_model else BLOCK
         number = 0
-        for one in reading.items():
-            if isinstance(one, Rejected):
+        for parsed in reading.items():
+            if isinstance(parsed, Rejected):
                 if not skip_bad:
-                    raise InvalidInput(f"{one.file}, line {one.line}: {one.reason}")
-                found.rejected.append(one)
+                    raise InvalidInput(f"{parsed.file}, line {parsed.line}: {parsed.reason}")
+                found.rejected.append(parsed)
                 continue
             number += 1
             if number <= found.earlier:
                 continue
             # An item is known by its number, and a scorer sees no scores.
-            block.append(one.item._replace(version_id=number, scores=()))
-            if len(block) == size:
+            block.append(parsed.item._replace(version_id=number, scores=()))
+            if len(block) == task.block:
                 yield block
                 block = []
         if block:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 import orjson
 
 from annotators.errors import Conflict
+from annotators.files import taken
 from annotators.items.item import DESCRIBED
 from exports.checks import check_scores_file
 
@@ -36,11 +36,9 @@ class GrowingRows:
 
     def __init__(self, part: Path) -> None:
         self._file = part.open("a+b")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not taken(self._file.fileno()):
             self._file.close()
-            raise Conflict(f"Another process is writing {part}. Wait for it, or name another output.") from None
+            raise Conflict(f"Another process is writing {part}. Wait for it, or name another output.")
 
     def earlier(self) -> Iterator[list[Row]]:
         """The rows of each item that a process which did not come to its end has written here, in order.
@@ -82,7 +80,7 @@ def growing_rows(output: Path, inputs: Sequence[Path | str], about: object) -> I
     or folder, Conflict when `output` is there or another process is writing it.
     """
     check_scores_file(output)
-    known_by = orjson.dumps([about, [_state(Path(one)) for one in inputs]], option=orjson.OPT_SORT_KEYS)
+    known_by = orjson.dumps([about, [_state(Path(path)) for path in inputs]], option=orjson.OPT_SORT_KEYS)
     part = output.with_name(f".{output.name}.{hashlib.sha256(known_by).hexdigest()[:12]}.part")
     rows = GrowingRows(part)
     try:
@@ -105,8 +103,8 @@ def growing_rows(output: Path, inputs: Sequence[Path | str], about: object) -> I
 def _state(path: Path) -> list[tuple[str, int, int]]:
     """The plain files of a path, each with size and time of change."""
     own = path.resolve()
-    files = sorted(one for one in own.rglob("[!.]*") if one.is_file()) if own.is_dir() else [own]
-    return [(str(one), one.stat().st_size, one.stat().st_mtime_ns) for one in files]
+    files = sorted(file for file in own.rglob("[!.]*") if file.is_file()) if own.is_dir() else [own]
+    return [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
 def _row_in(line: bytes) -> Row | None:

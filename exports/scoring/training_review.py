@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotators.scorers.shared.training_review import (
+from annotators.progress import Progress
+from annotators.scorers.shared.abstaining.review import (
     Change,
     JudgedAnswer,
     LeaveOneOut,
@@ -22,8 +23,6 @@ BLOCK = 512
 
 MOST_CHANGES = 2_000
 """Changes that are kept to be shown; all are counted."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass
@@ -69,8 +68,10 @@ def review_extension(
     after = 0
     while answers := read_answers(db, actor, project_id, after=after, limit=BLOCK):
         after = answers[-1].version_id
-        judged = [JudgedAnswer(one.external_id, one.question, one.answer, one.correctness) for one in answers]
-        texts = {one.external_id: one.answer for one in answers}
+        judged = [
+            JudgedAnswer(answer.external_id, answer.question, answer.answer, answer.correctness) for answer in answers
+        ]
+        texts = {answer.external_id: answer.answer for answer in answers}
         for change in compare_training_sets(present, extended, judged):
             is_flag = change.old_hallucination != change.new_hallucination
             review.n_labels += 1
@@ -92,7 +93,7 @@ def _accuracy(found: LeaveOneOut) -> dict[str, Any]:
         "method": "Wilson, 95 %",
         "n": found.n,
         "confusion": found.confusion,
-        "mistakes": [asdict(one) for one in found.mistakes],
+        "mistakes": [asdict(mistake) for mistake in found.mistakes],
     }
 
 

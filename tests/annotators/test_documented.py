@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotators.asking.protocol_files import MAX_CHARACTERS, protocol_from_yaml, protocol_to_yaml
-from annotators.criteria.kinds import KINDS, Label
+from annotators.criteria import KINDS, Label
 from annotators.items.targets import TargetKind
 from annotators.keys import ACTIONS, RESERVED
 from annotators.protocols import PROTOCOLS, Material, Protocol

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotators.scorers.shared.training_sets import starting_set
+from annotators.scorers.shared.abstaining.training_sets import starting_set
 from app.worker.jobs import work
 from db.jobs import list_jobs, queue_job
 from db.people.accounts import set_member

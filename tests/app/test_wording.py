@@ -10,6 +10,7 @@ from html import unescape
 
 import pytest
 
+from annotators.figures import duration
 from app import wording
 from exports.drawing.tables import (
     LONGEST_WORD,
@@ -44,22 +45,24 @@ def test_what_is_not_defined_says_why() -> None:
     assert wording.number(None, reason=reason) == f"not defined: {reason}"
     assert wording.interval(None, None, None, reason=reason) == f"not defined: {reason}"
     assert wording.percent(None, reason=reason) == f"not defined: {reason}"
-    assert wording.p_value(None, reason=reason) == f"not defined: {reason}"
 
 
-def test_intervals_shares_and_probabilities() -> None:
+def test_intervals_and_shares() -> None:
     assert wording.interval(0.7201, 0.64, 0.789) == "0.72 [0.64, 0.79]"
     assert wording.interval(-0.1, -0.2, 0.05) == "−0.10 [−0.20, 0.05]"
     assert wording.interval(0.7201, None, None) == "0.72"
     assert wording.percent(0.9681) == "96.8\N{NARROW NO-BREAK SPACE}%"
-    assert wording.p_value(0.0004) == "<\N{NO-BREAK SPACE}0.001"
-    assert wording.p_value(0.0321) == "0.032"
 
 
 def test_counts_and_durations() -> None:
     assert [wording.count(n, "item") for n in (0, 1, 1200)] == ["no items", "1 item", "1,200 items"]
     assert wording.count(2, "study", "studies") == "2 studies"
-    assert [wording.duration(s) for s in (None, 42, 185, 7800)] == ["", "42 s", "3 min 05 s", "2 h 10 min"]
+    assert [duration(s) for s in (None, 42, 185, 7800)] == ["", "42 s", "3 min 05 s", "2 h 10 min"]
+
+
+def test_waiting_is_called_the_rest_only_where_something_is_there() -> None:
+    assert "Measuring … 3" in wording.measuring(3.2, more=False)
+    assert "The rest follows … 12" in wording.measuring(12, more=True)
 
 
 def test_times_are_the_readers_own() -> None:

@@ -24,7 +24,8 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Page, sync_playwright
 
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.pages import Renderer
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.projects import create_project

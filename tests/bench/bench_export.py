@@ -18,7 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from annotators.criteria.kinds import Choice, Grade, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, AssignmentState, Study, now

@@ -18,7 +18,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from annotators.criteria.kinds import Choice, Grade, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
 from annotators.protocols import Material, Step
 from db.engine import Database
 from db.permissions import Actor

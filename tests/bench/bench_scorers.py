@@ -25,10 +25,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from annotators.items.item import ItemContent  # noqa: E402
-from annotators.scorers.abstention import ComparedText, compared_text, form  # noqa: E402
-from annotators.scorers.rouge_l import rouge_l, tokenizer  # noqa: E402
+from annotators.scorers.rouge_l import rouge_l  # noqa: E402
+from annotators.scorers.shared.abstaining.classifier import ComparedText, compared_text, form  # noqa: E402
+from annotators.scorers.shared.abstaining.training_sets import starting_set  # noqa: E402
 from annotators.scorers.shared.tasks import scoring_task  # noqa: E402 - runs from anywhere
-from annotators.scorers.shared.training_sets import starting_set  # noqa: E402
+from annotators.scorers.shared.words import tokenizer  # noqa: E402
 
 WORDS = re.findall(r"[a-z]+", " ".join(page.read_text() for page in sorted((ROOT / "docs").glob("*.md"))).lower())
 

@@ -8,7 +8,9 @@ from datetime import timedelta
 
 import numpy as np
 
-from annotators.criteria.kinds import Choice, Grade, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, AssignmentState, Run, now

@@ -102,7 +102,6 @@ MAY: dict[str, frozenset[str]] = {
     "people.accounts.change_password": SIGNED_IN,
     "people.accounts.erase_person": ADMINISTRATORS,
     "people.accounts.list_members": ADJUDICATORS,
-    "people.accounts.list_names": RESEARCHERS,
     "people.accounts.list_people": ADMINISTRATORS,
     "people.accounts.plan_people": RESEARCHERS,
     "people.accounts.remove_member": RESEARCHERS,

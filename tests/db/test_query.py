@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.exc import DBAPIError
 
-from db.engine import Database
+from db.engine import Database, insert_many
 from db.query import mark, plain_rows
 
 
@@ -23,3 +23,12 @@ def test_a_query_that_fails_behind_its_first_row_fails_as_others_do(database: Da
     postgresql = "SELECT value::json FROM (VALUES ('1'), ('{')) AS given (value)"
     with database.read() as session, pytest.raises(DBAPIError):
         plain_rows(session, sqlite if database.is_sqlite else postgresql)
+
+
+@pytest.mark.parametrize("n", [0, 1, 199, 200, 201, 450])
+def test_rows_in_bulk_are_all_stored_in_their_order(database: Database, n: int) -> None:
+    rows = [(number, f"p{number}", "2026-01-01") for number in range(1, n + 1)]
+    with database.write() as session:
+        insert_many(session.connection(), "project", ["id", "name", "created_at"], rows)
+    with database.read() as session:
+        assert plain_rows(session, "SELECT id, name FROM project ORDER BY id") == [row[:2] for row in rows]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -22,28 +22,18 @@ from db.models import Submission
 from db.projects import create_project, my_projects
 from db.waiting import Places, given_deadline, waiting_at_most
 from tests.faulty_wire import Wire, wired
+from tests.foreign_locks import locked_file, locked_tables
 from tests.makers import StudyInUse, make_person, make_project
 
 NOTHING = "Nothing was changed"
 COMMIT = "COMMIT\0"  # the whole statement: others say "READ COMMITTED"
 
 
-@contextmanager
-def held(db: Database) -> Iterator[None]:
+def held(db: Database) -> AbstractContextManager[None]:
     """Another program writes, and takes its time."""
     if db.is_sqlite:
-        connection = sqlite3.connect(str(db.url.database), isolation_level=None)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        finally:
-            connection.execute("ROLLBACK")
-            connection.close()
-        return
-    with psycopg.connect(db.url.set(drivername="postgresql").render_as_string(hide_password=False)) as connection:
-        connection.execute("LOCK TABLE project IN EXCLUSIVE MODE")
-        yield
-        connection.rollback()
+        return locked_file(Path(str(db.url.database)))
+    return locked_tables(db.url.set(drivername="postgresql").render_as_string(hide_password=False), "project")
 
 
 def impatient(db: Database, seconds: float) -> Database:

@@ -10,7 +10,11 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from annotators.asking.submissions import GivenLabel
-from annotators.criteria.kinds import Criterion, Number, Order, Several, Text
+from annotators.criteria import Criterion
+from annotators.criteria.number import Number
+from annotators.criteria.order import Order
+from annotators.criteria.several import Several
+from annotators.criteria.text import Text
 from annotators.protocols import PROTOCOLS, Protocol
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission

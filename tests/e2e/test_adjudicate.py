@@ -12,7 +12,13 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlmodel import col, select
 
-from annotators.criteria.kinds import Choice, Condition, Grade, Label, Number, Order, Several, Text
+from annotators.criteria import Condition, Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
+from annotators.criteria.number import Number
+from annotators.criteria.order import Order
+from annotators.criteria.several import Several
+from annotators.criteria.text import Text
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database
 from db.models import AdjudicatedLabel, Adjudication, Assignment, AssignmentState

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.protocols import Material, Protocol, Step
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.own_items import DOCUMENT, item, make_own_scene

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from annotators.criteria.kinds import Grade, Label
+from annotators.criteria import Label
+from annotators.criteria.grade import Grade
 from annotators.protocols import PROTOCOLS
 from annotators.protocols.base import Material, Protocol, Step
 from db.people.accounts import actor_named

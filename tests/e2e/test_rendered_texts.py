@@ -13,7 +13,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 from sqlmodel import col, select
 
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.protocols import Material, Protocol, Step
 from app.server.formulas import RENDERER
 from db.models import Item

@@ -12,7 +12,8 @@ import pymupdf
 from PIL import Image, ImageChops
 from playwright.sync_api import Locator, Page, expect
 
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.protocols import Material, Protocol, Step
 from db.people.accounts import list_people
 from db.projects import create_project

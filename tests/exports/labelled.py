@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from annotators.criteria.kinds import Choice, Grade, Label, Number, Order, Several, Text
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
+from annotators.criteria.number import Number
+from annotators.criteria.order import Order
+from annotators.criteria.several import Several
+from annotators.criteria.text import Text
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database

@@ -11,7 +11,6 @@ import logging
 import os
 import re
 import struct
-import tempfile
 import threading
 import time
 import zlib
@@ -22,6 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from annotators.errors import InvalidInput
+from annotators.files import PART, store
 from annotators.pages.documents.kinds import MEDIA_TYPES
 from annotators.pages.documents.original import check_original
 from annotators.pages.documents.renderer import Renderer
@@ -178,16 +178,6 @@ class PageCache:
         """The picture if it is on disk already, else None: fast enough to call without a thread."""
         return self._read(self._key(sha256, media_type, page, width))
 
-    def forget(self, sha256: str) -> None:
-        """Remove every picture of a document, and what is remembered about its failures."""
-        if not _SHA256.fullmatch(sha256):
-            raise InvalidInput(f"{sha256!r} is not a SHA-256: give 64 lower-case hexadecimal digits.")
-        with self._lock:
-            for known in [known for known in self._failures if known[0] == sha256]:
-                del self._failures[known]
-        for path in self._top.glob(f"*/{sha256[:2]}/{sha256}-*"):
-            path.unlink(missing_ok=True)
-
     def settle(self) -> None:
         """Wait until the removal that runs in the background, if any, is done."""
         sweeper = self._sweeper
@@ -265,7 +255,7 @@ class PageCache:
         if size > self._max_bytes * _SWEEP_TO:
             return
         try:
-            self._replace(self._folder / key.name, head + note + page.data)
+            store(self._folder / key.name, head + note + page.data)
         except OSError as error:
             log.warning("a page could not be kept in %s: %s", self._folder, error)
             return
@@ -281,25 +271,6 @@ class PageCache:
                 self._sweeper = threading.Thread(target=self._sweep, name="page-cache-sweep", daemon=True)
                 self._sweeper.start()
 
-    def _replace(self, path: Path, data: bytes) -> None:
-        for attempt in (1, 2):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                handle, temporary = tempfile.mkstemp(prefix=".part-", dir=path.parent)
-            except FileNotFoundError:
-                # Somebody emptied the folder this very moment.
-                if attempt == 2:
-                    raise
-                continue
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                Path(temporary).replace(path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-            return
-
     def _sweep(self) -> None:
         """Remove what was not looked at for longest, until the folder is within its bound."""
         with self._lock:
@@ -312,9 +283,9 @@ class PageCache:
                 state = path.stat()
             except OSError:
                 continue
-            if path.name.startswith(".part-") and now - state.st_mtime < _STALE_SECONDS:
+            if path.name.startswith(PART) and now - state.st_mtime < _STALE_SECONDS:
                 continue
-            found.append((0.0 if path.name.startswith(".part-") else state.st_mtime, state.st_size, str(path)))
+            found.append((0.0 if path.name.startswith(PART) else state.st_mtime, state.st_size, str(path)))
             total += state.st_size
         if total > self._max_bytes or any(age == 0.0 for age, _, _ in found):
             found.sort()

@@ -50,7 +50,6 @@ _SWISS = re.compile(r"[1-9]\d{0,2}(?:'\d{3})+(?:[.,]\d+)?")
 _DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _FIRST_GROUP = re.compile(r"[^\w]*[1-9]\d{0,2}")
 _NEXT_GROUP = re.compile(r"\d{3}(?:[.,]\d+)?\D*")
-_LAST_GROUP_ENDS = re.compile(r"\d{3}(?=\D)")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import logging
 import os
 import re
 import struct
-import tempfile
 import threading
 import time
 import zlib
@@ -22,6 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from annotators.errors import InvalidInput
+from annotators.files import store
 from annotators.pages.documents.kinds import MEDIA_TYPES
 from annotators.pages.documents.original import check_original
 from annotators.pages.documents.renderer import Renderer
@@ -98,16 +98,7 @@ class _Folder:
 
     def write(self, part: _Part, pages: Mapping[int, PageWords]) -> None:
         """Keep these pages in place of those that are there; raises OSError."""
-        path = self.folder / part.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".part-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(_packed(pages))
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        store(self.folder / part.name, _packed(pages))
 
 
 def _packed(pages: Mapping[int, PageWords]) -> bytes:
@@ -185,12 +176,6 @@ class WordIndex:
             there = self._load(self._ocr, part)
             found |= {number: there[number] for number in numbers if number in there}
         return found
-
-    @property
-    def memory_used(self) -> int:
-        """About how many bytes of the index are in memory."""
-        with self._lock:
-            return self._kept_bytes
 
     def _check(self, source: Source) -> None:
         if not _SHA256.fullmatch(source.sha256) or source.media_type not in MEDIA_TYPES:

@@ -10,8 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pydantic import Field
+
 from annotators.errors import InvalidInput
 from annotators.later import Later
+from annotators.scorers.base import Parameters
 from annotators.scorers.shared.offered_models import BUNDLED
 
 if TYPE_CHECKING:
@@ -27,6 +30,14 @@ KEPT = 8_192
 
 TOKENS_AT_A_TIME = 1_024
 """Padded tokens in one pass through the model: enough to use the processor, little enough to stay in its cache."""
+
+
+class EmbeddingParameters(Parameters):
+    """Which embedding model."""
+
+    model: str = Field(
+        BUNDLED, min_length=1, description="sentence-transformers model, by name or folder, on this machine"
+    )
 
 
 class Embedder:
@@ -87,8 +98,8 @@ class Embedder:
             vectors = self._model.encode(
                 batch, batch_size=len(batch), output_value="token_embeddings", show_progress_bar=False
             )
-            for text, one in zip(batch, vectors, strict=True):
-                inner = np.asarray(one.numpy(), dtype=np.float32)[self._inner(text, len(one))]
+            for text, vector in zip(batch, vectors, strict=True):
+                inner = np.asarray(vector.numpy(), dtype=np.float32)[self._inner(text, len(vector))]
                 norms = np.linalg.norm(inner, axis=1, keepdims=True)
                 found[text] = (inner / np.where(norms > 0, norms, 1)).astype(np.float32)
         return [found[text] for text in texts]

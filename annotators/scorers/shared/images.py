@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Literal
 
+from pydantic import Field
+
 from annotators.items.item import ItemContent, ItemEvidence, ItemImage
+from annotators.scorers.base import Parameters
 
 Wanted = Literal["auto", "reference_images", "gold_evidence"]
 
 NO_REFERENCE_IMAGES = "the item does not say which images its reference answer has"
+
+
+class ImageParameters(Parameters):
+    """Where the images that the answer should have are from."""
+
+    wanted: Wanted = Field(
+        "auto", description="the reference answer's images, figures of the gold evidence, or the first that there are"
+    )
 
 
 def image_identity(image: ItemImage) -> Hashable:
@@ -29,7 +40,7 @@ def place_of(identity: Hashable) -> Hashable:
 
 def answer_images(item: ItemContent) -> list[Hashable]:
     """The images of the answer in their order."""
-    return [image_identity(one) for one in item.images if one.of == "answer"]
+    return [image_identity(image) for image in item.images if image.of == "answer"]
 
 
 def wanted_images(item: ItemContent, wanted: Wanted) -> list[Hashable] | None:
@@ -39,11 +50,11 @@ def wanted_images(item: ItemContent, wanted: Wanted) -> list[Hashable] | None:
     evidence. `auto`: the former if there are any, else the latter. An item whose metadata has `"reference_images": 0`
     says that it wants none.
     """
-    of_reference = [image_identity(one) for one in item.images if one.of == "reference"]
+    of_reference = [image_identity(image) for image in item.images if image.of == "reference"]
     if of_reference and wanted != "gold_evidence":
         return of_reference
     if wanted != "reference_images":
-        gold = [evidence_identity(one) for one in gold_figures(item.evidence)]
+        gold = [evidence_identity(figure) for figure in gold_figures(item.evidence)]
         if gold:
             return gold
     return [] if item.metadata.get("reference_images") in (0, []) else None
@@ -51,4 +62,4 @@ def wanted_images(item: ItemContent, wanted: Wanted) -> list[Hashable] | None:
 
 def gold_figures(evidence: Sequence[ItemEvidence]) -> list[ItemEvidence]:
     """The figures among the gold evidence."""
-    return [one for one in evidence if one.role == "gold" and one.kind == "figure"]
+    return [unit for unit in evidence if unit.role == "gold" and unit.kind == "figure"]

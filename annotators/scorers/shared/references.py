@@ -1,21 +1,43 @@
-"""Reference answers as texts, for the scorers that compare the answer with each and keep the best."""
+"""Reference answers as texts in one form, for the scorers that compare the answer with each and keep the best."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
+
+from pydantic import Field
 
 from annotators.items.item import Reference
-from annotators.scorers.base import ScoreValue
+from annotators.scorers.base import Parameters, ScoreValue
+from annotators.scorers.shared.words import answer_form, is_english, squad_form
 
 T = TypeVar("T")
 
 NO_REFERENCE = "the item has no reference"
+EMPTY = "the answer is empty"
+
+Normalisation = Literal["unicode", "squad"]
+
+
+class AnswerParameters(Parameters):
+    """How answer and reference are brought to one form."""
+
+    normalisation: Normalisation = Field(
+        "unicode", description="SQuAD's rules for every script, or letter for letter those of its evaluation script"
+    )
+
+
+def normaliser(normalisation: Normalisation, language: str | None) -> Callable[[str], str]:
+    """The normal form of answers in this language; English articles fall away where it is English or not said."""
+    if normalisation == "squad":
+        return squad_form
+    articles = is_english(language)
+    return lambda text: answer_form(text, articles=articles)
 
 
 def reference_texts(references: Sequence[Reference]) -> list[str]:
     """Each reference as one text: a set of required phrases is its phrases with a space between."""
-    return [one if isinstance(one, str) else " ".join(one) for one in references]
+    return [reference if isinstance(reference, str) else " ".join(reference) for reference in references]
 
 
 def best_reference(

@@ -6,10 +6,19 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from annotators.items.item import ItemContent, ItemEvidence
+from annotators.scorers.base import Parameters
 
 Page = tuple[str, int]
 """Document key and page number (from 1)."""
+
+
+class TopKParameters(Parameters):
+    """How many of the retrieved units count."""
+
+    k: int = Field(5, ge=1, le=10_000, description="how many of the retrieved units count, by rank")
 
 
 @dataclass(frozen=True)
@@ -43,9 +52,9 @@ def retrieval_of(item: ItemContent) -> Retrieval | str:
     or its gold evidence has; then every hop needs gold evidence.
     """
     retrieved = sorted(
-        (one for one in item.evidence if _is_retrieved(one)), key=lambda one: (one.rank is None, one.rank or 0)
+        (unit for unit in item.evidence if _is_retrieved(unit)), key=lambda unit: (unit.rank is None, unit.rank or 0)
     )
-    gold = [one for one in item.evidence if one.role == "gold"]
+    gold = [unit for unit in item.evidence if unit.role == "gold"]
     if not retrieved:
         return "the item has no retrieved evidence"
     if not gold:
@@ -54,20 +63,20 @@ def retrieval_of(item: ItemContent) -> Retrieval | str:
     if not pages:
         return "the gold evidence has no document and page"
     hops: dict[int, frozenset[Page]] = {}
-    if item.hops or any(one.hop is not None for one in gold):
+    if item.hops or any(unit.hop is not None for unit in gold):
         found = _by_hop(gold, len(item.hops))
         if isinstance(found, str):
             return found
         hops = found
-    spans = tuple(dict.fromkeys(span for one in retrieved if (span := pages_of([one]))))
+    spans = tuple(dict.fromkeys(span for unit in retrieved if (span := pages_of([unit]))))
     if not spans:
         return "the retrieved evidence has no document and page"
-    return Retrieval(spans, pages, hops, sum(not pages_of([one]) for one in [*retrieved, *gold]))
+    return Retrieval(spans, pages, hops, sum(not pages_of([unit]) for unit in [*retrieved, *gold]))
 
 
 def pages_of(evidence: Iterable[ItemEvidence]) -> frozenset[Page]:
     """The pages of these units; one without document or page has none."""
-    return frozenset((one.document, page) for one in evidence if one.document is not None for page in one.pages)
+    return frozenset((unit.document, page) for unit in evidence if unit.document is not None for page in unit.pages)
 
 
 def _is_retrieved(evidence: ItemEvidence) -> bool:
@@ -76,10 +85,10 @@ def _is_retrieved(evidence: ItemEvidence) -> bool:
 
 def _by_hop(gold: list[ItemEvidence], n_hops: int) -> dict[int, frozenset[Page]] | str:
     units: dict[int, list[ItemEvidence]] = defaultdict(list)
-    for one in gold:
-        if one.hop is None:
+    for unit in gold:
+        if unit.hop is None:
             return "gold evidence of a multi-hop question says not which hop it is for"
-        units[one.hop].append(one)
+        units[unit.hop].append(unit)
     for hop in {*range(1, n_hops + 1), *units}:
         if not pages_of(units.get(hop, [])):
             return f"hop {hop} has no gold evidence with document and page"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent
-from annotators.items.normal import Normal, read_item
-from annotators.scorers import SCORERS
-from annotators.scorers.base import Parameters, Scorer, ScoreValue, parameters_of
+from annotators.scorers.base import SCORERS, GivenParameters, Scorer, ScoreValue, parameters_of
 from annotators.scorers.shared.resources import provide_resource, resource
 
-GivenParameters = Mapping[str, Any] | Sequence[str] | Parameters | None
+BLOCK = 1_000
+"""Items scored at a time: what is in memory, and what is lost when the scoring is interrupted."""
+
+MODEL_BLOCK = 512
+"""The same for scorers that use a model: a few seconds of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,11 @@ class ScoringTask:
     version: str
     parameters: dict[str, Any] = field(default_factory=dict)
     resources: tuple[bytes, ...] = ()
+
+    @property
+    def block(self) -> int:
+        """How many items are scored at a time."""
+        return MODEL_BLOCK if SCORERS.get(self.scorer).uses_model else BLOCK
 
     def score(self, items: Sequence[ItemContent]) -> list[list[ScoreValue]]:
         """The scores of each item, in the order of `items`.
@@ -43,10 +50,6 @@ class ScoringTask:
             provide_resource(content)
         return scorer.score(items, parameters_of(scorer, self.parameters))
 
-    def score_batch(self, rows: Sequence[Normal]) -> list[list[ScoreValue]]:
-        """The scores of the item of each row, in their order; InvalidInput for a row that is none."""
-        return self.score([read_item(row) for row in rows])
-
 
 def scoring_task(scorer: str, parameters: GivenParameters = None) -> ScoringTask:
     """The task of this scorer with these parameters (a mapping, texts K=V, or None for the defaults).
@@ -61,3 +64,16 @@ def scoring_task(scorer: str, parameters: GivenParameters = None) -> ScoringTask
         parameters=checked.model_dump(mode="json"),
         resources=tuple(resource(digest) for digest in found.resources(checked)),
     )
+
+
+ScoredBlock = tuple[list[ItemContent], list[list[ScoreValue]]]
+"""Some items and the scores of each, in the same order."""
+
+Engine = Callable[[ScoringTask, Iterator[list[ItemContent]]], Iterator[ScoredBlock]]
+"""What carries a task out over blocks of items: gives every block back, scored, in the order they came."""
+
+
+def in_this_process(task: ScoringTask, blocks: Iterator[list[ItemContent]]) -> Iterator[ScoredBlock]:
+    """The engine that computes here, one block after the other."""
+    for items in blocks:
+        yield items, task.score(items)

@@ -117,16 +117,16 @@ def settled_source(sources: Mapping[str, Verdicts], wanted: str) -> str | None:
     """The source for the claims' labels: `wanted`, or (auto) the adjudicated verdicts, people's, a judge's."""
     if wanted != "auto":
         return wanted if wanted in sources else None
-    return next((one for one in PEOPLE if one in sources), None) or next(iter(sorted(sources)), None)
+    return next((source for source in PEOPLE if source in sources), None) or next(iter(sorted(sources)), None)
 
 
 def judging_source(sources: Mapping[str, Verdicts], wanted: str, beside: str | None) -> str | None:
     """The source for what supports a claim: `wanted`, or (auto) a judge, people: another than `beside` if there is."""
     if wanted != "auto":
         return wanted if wanted in sources else None
-    judges = [one for one in sorted(sources) if one not in PEOPLE]
-    ordered = [*judges, *(one for one in reversed(PEOPLE) if one in sources)]
-    return next((one for one in ordered if one != beside), beside)
+    judges = [source for source in sorted(sources) if source not in PEOPLE]
+    ordered = [*judges, *(source for source in reversed(PEOPLE) if source in sources)]
+    return next((source for source in ordered if source != beside), beside)
 
 
 def claims_of(item: ItemContent, of: str) -> list[str]:

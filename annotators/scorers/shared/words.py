@@ -6,7 +6,11 @@ import re
 import string
 import sys
 import unicodedata
+from collections.abc import Callable
 from functools import cache
+from typing import Literal
+
+from annotators.scorers.shared.stems import stem
 
 WITHOUT_SPACES = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -53,6 +57,20 @@ def words(text: str) -> list[str]:
 def ascii_words(text: str) -> list[str]:
     """The tokens of rouge-score's default tokenizer: runs of a–z and 0–9; every other letter is lost."""
     return _ASCII_WORDS.findall(text.lower())
+
+
+Tokens = Literal["unicode", "ascii"]
+
+TOKENIZERS: dict[Tokens, Callable[[str], list[str]]] = {"unicode": words, "ascii": ascii_words}
+"""How a text becomes tokens: right for every script, or exactly rouge-score's default, which loses all but a–z, 0–9."""
+
+
+def tokenizer(tokens: Tokens, stemming: bool) -> Callable[[str], list[str]]:
+    """Text → tokens, stemmed when asked."""
+    cut = TOKENIZERS[tokens]
+    if not stemming:
+        return cut
+    return lambda text: [stem(token) for token in cut(text)]
 
 
 def squad_form(text: str) -> str:

@@ -129,13 +129,14 @@ def _hashable(asked: dict[str, Any]) -> tuple[Hashable, ...]:
     return tuple(tuple(value.items()) if isinstance(value, dict) else value for value in asked.values())
 
 
-def _meanwhile(parts: list[Any]) -> None:
-    """The rows of the first table that are there, while the others are measured."""
+def _meanwhile(parts: list[Any]) -> bool:
+    """The rows of the first table that are there, while the others are measured; whether there is one."""
     done = len(parts) - 1
     shown = summary(Report.of_study(Agreement.report(parts)).measured[:done])
     if done:
         note(f"{shown.caption} ({done} of {len(parts[0].criteria)})")
         blocks.table(shown.caption, shown.columns, shown.rows)
+    return bool(done)
 
 
 def _criterion(report: AgreementReport, study: StudyRow) -> CriterionReport | None:

@@ -112,8 +112,8 @@ def _asked(study: StudyRow) -> Alignment:
 def _measured(task: Alignment) -> views.Report:
     """The report, measured once for everybody until labels or scores change."""
 
-    def meanwhile(parts: list[Any]) -> None:
-        views.meanwhile(parts[0], measured_alignment(parts)[0])
+    def meanwhile(parts: list[Any]) -> bool:
+        return views.meanwhile(parts[0], measured_alignment(parts)[0])
 
     parts = measured(task.key, task, meanwhile)
     return views.Report(task, parts[0], *measured_alignment(parts))

@@ -124,14 +124,15 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
                 ui.table(caption, made.columns, made.rows, name=f"alignment-{name}-{place}")
 
 
-def meanwhile(outline: Outline, statistics: Sequence[Aligned]) -> None:
-    """The tables that there are while the rest is measured, without anything to choose or take away."""
+def meanwhile(outline: Outline, statistics: Sequence[Aligned]) -> bool:
+    """The tables that there are while the rest is measured, without anything to choose; whether there is one."""
     shown = means_tables(statistics)
     criteria = {one.criterion: None for one in statistics if one.name == "spearman" and one.metric}
     shown += [metrics_table(statistics, name, 2) for name in criteria if name is not None]
-    for one in shown:
-        if one.rows:
-            table(one, outline)
+    there = [one for one in shown if one.rows]
+    for one in there:
+        table(one, outline)
+    return bool(there)
 
 
 # Plots ----------------------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from annotators.pages.words.recognition import can_recognise
 from app import ui, wording
 from app.widgets import job_bar
 from app.worker import jobs
-from app.worker.job_kinds import SCANS
-from db.jobs import latest_job, queue_job
+from app.worker.kinds.scans import SCANS, ScansParameters
+from db.jobs import latest_job
 from db.models import JobState
 from db.projects import ProjectRow
 
@@ -27,13 +27,12 @@ def draw(project: ProjectRow) -> None:
             st.caption('The program for it is not installed on the server: pip install "assay[ocr]"')
         elif st.button("Read them", key="scans-read"):
             with ui.problems():
-                queue_job(ui.db(), ui.actor(), project.project_id, kind=SCANS, parameters={})
-                jobs.wake()
+                jobs.queue(ui.db(), ui.actor(), project.project_id, SCANS, ScansParameters())
                 st.rerun()
-        last = latest_job(ui.db(), ui.actor(), project.project_id, kind=SCANS)
+        last = latest_job(ui.db(), ui.actor(), project.project_id, kind=SCANS.name)
         if last is not None and last.state == JobState.DONE:
             st.caption(_said(last.result or {}))
-    _running(project)
+    job_bar.running(project.project_id, SCANS.name)
 
 
 def _said(result: dict[str, Any]) -> str:
@@ -42,16 +41,3 @@ def _said(result: dict[str, Any]) -> str:
         return "Last time there was no page without text."
     more = f"; on {wording.count(without, 'page')} no text was found" if without else ""
     return f"Last time {wording.count(read, 'page')} got words{more}."
-
-
-@st.fragment(run_every=job_bar.EVERY)
-def _running(project: ProjectRow) -> None:
-    """The reading that waits or runs; when it has ended, the page is drawn anew."""
-    with ui.problems():
-        here = job_bar.unfinished(project.project_id, SCANS)
-        for one in here:
-            job_bar.draw(one)
-        if st.session_state.get("scans-running") and not here:
-            st.session_state["scans-running"] = False
-            st.rerun()
-        st.session_state["scans-running"] = bool(here)

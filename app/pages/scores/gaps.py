@@ -10,7 +10,7 @@ from app.pages.scores.tables import short_parameters
 from app.widgets import blocks
 from db.projects import ProjectRow
 from db.scores.gaps import score_gaps
-from db.scores.write import ScorerInUse
+from db.scores.summaries import ScorerInUse
 
 
 def draw(project: ProjectRow, used: ScorerInUse) -> None:

@@ -15,7 +15,7 @@ from app.widgets import blocks, choices
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.scores.items import score_distribution
-from db.scores.write import ScoreSummary, list_scorers_in, score_summary
+from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
 from exports.drawing.charts import COLOURS
 
 BESIDE = 4

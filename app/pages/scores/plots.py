@@ -19,11 +19,7 @@ from exports.drawing import charts
 
 Plot = alt.Chart | alt.LayerChart
 
-PRINTED = "#31333f"
-"""The ink of plots that are taken away, which are on white."""
-
 _RINGS = (0.25, 0.5, 0.75, 1.0)
-_LINE = "#8a8f98"
 _REACH = 1.25
 _WIDTH, _HEIGHT = 680, 470
 
@@ -36,7 +32,7 @@ def draw(made: Callable[[str], Plot | None], name: str, caption: str, *, stretch
     shown = made(colours(st.context.theme.type or "light")["ink"])
     if shown is None:
         return False
-    plots.plot(shown, name, caption, printed=partial(made, PRINTED), stretch=stretch)
+    plots.plot(shown, name, caption, printed=partial(made, charts.PRINTED), stretch=stretch)
     return True
 
 
@@ -89,10 +85,10 @@ def radar(
     base = alt.Chart(pd.DataFrame(corners))
     layers: list[alt.Chart] = [
         alt.Chart(pd.DataFrame(rings))
-        .mark_line(color=_LINE, strokeWidth=0.7, opacity=0.55)
+        .mark_line(color=charts.QUIET, strokeWidth=0.7, opacity=0.55)
         .encode(x=x, y=y, detail="ring:N", order="order:O"),
         alt.Chart(pd.DataFrame(spokes))
-        .mark_line(color=_LINE, strokeWidth=0.7, opacity=0.55)
+        .mark_line(color=charts.QUIET, strokeWidth=0.7, opacity=0.55)
         .encode(x=x, y=y, detail="category:N", order="order:O"),
         base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour, order="order:O"),
         base.mark_point(filled=True, size=46, opacity=1).encode(
@@ -217,7 +213,7 @@ def joint(found: Comparison, first: str, second: str, *, flags: bool = False) ->
     )
     same = (
         alt.Chart(pd.DataFrame({"x": [max(x_low, y_low), min(x_high, y_high)]}))
-        .mark_line(color=_LINE, strokeDash=[4, 4])
+        .mark_line(color=charts.QUIET, strokeDash=[4, 4])
         .encode(x="x:Q", y=alt.Y("x:Q"))
     )
     chart: alt.LayerChart = (tiles + same).properties(width=420, height=380)

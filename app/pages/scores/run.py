@@ -13,8 +13,7 @@ from annotators.scorers.shared.offered_models import offered
 from app import ui
 from app.widgets import job_bar
 from app.worker import jobs
-from app.worker.job_kinds import SCORE
-from db.jobs import queue_job
+from app.worker.kinds.score import SCORE, ScoreParameters
 from db.projects import ProjectRow
 from db.scores.write import plan_scoring
 
@@ -40,7 +39,8 @@ def draw(project: ProjectRow, *, first: bool) -> None:
     said = st.session_state.pop(_SAID, None)
     if said:
         st.success(ui.plain(said))
-    _running(project)
+    beside = f"scores-beside-{project.project_id}"  # the new one is to stand there as well
+    job_bar.running(project.project_id, SCORE.name, anew=beside)
 
 
 def _parameter(scorer: Scorer[Any], name: str, about: FieldInfo) -> Any:
@@ -70,22 +70,6 @@ def _queue(project: ProjectRow, scorer: str, parameters: Mapping[str, Any]) -> N
         if not to_do:
             st.session_state[_SAID] = f"{scorer}: every item has its score already."
         else:
-            work = {"scorer": scorer, "parameters": complete}
-            queue_job(ui.db(), actor, project.project_id, kind=SCORE, parameters=work)
-            jobs.wake()
+            work = ScoreParameters(scorer=scorer, parameters=complete)
+            jobs.queue(ui.db(), actor, project.project_id, SCORE, work)
         st.rerun()
-
-
-@st.fragment(run_every=job_bar.EVERY)
-def _running(project: ProjectRow) -> None:
-    """The scoring that waits or runs; when some of it has ended, the page is drawn anew with its scores."""
-    with ui.problems():
-        here = job_bar.unfinished(project.project_id, SCORE)
-        for one in here:
-            job_bar.draw(one)
-        ids = {one.job_id for one in here}
-        gone = st.session_state.get("scores-running", set()) - ids
-        st.session_state["scores-running"] = ids
-        if gone:
-            st.session_state.pop(f"scores-beside-{project.project_id}", None)  # the new one is to stand there as well
-            st.rerun()

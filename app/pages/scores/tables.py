@@ -15,7 +15,7 @@ from app import ui, wording
 from app.widgets import blocks, choices, pager
 from db.projects import ProjectRow
 from db.scores.items import ScoredItem, ScoresOf, list_scored
-from db.scores.write import ScorerInUse, ScoreSummary
+from db.scores.summaries import ScorerInUse, ScoreSummary
 
 _PAGE = 40
 
@@ -43,10 +43,7 @@ class Column:
 
 def short_parameters(parameters: Mapping[str, Any]) -> list[str]:
     """Parameters as texts, without the tails of long hashes."""
-    return [
-        f"{name}={value[:10]}…" if len(value) == 64 and value.isalnum() else f"{name}={value}"
-        for name, _, value in (one.partition("=") for one in readable(parameters))
-    ]
+    return readable(parameters, digits=10)
 
 
 def mean_in_words(summary: ScoreSummary, value: float | None) -> str:

@@ -11,12 +11,12 @@ import streamlit as st
 from app import ui, wording
 from app.widgets import blocks, job_bar, pager
 from app.worker import jobs
-from db.jobs import JobRow, latest_job, queue_job
+from app.worker.kinds.review import REVIEW, ReviewParameters
+from db.jobs import JobRow, latest_job
 from db.models import JobState
 from db.projects import ProjectRow
 from db.scores.training_sets import (
     LABELS,
-    REVIEW,
     ProposedExample,
     TrainingSetRow,
     accept_training_set,
@@ -40,9 +40,9 @@ def draw(project: ProjectRow) -> None:
     if said:
         st.success(ui.plain(said))
     _versions(versions)
-    job = latest_job(ui.db(), ui.actor(), project.project_id, kind=REVIEW)
+    job = latest_job(ui.db(), ui.actor(), project.project_id, kind=REVIEW.name)
     if job is not None and job.is_unfinished:
-        _running(project, job.job_id)
+        job_bar.running(project.project_id, REVIEW.name, seen=[job.job_id])
         return
     if job is not None and job.state == JobState.DONE and job.result and job.result["base"] == versions[0].content_hash:
         _review(project, job, job.result)
@@ -71,17 +71,6 @@ def _versions(versions: Sequence[TrainingSetRow]) -> None:
 
 def _accuracy(found: dict[str, Any]) -> str:
     return wording.interval(found["accuracy"], found["low"], found["high"], 3)
-
-
-@st.fragment(run_every=job_bar.EVERY)
-def _running(project: ProjectRow, job_id: int) -> None:
-    """The comparison while it runs."""
-    with ui.problems():
-        job = latest_job(ui.db(), ui.actor(), project.project_id, kind=REVIEW)
-        if job is None or job.job_id != job_id or not job.is_unfinished:
-            st.rerun()
-        else:
-            job_bar.draw(job)
 
 
 # Proposing ------------------------------------------------------------------------------------------------------------
@@ -129,8 +118,7 @@ def _queue(project: ProjectRow, taken: Sequence[ProposedExample]) -> None:
         {"text": one.text, "label": one.label, "origin": one.origin, "item_version_id": one.item_version_id}
         for one in taken
     ]
-    queue_job(ui.db(), ui.actor(), project.project_id, kind=REVIEW, parameters={"examples": examples})
-    jobs.wake()
+    jobs.queue(ui.db(), ui.actor(), project.project_id, REVIEW, ReviewParameters(examples=examples))
 
 
 # Reviewing ------------------------------------------------------------------------------------------------------------

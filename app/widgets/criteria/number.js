@@ -1,18 +1,25 @@
 /** A number in a range: one key each where there are few values (`t` is 10), else a field. */
 
 import { h } from '../shared/dom.js';
-import { TEXT } from '../shared/text.js';
 import { buttons } from './buttons.js';
 import { register } from './kinds.js';
 
+/** @typedef {Criterion & {minimum?: number, maximum?: number, step?: number}} NumberCriterion */
+
 const MOST_BUTTONS = 11;
 
-/** @param {Criterion} criterion */
+const WORDS = {
+  outOfRange: (/** @type {string} */ value, /** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ step) =>
+    `${value} is not allowed: give a number from ${low} to ${high}${step === 1 ? '' : ` in steps of ${step}`}`,
+  field: (/** @type {number} */ low, /** @type {number} */ high) => `Number from ${low} to ${high}`,
+};
+
+/** @param {NumberCriterion} criterion */
 const range = (criterion) => ({
   low: criterion.minimum ?? 0, high: criterion.maximum ?? 10, step: criterion.step ?? 1,
 });
 
-/** All values, or null when they are too many for buttons. @param {Criterion} criterion */
+/** All values, or null when they are too many for buttons. @param {NumberCriterion} criterion */
 function fewValues(criterion) {
   const { low, high, step } = range(criterion);
   const steps = Math.floor((high - low) / step + 1e-9);
@@ -34,14 +41,14 @@ function complete(value) {
   return typeof value === 'number';
 }
 
-/** What is wrong with a value. @param {Value | null} value @param {Criterion} criterion @returns {string | null} */
+/** What is wrong with a value. @param {Value | null} value @param {NumberCriterion} criterion @returns {string | null} */
 function problem(value, criterion) {
   if (value === null) return null;
   const { low, high, step } = range(criterion);
   const given = Number(value);
   const steps = (given - low) / step;
   const right = Number.isFinite(given) && given >= low && given <= high && Math.abs(steps - Math.round(steps)) < 1e-6;
-  return right ? null : TEXT.outOfRange(String(value), low, high, step);
+  return right ? null : WORDS.outOfRange(String(value), low, high, step);
 }
 
 /** @param {InputOptions} options @param {number[]} values @returns {Input} */
@@ -64,7 +71,7 @@ function asField({ criterion, name, give }) {
   };
   const field = h('input', {
     type: 'text', inputmode: step % 1 ? 'decimal' : 'numeric', class: 'field number', 'aria-label': name,
-    placeholder: `${low}–${high}`, title: TEXT.numberField(low, high), autocomplete: 'off',
+    placeholder: `${low}–${high}`, title: WORDS.field(low, high), autocomplete: 'off',
     oninput: () => {
       give(valueOf(), false);
     },

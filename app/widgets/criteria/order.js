@@ -7,8 +7,17 @@ import { register } from './kinds.js';
 
 const GIVEN = 'given_order'; // one of the orders that were given, where the images cannot be told apart by their keys
 
+const WORDS = {
+  help: 'Press the images’ numbers in the right order, or drag them',
+  asShown: 'As shown',
+  asShownDefinition: 'The order in which the answer has them is right',
+  orderOf: (/** @type {string} */ places) => `Images ${places}`,
+  earlier: (/** @type {string} */ name) => `Move ${name} one place earlier`,
+  later: (/** @type {string} */ name) => `Move ${name} one place later`,
+};
+
 /** @param {Value} value */
-const words = (value) => TEXT.orderOf([value].flat().map((key) => String(key).replace(/^I(?=\d+$)/, '')).join(', '));
+const words = (value) => WORDS.orderOf([value].flat().map((key) => String(key).replace(/^I(?=\d+$)/, '')).join(', '));
 
 register(GIVEN, {
   words,
@@ -34,10 +43,10 @@ register('order', {
     let placed = [];
     const list = h('ol', { class: 'order', 'aria-label': name });
     const asShown = h('button', {
-      type: 'button', class: 'btn', 'data-testid': 'label', 'data-value': 'as-shown', 'data-tip': TEXT.asShownDefinition,
-      'aria-description': TEXT.asShownDefinition, 'aria-keyshortcuts': '0', onmousedown: keepFocus,
+      type: 'button', class: 'btn', 'data-testid': 'label', 'data-value': 'as-shown', 'data-tip': WORDS.asShownDefinition,
+      'aria-description': WORDS.asShownDefinition, 'aria-keyshortcuts': '0', onmousedown: keepFocus,
       onclick: () => place(keys),
-    }, h('span', {}, TEXT.asShown), keycap('0'));
+    }, h('span', {}, WORDS.asShown), keycap('0'));
 
     /** @param {string[]} now */
     const place = (now) => give(now.length ? now : null, now.length === keys.length);
@@ -72,18 +81,18 @@ register('order', {
           ? h('small', {}, ` ${shorten(images[number - 1].caption ?? '', 60)}`) : null),
         number <= 9 ? keycap(String(number)) : null,
         h('button', {
-          type: 'button', class: 'mini', 'aria-label': TEXT.earlierPlace(title), disabled: at === 0,
+          type: 'button', class: 'mini', 'aria-label': WORDS.earlier(title), disabled: at === 0,
           onclick: () => moveTo(key, at - 1), onmousedown: keepFocus,
         }, '↑'),
         h('button', {
-          type: 'button', class: 'mini', 'aria-label': TEXT.laterPlace(title), disabled: at === keys.length - 1,
+          type: 'button', class: 'mini', 'aria-label': WORDS.later(title), disabled: at === keys.length - 1,
           onclick: () => moveTo(key, at + 1), onmousedown: keepFocus,
         }, '↓'));
       }));
     };
     draw();
     return {
-      element: h('div', { class: 'order-input' }, list, h('p', { class: 'order-help' }, h('small', {}, TEXT.orderHelp), asShown)),
+      element: h('div', { class: 'order-input' }, list, h('p', { class: 'order-help' }, h('small', {}, WORDS.help), asShown)),
       show(given) {
         placed = Array.isArray(given?.value) ? given.value.filter((key) => keys.includes(key)) : [];
         draw();

@@ -5,13 +5,14 @@ import { buttons } from './buttons.js';
 import { register } from './kinds.js';
 
 const NONE = '\u0000none';
+const NONE_DEFINITION = 'None of the labels applies';
 
 register('several', {
   complete: (value) => Array.isArray(value),
   create({ criterion, name, give }) {
     const labels = criterion.labels ?? [];
     const free = labels.every((label) => label.key !== '0');
-    const none = { value: NONE, title: TEXT.none, key: free ? '0' : '', definition: TEXT.noneDefinition };
+    const none = { value: NONE, title: TEXT.none, key: free ? '0' : '', definition: NONE_DEFINITION };
     /** @type {string[] | null} */
     let chosen = null;
     const row = buttons({

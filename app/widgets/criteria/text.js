@@ -1,8 +1,18 @@
 /** Words of the annotator's own, counted against the limit as they are typed. */
 
 import { h } from '../shared/dom.js';
-import { TEXT } from '../shared/text.js';
 import { register } from './kinds.js';
+
+/** @typedef {Criterion & {max_words?: number | null, lines?: number}} TextCriterion */
+
+/** @param {number} n */
+const inWords = (n) => `${n} ${n === 1 ? 'word' : 'words'}`;
+
+const WORDS = {
+  count: (/** @type {number} */ n, /** @type {number | null} */ most) => (most ? `${n} of ${most} words` : inWords(n)),
+  tooMany: (/** @type {number} */ n, /** @type {number} */ most) => `has ${inWords(n)}; at most ${most} are allowed`,
+  typeHere: 'Space starts typing, Escape ends it',
+};
 
 /** @param {string} value */
 const words = (value) => value.trim().split(/\s+/).filter(Boolean).length;
@@ -11,16 +21,16 @@ register('text', {
   typed: true,
   compared: false,
   complete: (value) => typeof value === 'string' && value.trim() !== '',
-  problem(value, criterion) {
+  problem(value, /** @type {TextCriterion} */ criterion) {
     const most = criterion.max_words;
     if (typeof value !== 'string' || !most) return null;
-    return words(value) > most ? TEXT.tooManyWords(words(value), most) : null;
+    return words(value) > most ? WORDS.tooMany(words(value), most) : null;
   },
   create({ criterion, name, give }) {
-    const most = criterion.max_words ?? null;
+    const { max_words: most = null, lines = 2 } = /** @type {TextCriterion} */ (criterion);
     const counter = h('small', { class: 'counter', 'aria-live': 'polite' });
     const field = h('textarea', {
-      class: 'field', rows: criterion.lines ?? 2, dir: 'auto', 'aria-label': name, title: TEXT.typeHere,
+      class: 'field', rows: lines, dir: 'auto', 'aria-label': name, title: WORDS.typeHere,
       oninput: () => {
         give(field.value.trim() === '' ? null : field.value, false);
         recount();
@@ -28,7 +38,7 @@ register('text', {
     });
     const recount = () => {
       const n = words(field.value);
-      counter.textContent = most ? TEXT.words(n, most) : TEXT.wordsOnly(n);
+      counter.textContent = WORDS.count(n, most);
       counter.classList.toggle('over', !!most && n > most);
       field.setAttribute('aria-invalid', String(!!most && n > most));
     };

@@ -1,4 +1,4 @@
-/** Every word of the annotator's page, in one place so that it can be translated. */
+/** Every word of the annotator's page but those of one kind of criterion, which its file has, so that they can be translated. */
 
 /** @param {number} n @param {string} one @param {string} many */
 const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;
@@ -125,22 +125,7 @@ export const TEXT = {
   optional: 'optional',
   cannotJudgeNote: (/** @type {string} */ reason) => `Cannot judge: ${reason}`,
   commentNote: (/** @type {string} */ comment) => `Comment: ${comment}`,
-  words: (/** @type {number} */ n, /** @type {number} */ most) => `${n} of ${most} words`,
-  wordsOnly: (/** @type {number} */ n) => count(n, 'word', 'words'),
-  tooManyWords: (/** @type {number} */ n, /** @type {number} */ most) =>
-    `has ${n} words; at most ${most} are allowed`,
-  outOfRange: (/** @type {string} */ value, /** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ step) =>
-    `${value} is not allowed: give a number from ${low} to ${high}${step === 1 ? '' : ` in steps of ${step}`}`,
-  numberField: (/** @type {number} */ low, /** @type {number} */ high) => `Number from ${low} to ${high}`,
-  typeHere: 'Space starts typing, Escape ends it',
   none: 'None',
-  noneDefinition: 'None of the labels applies',
-  orderHelp: 'Press the images’ numbers in the right order, or drag them',
-  asShown: 'As shown',
-  asShownDefinition: 'The order in which the answer has them is right',
-  orderOf: (/** @type {string} */ places) => `Images ${places}`,
-  earlierPlace: (/** @type {string} */ name) => `Move ${name} one place earlier`,
-  laterPlace: (/** @type {string} */ name) => `Move ${name} one place later`,
   page: (/** @type {number} */ n) => `Page ${n}`,
   rest: (/** @type {number} */ n) => `Label the ${count(n, 'page', 'pages')} left:`,
   restGive: (/** @type {string} */ label) => `The rest: ${label}`,

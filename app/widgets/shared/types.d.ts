@@ -7,6 +7,7 @@ type Box = [number, number, number, number];
 /** Its box, its text, and the number of its line. */
 type Word = [number, number, number, number, string, number];
 
+/** What every kind has; the fields of one kind are typed in its file. */
 interface Criterion {
   name: string;
   title: string;
@@ -20,11 +21,6 @@ interface Criterion {
   per_hop?: boolean;
   when?: { criterion: string; values: (string | number)[] } | null;
   labels?: Label[];
-  minimum?: number;
-  maximum?: number;
-  step?: number;
-  max_words?: number | null;
-  lines?: number;
 }
 
 interface Given {

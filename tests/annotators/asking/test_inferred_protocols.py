@@ -6,14 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotators.asking.protocol_files import (
-    LabelColumn,
-    criterion_name,
-    infer_protocol,
-    protocol_from_yaml,
-    protocol_to_yaml,
-)
-from annotators.criteria.kinds import Criterion, Number
+from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol
+from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
+from annotators.criteria import Criterion
+from annotators.criteria.number import Number
 from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind
 from annotators.protocols import Material

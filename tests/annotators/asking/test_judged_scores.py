@@ -11,10 +11,17 @@ from hypothesis import strategies as st
 
 from annotators.asking.judged_scores import scores_by_criterion
 from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
-from annotators.criteria.kinds import Grade
+from annotators.criteria.grade import Grade
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from annotators.scorers.base import SCORERS, ScoreValue, ValueKind, meaning, scorer_title, value_kind
-from annotators.scorers.phrase_recall import Mode, counted_behind, phrase_recall, phrase_sets, places_of, share_in_words
+from annotators.scorers.shared.phrases import (
+    Mode,
+    counted_behind,
+    phrase_recall,
+    phrase_sets,
+    places_of,
+    share_in_words,
+)
 
 METRIC = PROTOCOLS.get("metric_agreement")
 

@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from annotators.asking.protocol_files import MAX_CHARACTERS, protocol_from_yaml, protocol_to_yaml
-from annotators.criteria.kinds import KINDS, Choice, Label, Several
+from annotators.criteria import KINDS, Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.several import Several
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 
@@ -105,7 +107,7 @@ class TestErrors:
             "mine.yaml, line 9: `value` of label 2 of criterion 1 should be a text. Write it on one line, or after `|` "
             "on several.",
             "mine.yaml, line 11: there is no kind of criterion named 'essay'; known: choice, grade, number, order, "
-            "several, text.",
+            "place, several, text.",
             "mine.yaml, line 16: entry 2 of `shows` of step 1 is 'answr'. Allowed: 'question', 'hops', 'answer', "
             "'references', 'claims', 'evidence', 'documents', 'images', 'roles', 'used', 'page_labels', 'system', "
             "'scores' or 'suggestions'.",
@@ -204,7 +206,7 @@ class TestWriting:
                     {
                         "name": "all",
                         "title": "null",
-                        "shows": ["images"],
+                        "shows": ["images", "answer"],
                         "criteria": [one["name"] for one in criteria],
                     }
                 ],

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from annotators.asking.settling import Outcome, Settled, settle, vote
-from annotators.criteria.kinds import Choice, Criterion, Grade, Label, Number
+from annotators.asking.settling import Outcome, Settled, settle
+from annotators.criteria import Criterion, Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
+from annotators.criteria.number import Number
 
 CHOICE = Choice(name="right", title="Right", labels=[Label(value="yes"), Label(value="no")])
 
@@ -91,4 +94,10 @@ def test_nobody_who_could_judge_settles_nothing() -> None:
 
 
 def test_values_are_counted_under_keys_that_tell_them_apart() -> None:
-    assert [vote(value) for value in ("yes", 1, 0.5, ["a", "b"], True)] == ["yes", "1", "0.5", '["a", "b"]', "true"]
+    assert [CHOICE.vote(value) for value in ("yes", 1, 0.5, ["a", "b"], True)] == [
+        "yes",
+        "1",
+        "0.5",
+        '["a", "b"]',
+        "true",
+    ]

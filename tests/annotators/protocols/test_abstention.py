@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import get_args
 
-from annotators.criteria.kinds import Choice
+from annotators.criteria.choice import Choice
 from annotators.protocols import PROTOCOLS, Material
-from annotators.scorers.shared.training_sets import AnswerLabel
+from annotators.scorers.shared.abstaining.training_sets import AnswerLabel
 
 PROTOCOL = PROTOCOLS.get("abstention")
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.keys import ACTIONS, RESERVED, YIELDING
-from annotators.protocols import Protocol
+from annotators.protocols import PROTOCOLS, Protocol
 
 
 def fields(**changes: Any) -> dict[str, Any]:
@@ -129,3 +132,71 @@ def test_a_label_of_an_older_protocol_keeps_a_key_that_the_page_has_taken_since(
     key = ACTIONS[action][0]
     data = with_criterion(0, labels=[{"value": "yes", "key": key}, {"value": "no"}])
     assert Protocol.model_validate(data).criterion("right").label_list()[0].key == key
+
+
+def digest_of(data: dict[str, Any]) -> str:
+    """The digest of a definition as it stands in a database."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+class TestWhatHidesInNames:
+    """Protocols say which arm they are compared with and what is judged blind; older ones are taken at their names."""
+
+    BLIND = PROTOCOLS.get("metric_agreement_blind")
+
+    def frozen(self, **changes: Any) -> dict[str, Any]:
+        """The protocol as a study froze it before there were fields for these."""
+        data = self.BLIND.model_dump(mode="json")
+        assert not {"compared_with", "judged_blind"} & set(data)
+        return data | changes
+
+    def test_a_built_in_protocol_says_it(self) -> None:
+        assert self.BLIND.model_fields_set >= {"compared_with", "judged_blind"}
+        assert self.BLIND.compared_with == "metric_agreement"
+        assert self.BLIND.judged_blind == {"correctness_agreement": "correctness"}
+        assert [one.compared_with for one in PROTOCOLS if one is not self.BLIND] == [""] * (len(PROTOCOLS.names()) - 1)
+
+    def test_one_from_before_is_filled_in_by_its_names_and_keeps_its_hash(self) -> None:
+        old = Protocol.model_validate(self.frozen(name="own_blind"))
+        assert (old.compared_with, old.judged_blind) == ("own", {"correctness_agreement": "correctness"})
+        assert old.digest() == digest_of(self.frozen(name="own_blind"))
+        assert Protocol.model_validate(self.frozen()) == self.BLIND
+        assert Protocol.model_validate(self.frozen()).digest() == self.BLIND.digest() == digest_of(self.frozen())
+
+    def test_what_is_said_otherwise_than_by_the_names_is_stored(self) -> None:
+        said = {"name": "own", "compared_with": "tone", "judged_blind": {"correctness_agreement": "abstention"}}
+        own = Protocol.model_validate(self.frozen(**said))
+        stored = own.model_dump(mode="json")
+        assert {name: stored[name] for name in said} == said
+        assert own.digest() != digest_of(self.frozen(name="own"))
+        assert Protocol.model_validate(stored) == own
+        nothing = Protocol.model_validate(self.frozen(compared_with="", judged_blind={}))
+        assert (nothing.compared_with, nothing.judged_blind) == ("", {})
+        assert Protocol.model_validate(nothing.model_dump()) == nothing
+
+    @pytest.mark.parametrize("said", [{}, {"name": "own", "compared_with": "tone", "judged_blind": {}}])
+    def test_a_file_says_it_where_the_names_do_not(self, said: dict[str, Any]) -> None:
+        own = Protocol.model_validate(self.frozen(**said))
+        written = protocol_to_yaml(own)
+        assert protocol_from_yaml(written) == own
+        assert [name in written for name in ("compared_with", "judged_blind")] == [bool(said)] * 2
+
+    def test_a_copy_with_other_criteria_is_read_off_those(self) -> None:
+        seen = PROTOCOLS.get("metric_agreement")
+        copy = seen.model_copy(update={"name": "own_blind", "criteria": self.BLIND.criteria, "steps": self.BLIND.steps})
+        again = Protocol.model_validate(copy.model_dump())
+        assert (again.compared_with, again.judged_blind) == ("own", {"correctness_agreement": "correctness"})
+
+    @pytest.mark.parametrize(
+        ("judged_blind", "words"),
+        [
+            ({"correctness_agreement": "truth"}, "names 'truth', which is no criterion; known: correctness, abst"),
+            ({"tone": "correctness"}, "names 'tone', which is no criterion"),
+            ({"correctness": "correctness_agreement"}, "is not asked in a step before that of 'correctness'; ask it"),
+        ],
+    )
+    def test_what_is_judged_blind_is_a_criterion_of_an_earlier_step(
+        self, judged_blind: dict[str, str], words: str
+    ) -> None:
+        with pytest.raises(ValidationError, match=words):
+            Protocol.model_validate(self.frozen(judged_blind=judged_blind))

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from annotators.criteria.kinds import Choice, Grade, Text
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
+from annotators.criteria.text import Text
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from tests.conftest import SHARED
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from annotators.criteria.kinds import Grade
+from annotators.criteria.grade import Grade
 from annotators.protocols import PROTOCOLS, Material
 
 PROTOCOL = PROTOCOLS.get("metric_agreement_blind")

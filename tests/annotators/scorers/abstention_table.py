@@ -13,9 +13,9 @@ from pathlib import Path
 from scipy.stats import binomtest
 
 from annotators.items.item import ItemContent
-from annotators.scorers.abstention import AbstentionParameters, classify, opening
+from annotators.scorers.shared.abstaining.classifier import AbstentionParameters, classify, opening
+from annotators.scorers.shared.abstaining.training_sets import Example, starting_set, training_set
 from annotators.scorers.shared.resources import provide_resource
-from annotators.scorers.shared.training_sets import Example, starting_set, training_set
 from tests.annotators.scorers.labelled_answers import LABELS, Labelled, by_keywords, by_tfidf, labelled_answers
 from tests.conftest import SHARED
 

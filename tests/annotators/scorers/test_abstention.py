@@ -7,24 +7,32 @@ import numpy as np
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
-from annotators.scorers.abstention import (
+from annotators.scorers.base import ScoreValue
+from annotators.scorers.shared.abstaining.classifier import (
     FORM_SHARE,
     AbstentionParameters,
     Classifier,
     answer_vectors,
     compared_text,
     form,
+    is_hallucination,
     opening,
 )
-from annotators.scorers.base import MacroMean, ScoreValue
-from annotators.scorers.hallucination import is_hallucination
+from annotators.scorers.shared.abstaining.review import JudgedAnswer, compare_training_sets, leave_one_out
+from annotators.scorers.shared.abstaining.training_sets import (
+    Example,
+    TrainingSet,
+    starting_hash,
+    starting_set,
+    training_set,
+)
 from annotators.scorers.shared.embedder import embedder
+from annotators.scorers.shared.group_means import GroupMeans
 from annotators.scorers.shared.resources import provide_resource
 from annotators.scorers.shared.tasks import scoring_task
-from annotators.scorers.shared.training_review import JudgedAnswer, compare_training_sets, leave_one_out
-from annotators.scorers.shared.training_sets import Example, TrainingSet, starting_hash, starting_set, training_set
 from tests.annotators.scorers.abstention_table import OURS, guesses, mcnemar, right
 from tests.annotators.scorers.labelled_answers import HELD_OUT, LABELS, labelled_answers
+from tests.annotators.scorers.records import score_records, sums
 
 SMALL = training_set(
     [
@@ -34,11 +42,12 @@ SMALL = training_set(
         Example("abstention", "I can't help with that."),
     ]
 )
+
 AS_PAPER = {"text": "answer", "reach": 2.0}
 
 
 def scores(scorer: str, *records: dict[str, object], **parameters: object) -> list[ScoreValue]:
-    return [one[0] for one in scoring_task(scorer, parameters).score_batch(records)]
+    return [one[0] for one in score_records(scoring_task(scorer, parameters), records)]
 
 
 class TestTrainingSets:
@@ -339,17 +348,17 @@ def test_hallucination_rates_of_fathoms_follow_from_the_stored_abstentions(share
     assert len(files) == 10
     for file in files:
         result = json.loads(file.read_text())
-        mean = MacroMean()
+        means = GroupMeans()
         for row in result["responses"]:
             stored = row["suspected_hallucination"] if "suspected_hallucination" in row else row["hallucinating"]
             assert not (stored and row["correctness_score"] == 1.0)
             flag = is_hallucination(row["pred_answer"], row["correctness_score"], abstains=not stored)
             assert flag == stored
-            mean.add(row["category"], float(flag))
-        assert mean.macro_mean == pytest.approx(result["total_hallucination_rate"], abs=1e-12)
-        for category, total in mean.sums.items():
+            means.add(row["category"], sums(float(flag)))
+        assert means.macro_mean == pytest.approx(result["total_hallucination_rate"], abs=1e-12)
+        for category, found in means.by_category.items():
             stored_rate = result["scores"][f"{category} Hallucination Rate"]
-            assert total / mean.counts[category] == pytest.approx(stored_rate, abs=1e-12)
+            assert found.mean == pytest.approx(stored_rate, abs=1e-12)
 
 
 @pytest.mark.slow

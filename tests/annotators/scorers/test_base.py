@@ -10,12 +10,10 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.items.item import ItemContent
 from annotators.scorers import SCORERS
 from annotators.scorers.base import (
-    MacroMean,
     Parameters,
     Scorer,
     ScoreValue,
     ValueKind,
-    parameters_hash,
     parameters_of,
     readable,
     value_kind,
@@ -65,10 +63,6 @@ class TestParameters:
             parameters_of(Length(), given)
         assert str(caught.value) == message
 
-    def test_the_hash_does_not_depend_on_the_order_of_names(self) -> None:
-        assert parameters_hash({"a": 1, "b": 2}) == parameters_hash({"b": 2, "a": 1})
-        assert parameters_hash({"a": 1}) != parameters_hash({"a": 2})
-
     def test_readable_parameters_are_read_back(self) -> None:
         given = LengthParameters(unit="characters", at_most=7, exact=True)
         assert readable(given.model_dump()) == ["at_most=7", "exact=true", "unit=characters"]
@@ -102,23 +96,3 @@ class TestRegistry:
         assert value_kind("imported:native", "answer_length") == ValueKind(
             "answer_length", "Answer length", "number", low=None, high=None
         )
-
-
-class TestMacroMean:
-    def test_each_category_counts_the_same(self) -> None:
-        mean = MacroMean()
-        for category, value in [("a", 1.0), ("a", 0.0), ("a", 0.0), ("b", 1.0)]:
-            mean.add(category, value)
-        assert mean.mean == 0.5  # 2 / 4
-        assert mean.macro_mean == pytest.approx(2 / 3)  # (1/3 + 1) / 2
-
-    def test_items_without_a_category_are_one_of_their_own(self) -> None:
-        mean = MacroMean()
-        mean.add("a", 3.0, 3)
-        mean.add(None, 0.0)
-        assert mean.macro_mean == 0.5
-
-    def test_without_scores_there_is_no_mean(self) -> None:
-        mean = MacroMean()
-        mean.add("a", 0.0, 0)
-        assert (mean.n, mean.mean, mean.macro_mean) == (0, None, None)

@@ -12,6 +12,7 @@ from annotators.errors import InvalidInput
 from annotators.scorers import SCORERS
 from annotators.scorers.base import ScoreValue
 from annotators.scorers.shared.tasks import scoring_task
+from tests.annotators.scorers.records import score_records
 
 E, N, C = "entailment", "neutral", "contradiction"
 
@@ -44,7 +45,7 @@ def judged(source: str, table: dict[str, dict[str, str]]) -> list[dict[str, str]
 
 
 def scores(scorer: str, item: dict[str, Any], **parameters: Any) -> dict[str, ScoreValue]:
-    return {one.name: one for one in scoring_task(scorer, parameters).score_batch([item])[0]}
+    return {one.name: one for one in score_records(scoring_task(scorer, parameters), [item])[0]}
 
 
 PEOPLE = judged(
@@ -56,6 +57,7 @@ PEOPLE = judged(
         "c4": {"i1": N, "t1": E},
     },
 )
+
 JUDGE = judged(
     "judge:small",
     {

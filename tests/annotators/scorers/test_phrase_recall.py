@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from annotators.scorers.base import MacroMean
-from annotators.scorers.phrase_recall import Mode, phrase_recall
+from annotators.scorers.shared.group_means import GroupMeans
+from annotators.scorers.shared.phrases import Mode, phrase_recall
+from tests.annotators.scorers.records import sums
 
 COPPER_TIN = [["copper", "tin"]]
 
@@ -143,12 +144,12 @@ def test_every_published_score_of_fathoms_is_reproduced(shared_data: Path) -> No
     assert len(files) == 10
     for file in files:
         result = json.loads(file.read_text())
-        mean = MacroMean()
+        means = GroupMeans()
         for response in result["responses"]:
             score = phrase_recall(response["pred_answer"], response["ground_truth"])
             assert score.value == response["correctness_score"], (file.name, response["question"])
-            mean.add(response["category"], score.value)
-        assert mean.n == 93
-        for category, total in mean.sums.items():
-            assert total / mean.counts[category] == pytest.approx(result["scores"][category], abs=1e-15)
-        assert mean.macro_mean == pytest.approx(result["overall_score"], abs=1e-15)
+            means.add(response["category"], sums(score.value))
+        assert means.all.n == 93
+        for category, found in means.by_category.items():
+            assert found.mean == pytest.approx(result["scores"][category], abs=1e-15)
+        assert means.macro_mean == pytest.approx(result["overall_score"], abs=1e-15)

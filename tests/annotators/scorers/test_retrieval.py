@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from annotators.scorers import SCORERS
-from annotators.scorers.base import MacroMean, ScoreValue
+from annotators.scorers.base import ScoreValue
+from annotators.scorers.shared.group_means import GroupMeans
 from annotators.scorers.shared.tasks import scoring_task
+from tests.annotators.scorers.records import score_records, sums
 
 
 def unit(
@@ -22,7 +24,7 @@ def unit(
 
 def score(scorer: str, *evidence: dict[str, Any], hops: int = 0, **parameters: Any) -> ScoreValue:
     record = {"question": "q", "evidence": list(evidence), "hops": [{"key": f"h{n}"} for n in range(hops)]}
-    return scoring_task(scorer, parameters).score_batch([record])[0][0]
+    return score_records(scoring_task(scorer, parameters), [record])[0][0]
 
 
 GOLD = [unit("gold", "a", 3), unit("gold", "a", 4), unit("gold", "b", 1)]
@@ -113,7 +115,7 @@ class TestVisualRecall:
             "images": [{"key": "r1", "document": "a", "page": 1, "of": "reference", "box": [0, 0, 1, 0.5]}],
             "evidence": FOUND,
         }
-        assert scoring_task("visual_recall").score_batch([record])[0][0].value == 1.0
+        assert score_records(scoring_task("visual_recall"), [record])[0][0].value == 1.0
 
     def test_without_gold_images_it_is_unscored(self) -> None:
         assert score("visual_recall", *GOLD, *FOUND).reason == "the item has no gold image"
@@ -128,7 +130,7 @@ class TestRetrievalMode:
             "question": "q", "answer": answer, "references": ["copper"], "metadata": metadata or {},
             "evidence": [unit(role, "a", n) for n, role in enumerate(roles, 1)],
         }  # fmt: skip
-        return scoring_task("retrieval_mode", parameters).score_batch([record])[0][0]
+        return score_records(scoring_task("retrieval_mode", parameters), [record])[0][0]
 
     @pytest.mark.parametrize(
         ("roles", "mode"),
@@ -156,11 +158,11 @@ class TestRetrievalMode:
 
     def test_the_gap_is_the_difference_of_the_groups_means(self) -> None:
         # gold only: category x 1, 0 and y 1: macro (1/2 + 1)/2 = 3/4; with distractors: x 0, y 1/2: 1/4
-        means = {"gold_only": MacroMean(), "gold_and_distractors": MacroMean()}
+        means = {"gold_only": GroupMeans(), "gold_and_distractors": GroupMeans()}
         for category, value in [("x", 1.0), ("x", 0.0), ("y", 1.0)]:
-            means["gold_only"].add(category, value)
+            means["gold_only"].add(category, sums(value))
         for category, value in [("x", 0.0), ("y", 0.5)]:
-            means["gold_and_distractors"].add(category, value)
+            means["gold_and_distractors"].add(category, sums(value))
         (gap,) = SCORERS.get("retrieval_mode").differences
         found = gap.value({name: one.macro_mean for name, one in means.items()})
         assert (found.name, found.value) == ("distractor_susceptibility", 0.5)

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from annotators.scorers.bert_score import bert_score
-from annotators.scorers.rouge_l import rouge_l, tokenizer
+from annotators.scorers.rouge_l import rouge_l
 from annotators.scorers.rouge_lsum import rouge_lsum
 from annotators.scorers.shared.embedder import embedder
 from annotators.scorers.shared.tasks import scoring_task
+from annotators.scorers.shared.words import tokenizer
 from annotators.scorers.token_f1 import token_f1
+from tests.annotators.scorers.records import score_records
 
 TEXT_SCORERS = ["exact_match", "token_f1", "accuracy", "rouge_l", "rouge_lsum", "bert_score", "semantic_similarity"]
 
@@ -24,12 +26,12 @@ def values(
     scorer: str, answer: str, *references: Any, language: str | None = None, **parameters: Any
 ) -> dict[str, Any]:
     record = {"question": "q", "answer": answer, "references": list(references), "language": language}
-    return {one.name: one.value for one in scoring_task(scorer, parameters).score_batch([record])[0]}
+    return {one.name: one.value for one in score_records(scoring_task(scorer, parameters), [record])[0]}
 
 
 def reason(scorer: str, answer: str, *references: Any) -> str | None:
     record = {"question": "q", "answer": answer, "references": list(references)}
-    return scoring_task(scorer).score_batch([record])[0][0].reason
+    return score_records(scoring_task(scorer), [record])[0][0].reason
 
 
 @pytest.mark.parametrize("scorer", TEXT_SCORERS)
@@ -193,7 +195,7 @@ class TestBertScore:
 
     def test_a_text_that_is_cut_says_so(self) -> None:
         record = {"question": "q", "answer": "word " * 400, "references": ["word"]}
-        details = scoring_task("bert_score").score_batch([record])[0][0].details
+        details = score_records(scoring_task("bert_score"), [record])[0][0].details
         assert details == {"reference": 0, "cut_at_tokens": 256}
 
 

@@ -350,6 +350,16 @@ def test_json_that_is_too_deep_is_refused(server: RunningServer, token: str, bod
         assert (answer.status_code, answer.json()["kind"]) == (422, "InvalidInput")
 
 
+@pytest.mark.parametrize(
+    "labels", [None, {}, "x", [1], [[]], [{}], [{"criterion": 1}], [{"criterion": "a", "target": 1}]]
+)
+def test_what_is_no_list_of_labels_is_refused(server: RunningServer, token: str, labels: object) -> None:
+    body = {"uid": "u", "assignment": 1, "sitting": 1, "step": 0, "labels": labels}
+    answer = server.client(token).post("/api/studies/1/submit", json=body, headers={"X-Assay": "1"})
+    assert (answer.status_code, answer.json()["kind"]) == (422, "InvalidInput")
+    assert "label" in answer.json()["error"]
+
+
 @pytest.mark.parametrize("number", [2**63, 10**40])
 def test_a_number_that_no_database_has_is_not_found(server: RunningServer, token: str, number: int) -> None:
     client = server.client(token)

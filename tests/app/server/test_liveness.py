@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import math
-import sqlite3
 import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from sqlmodel import select
 
@@ -26,6 +24,7 @@ from db.engine import Database
 from db.models import Annotation, Submission
 from db.people.sign_in import one_time_sign_in, use_one_time
 from tests.faulty_wire import wired
+from tests.foreign_locks import locked_file, locked_tables
 from tests.makers import StudyInUse
 from tests.servers import RunningServer, running_server
 
@@ -57,26 +56,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[dict[str, str
         return {}, lambda: locked_file(tmp_path / "home" / "assay.db")
     db: Database = request.getfixturevalue("postgresql_database")
     url = db.url.set(drivername="postgresql").render_as_string(hide_password=False)
-    return {"ASSAY_DATABASE_URL": url}, lambda: locked_tables(url)
-
-
-@contextmanager
-def locked_file(path: Path) -> Iterator[None]:
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        connection.execute("ROLLBACK")
-        connection.close()
-
-
-@contextmanager
-def locked_tables(url: str) -> Iterator[None]:
-    with psycopg.connect(url) as connection:
-        connection.execute("LOCK TABLE study_member, study, assignment, submission IN EXCLUSIVE MODE")
-        yield
-        connection.rollback()
+    return {"ASSAY_DATABASE_URL": url}, lambda: locked_tables(url, "study_member", "study", "assignment", "submission")
 
 
 @asynccontextmanager

@@ -19,8 +19,8 @@ from sqlmodel import col
 from annotators.errors import Conflict
 from app.settings import Settings
 from app.worker import jobs
-from app.worker.job_kinds import KINDS, JobKind
-from app.worker.jobs import Interrupted, Work, Workers, carry_out, work
+from app.worker.jobs import Interrupted, Workers, carry_out, work
+from app.worker.kinds.base import Work
 from db.engine import Database
 from db.jobs import JobRow, WorkerDesk, cancel_job, job_facts, queue_job, resume_job
 from db.models import Job, Run, Score
@@ -31,6 +31,7 @@ from db.scores.training_sets import accept_training_set, list_training_sets
 from db.scores.write import plan_scoring, run_scorer
 from exports.scoring import training_review
 from tests.abstention_study import DECLINES, Labelled
+from tests.app.worker.kinds import known_for_now, made_kind
 from tests.bulk import make_items
 from tests.conftest import ROOT
 from tests.makers import make_item, make_person, make_project
@@ -194,7 +195,7 @@ def test_progress_and_rate_are_written_down_while_a_job_runs(
         seen.append(job_facts(sqlite_database, admin, project_id, job_id=work.job.job_id))
         return {}
 
-    monkeypatch.setitem(KINDS, "slow", JobKind("Slow", slow, lambda _: ""))
+    known_for_now(monkeypatch, made_kind("slow", slow))
     queue_job(sqlite_database, admin, project_id, kind="slow", parameters={})
     assert work(sqlite_database, "one") == 1
     assert (seen[0].done, seen[0].total) == (4, 8)
@@ -206,7 +207,7 @@ def test_a_job_that_fails_says_why_and_the_worker_goes_on(small: Installation, m
     def broken(_work: Work) -> dict[str, Any]:
         raise ZeroDivisionError("no items to divide by")
 
-    monkeypatch.setitem(KINDS, "broken", JobKind("Broken", broken, lambda _: ""))
+    known_for_now(monkeypatch, made_kind("broken", broken))
     bad = queue_job(small.db, small.admin, small.project_id, kind="broken", parameters={}).job_id
     unknown = queue_job(small.db, small.admin, small.project_id, kind="fortune", parameters={}).job_id
     good = small.queue()

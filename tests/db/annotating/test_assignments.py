@@ -17,8 +17,8 @@ from db.annotating.assignments import lease, member_of, return_to_annotator, ski
 from db.engine import Database
 from db.models import Annotation, Assignment, AssignmentState, Draft, Study, StudyMember, Submission, Tally, now
 from db.studies import tallies
-from db.studies.status import recount
 from db.studies.tallies import Tallies
+from tests.db.studies.recount import recount
 from tests.makers import StudyInUse
 
 

@@ -8,7 +8,8 @@ import pytest
 from sqlmodel import select
 
 from annotators.asking.submissions import GivenLabel
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.errors import NotAllowed, NotFound
 from annotators.protocols import Material, Protocol, Step
 from db.annotating.annotations import submit, work

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from annotators.asking.submissions import GivenLabel
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Material, Step
 from db.annotating.annotations import submit

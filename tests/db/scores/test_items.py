@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from annotators.errors import NotAllowed, NotFound
-from annotators.scorers.base import parameters_hash
 from db.engine import Database
 from db.models import Run, Score
+from db.runs.run import parameters_hash
 from db.scores.items import (
     BINS,
     ScoredItem,
@@ -17,7 +17,8 @@ from db.scores.items import (
     list_scored,
     score_distribution,
 )
-from db.scores.write import run_scorer, score_summary
+from db.scores.summaries import score_summary
+from db.scores.write import run_scorer
 from tests.makers import make_item, make_member, make_person, make_project
 
 WANTED = [["copper", "tin"]]

@@ -6,8 +6,8 @@ import pytest
 from sqlmodel import select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from annotators.scorers.shared.abstaining.training_sets import TrainingSet, starting_set
 from annotators.scorers.shared.resources import resource
-from annotators.scorers.shared.training_sets import TrainingSet, starting_set
 from app.worker.jobs import work
 from db.engine import Database
 from db.jobs import job_facts, queue_job

@@ -11,12 +11,14 @@ from sqlmodel import col
 
 from annotators.errors import InvalidInput, NotAllowed, NotFound
 from annotators.scorers.base import Part
+from annotators.scorers.shared import tasks
 from annotators.scorers.shared.offered_models import offer
 from db.engine import Database
-from db.items import scored as scored_items
+from db.items.scored import read_next
 from db.models import Batch, Claim, Event, Image, Item, ItemVersion, Question, Run, Score, Withdrawal
-from db.scores import write as scores
-from db.scores.write import list_scorers_in, plan_scoring, run_scorer, score_summary
+from db.runs.run import parameters_hash
+from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
+from db.scores.write import plan_scoring, run_scorer
 from tests.makers import make_item, make_member, make_person, make_project
 
 COPPER: list[Any] = [["copper", "tin"]]
@@ -42,10 +44,10 @@ class Scored:
             self.db, self.project_id, answer=answer, system=system, category=category, references=references
         )
 
-    def run(self, **changes: Any) -> scores.ScoreSummary:
+    def run(self, **changes: Any) -> ScoreSummary:
         return run_scorer(self.db, self.researcher, self.project_id, **{"scorer": "phrase_recall", **changes})
 
-    def summary(self, **changes: Any) -> scores.ScoreSummary:
+    def summary(self, **changes: Any) -> ScoreSummary:
         return score_summary(self.db, self.researcher, self.project_id, **{"scorer": "phrase_recall", **changes})
 
     def rows(self) -> list[Score]:
@@ -169,7 +171,7 @@ def test_other_projects_are_not_touched(project: Scored) -> None:
 
 
 def test_blocks_cover_every_item_once_and_report_progress(project: Scored, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "BLOCK", 3)
+    monkeypatch.setattr(tasks, "BLOCK", 3)
     for _ in range(6):
         project.item("copper", "beta", "Text")
     seen: list[tuple[int, int]] = []
@@ -180,7 +182,7 @@ def test_blocks_cover_every_item_once_and_report_progress(project: Scored, monke
 
 
 def test_a_run_that_was_interrupted_is_continued(project: Scored, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "BLOCK", 1)
+    monkeypatch.setattr(tasks, "BLOCK", 1)
 
     def stop(done: int, _of: int) -> None:
         if done == 2:
@@ -194,7 +196,7 @@ def test_a_run_that_was_interrupted_is_continued(project: Scored, monkeypatch: p
 
 
 def test_two_runs_at_once_score_each_item_once(project: Scored, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scores, "BLOCK", 2)
+    monkeypatch.setattr(tasks, "BLOCK", 2)
     for _ in range(20):
         project.item("copper", "beta", "Text")
     together = threading.Barrier(3)
@@ -277,7 +279,7 @@ class TestImportedScores:
                 kind="import",
                 name="imported:native",
                 version="1",
-                parameters_hash=scores.parameters_hash({}),
+                parameters_hash=parameters_hash({}),
                 batch_id=batch.id,
             )
             session.add(run)
@@ -295,7 +297,7 @@ class TestImportedScores:
                 kind="import",
                 name="imported:native",
                 version="1",
-                parameters_hash=scores.parameters_hash({}),
+                parameters_hash=parameters_hash({}),
             )
             session.add(later)
             session.flush()
@@ -337,8 +339,8 @@ def test_a_scorer_sees_the_parts_it_needs(database: Database) -> None:
         session.add(Claim(item_version_id=version_id, key="c1", position=0, text="It is copper."))
         session.add(Image(item_version_id=version_id, key="i1", position=0, caption="A statue"))
     with database.read() as session:
-        (bare,) = scored_items.read_unscored(session, project_id, [], after=0, limit=9, needs=frozenset())
-        (full,) = scored_items.read_unscored(session, project_id, [], after=0, limit=9, needs=frozenset(Part))
+        (bare,) = read_next(session, project_id, None, after=0, limit=9, needs=frozenset())
+        (full,) = read_next(session, project_id, None, after=0, limit=9, needs=frozenset(Part))
     assert (bare.evidence, bare.claims, bare.images, bare.documents) == ((), (), (), ())
     assert (full.question, full.category, full.language) == ("Question of one?", "Tables", "en")
     assert [(unit.key, unit.document, unit.pages) for unit in full.evidence] == [

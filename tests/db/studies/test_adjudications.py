@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from sqlmodel import select
 
-from annotators.criteria.kinds import Choice, Condition, Label
+from annotators.criteria import Condition, Label
+from annotators.criteria.choice import Choice
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Step
 from db.annotating.annotations import reopen

@@ -10,19 +10,25 @@ import pytest
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import SQLModel
 
-from annotators.criteria.kinds import Grade, Label
+from annotators.criteria import Label
+from annotators.criteria.grade import Grade
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
+from db.annotating.assignments import return_to_annotator
 from db.engine import Database
 from db.items.batches import withdraw_batch
-from db.studies.adjudications import settlement_counts
-from db.studies.design import list_studies
+from db.models import Study
+from db.query import plain_rows
+from db.studies.adjudications import UnitDecision, adjudicate, settlement_counts
+from db.studies.design import list_studies, protocol_of
 from db.studies.labels import import_labels
 from db.studies.ratings import ratings
-from db.studies.status import recount, study_status
+from db.studies.settlements import update_settlements
+from db.studies.status import study_status
 from exports.agreement.study import agreement_report
 from exports.importing.labels import import_label_table
+from tests.db.studies.recount import recount
 from tests.makers import StudyInUse, make_person, make_project, tiny_protocol
 
 
@@ -153,6 +159,58 @@ def status_of(study: StudyInUse) -> dict[str, Any]:
     with study.db.read() as session:
         assert {state: n for state, n in found["states"].items() if n} == recount(session, study.study_id)
     return found
+
+
+def stands(study: StudyInUse) -> dict[str, tuple[Any, ...]]:
+    """External id → the item's row of `settlement`."""
+    query = (
+        "SELECT i.external_id, s.state, s.n_annotations, s.n_disputed, s.dispute FROM settlement s "
+        "JOIN study_item x ON x.id = s.study_item_id JOIN item_version v ON v.id = x.item_version_id "
+        "JOIN item i ON i.id = v.item_id"
+    )
+    with study.db.read() as session:
+        return {name: tuple(row) for name, *row in plain_rows(session, query)}
+
+
+def test_where_items_stand_after_an_import_is_what_all_their_labels_say(database: Database) -> None:
+    """Items nobody has labelled, one that people have too, one adjudicated, one returned, one of a withdrawn batch."""
+    study = StudyInUse(database, items=6, annotators=2, overlap=2, order="given")
+
+    def brought(who: str, *cells: tuple[str, str]) -> int:
+        given = rows(*((item, who, value) for item, value in cells))
+        return import_labels(database, study.researcher, study.study_id, rows=given, source="t.csv").batch
+
+    wrong = brought("wrong", ("i00005", "no"), ("i00006", "no"))
+    withdraw_batch(database, study.researcher, study.project_id, wrong, reason="wrong file")
+    for who, values in enumerate((("yes", "yes", "yes"), ("yes", "no", "yes"))):
+        for value in values:
+            study.submit(who, study.work(who)["items"][0], {"right": value})
+    units = [UnitDecision("right", "item", "yes")]
+    with database.read() as session:
+        second, third = plain_rows(session, "SELECT id FROM study_item WHERE position IN (1, 2) ORDER BY position")
+        (returned,) = plain_rows(
+            session, "SELECT min(id) FROM assignment WHERE state = 'submitted' AND study_item_id = " + str(third[0])
+        )
+    adjudicate(database, study.researcher, second[0], uid="u", decisions=units, reason="page 2")
+    return_to_annotator(database, study.researcher, returned[0], reason="look at page 3")
+
+    for who, odd in (("x", "no"), ("y", "yes")):
+        cells = [(f"i0000{n}", odd if n in (1, 5) else "yes") for n in range(1, 7)]
+        brought(who, *cells)
+        quick = stands(study)
+        with database.write() as session:
+            made = session.get_one(Study, study.study_id)
+            ids = [one for (one,) in plain_rows(session, "SELECT id FROM study_item")]
+            update_settlements(session.connection(), made, protocol_of(made), ids)
+        assert stands(study) == quick
+    assert quick == {
+        "i00001": ("disputed", 4, 1, 0.25),
+        "i00002": ("adjudicated", 4, 1, 0.5),
+        "i00003": ("pending", 4, 0, 0.0),
+        "i00004": ("agreed", 2, 0, 0.0),
+        "i00005": ("disputed", 2, 1, 0.5),
+        "i00006": ("agreed", 2, 0, 0.0),
+    }
 
 
 def test_status_counts_the_labels_of_an_import_only_while_it_stands(database: Database) -> None:

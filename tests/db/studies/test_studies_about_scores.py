@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlmodel import col, select
 
-from annotators.criteria.kinds import Choice, Label
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import work

@@ -9,7 +9,10 @@ import pytest
 from scipy import stats
 
 from annotators.alignment import Resampling
-from annotators.criteria.kinds import Choice, Grade, Label
+from annotators.assent import positive_of
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
 from annotators.errors import NotAllowed, NotFound
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.engine import Database
@@ -17,8 +20,7 @@ from db.models import AnnotationKind, Run, Score, Study
 from db.permissions import Actor
 from db.studies.design import StudyDesign, create_study
 from exports.alignment.advice import advice
-from exports.alignment.arms import BLIND
-from exports.alignment.data import positive_of, study_data
+from exports.alignment.data import study_data
 from exports.alignment.scores import project_items
 from exports.alignment.study import AlignmentReport, alignment_report, pairs_of, rows_of
 from tests.exports.judged import SYSTEMS, Judged, make_judged
@@ -262,10 +264,7 @@ def test_table_i_of_a_metric_agreement_study(sqlite_database: Database, admin: A
 
 def test_the_blind_arm_shows_what_anchoring_does(sqlite_database: Database, admin: Actor, tmp_path: Path) -> None:
     """The same items, graded one lower by those who judged blind first: the effect is one grade."""
-    if "metric_agreement" + BLIND not in PROTOCOLS.names():
-        protocol = PROTOCOLS.get("metric_agreement").model_copy(update={"name": "metric_agreement" + BLIND})
-    else:
-        protocol = PROTOCOLS.get("metric_agreement" + BLIND)
+    protocol = PROTOCOLS.get("metric_agreement_blind")
     _, project_id = first = _graded(sqlite_database, admin, tmp_path, "metric_agreement")
     blind = _grade(sqlite_database, admin, project_id, protocol, lower=1)
     for study_id in (first[0], blind):

@@ -13,7 +13,11 @@ import pytest
 from sqlmodel import select
 
 from annotators.asking.submissions import GivenLabel
-from annotators.criteria.kinds import Choice, Grade, Label, Several, Text
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
+from annotators.criteria.several import Several
+from annotators.criteria.text import Text
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from sqlmodel import col
 
-from annotators.criteria.kinds import Choice, Grade, Label, Several, Text
+from annotators.criteria import Label
+from annotators.criteria.choice import Choice
+from annotators.criteria.grade import Grade
+from annotators.criteria.several import Several
+from annotators.criteria.text import Text
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database
 from db.models import StudyItem

@@ -17,9 +17,10 @@ import pytest
 
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.items.item import ItemContent, Reference
-from annotators.scorers.shared.tasks import scoring_task
+from annotators.scorers.shared import tasks
+from annotators.scorers.shared.tasks import in_this_process, scoring_task
 from db.engine import Database
-from db.scores.write import in_this_process, run_scorer
+from db.scores.write import run_scorer
 from exports.scoring import engines
 from exports.scoring import files as scoring
 from exports.scoring.engines import scoring_engine
@@ -98,7 +99,7 @@ def test_a_file_scores_as_a_project_does(sqlite_database: Database, source: Path
 
 
 def test_blocks_are_scored_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "BLOCK", 7)
+    monkeypatch.setattr(tasks, "BLOCK", 7)
     many = tuple({**ROWS[0], "id": f"i{number:03}"} for number in range(50))
     seen: list[tuple[int, int]] = []
     score_files(
@@ -193,13 +194,13 @@ class Attempts:
 
 @pytest.fixture
 def attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Attempts:
-    monkeypatch.setattr(scoring, "BLOCK", 10)
+    monkeypatch.setattr(tasks, "BLOCK", 10)
     return Attempts(tmp_path, ".jsonl")
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
 def test_an_attempt_that_stopped_is_gone_on_with(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "BLOCK", 10)
+    monkeypatch.setattr(tasks, "BLOCK", 10)
     attempts = Attempts(tmp_path, ending)
     attempts.stopped(3)
     attempts.stopped(4)
@@ -293,7 +294,7 @@ def cluster() -> Iterator[Any]:
 
 class TestOnDask:
     def test_a_file_gives_the_same_bytes(self, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(scoring, "BLOCK", 8)
+        monkeypatch.setattr(tasks, "BLOCK", 8)
         many = tuple({**ROWS[number % 4], "id": f"i{number:03}"} for number in range(100))
         source = write(tmp_path / "many.jsonl", many)
         score_files([source], tmp_path / "here.jsonl", scorer="phrase_recall")

@@ -9,10 +9,7 @@ import pytest
 from scipy import stats
 
 from annotators.scorers.shared.group_means import GroupMeans, JointSums, Sums
-
-
-def sums(*values: float) -> Sums:
-    return Sums(len(values), sum(values), sum(value * value for value in values))
+from tests.annotators.scorers.records import sums
 
 
 def test_a_mean_with_its_interval() -> None:
@@ -41,6 +38,27 @@ def test_the_macro_mean_takes_categories_as_strata() -> None:
     assert groups.macro_interval is None
     assert GroupMeans().macro_mean is None
     assert GroupMeans().macro_interval is None
+
+
+def test_each_category_counts_the_same() -> None:
+    groups = GroupMeans()
+    for category, value in [("a", 1.0), ("a", 0.0), ("a", 0.0), ("b", 1.0)]:
+        groups.add(category, sums(value))
+    assert groups.all.mean == 0.5  # 2 / 4
+    assert groups.macro_mean == pytest.approx(2 / 3)  # (1/3 + 1) / 2
+
+
+def test_items_without_a_category_are_one_of_their_own() -> None:
+    groups = GroupMeans()
+    groups.add("a", sums(1, 1, 1))
+    groups.add(None, sums(0))
+    assert groups.macro_mean == 0.5
+
+
+def test_without_scores_there_is_no_mean() -> None:
+    groups = GroupMeans()
+    groups.add("a", Sums())
+    assert (groups.all.n, groups.all.mean, groups.macro_mean) == (0, None, None)
 
 
 @pytest.mark.parametrize(("ones", "n"), [(0, 26), (3, 26), (26, 26), (1, 1), (28, 56)])

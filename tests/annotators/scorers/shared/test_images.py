@@ -20,6 +20,7 @@ from annotators.scorers.image_order import ImageOrderParameters, image_order
 from annotators.scorers.image_sets import image_measures
 from annotators.scorers.shared.embedder import embedder
 from annotators.scorers.shared.tasks import scoring_task
+from tests.annotators.scorers.records import score_records
 
 SETS = ["image_precision", "image_recall", "image_f1"]
 
@@ -33,7 +34,7 @@ def record(answer: str, reference: str | None, **more: Any) -> dict[str, Any]:
 
 
 def score(scorer: str, item: dict[str, Any], **parameters: Any) -> ScoreValue:
-    return scoring_task(scorer, parameters).score_batch([item])[0][0]
+    return score_records(scoring_task(scorer, parameters), [item])[0][0]
 
 
 class TestSets:
@@ -198,7 +199,9 @@ class TestInsertion:
     def test_the_score_is_how_often_rule_and_answer_agree(self) -> None:
         images = [{"key": one.key, "caption": one.caption} for one in self.IMAGES]
         answer = f"{self.PARTS[0]} {self.PARTS[1]} ![](i1) {self.PARTS[2]} ![](i2)"
-        given = scoring_task("image_insertion").score_batch([{"question": "q", "answer": answer, "images": images}])[0]
+        given = score_records(scoring_task("image_insertion"), [{"question": "q", "answer": answer, "images": images}])[
+            0
+        ]
         assert {one.name: one.value for one in given} == {"image_insertion": 0.5, "images_placed": 1.0}
         assert given[0].details is not None
         assert given[0].details["in_answer"] == {"i1": 2, "i2": 3}

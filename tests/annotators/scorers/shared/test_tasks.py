@@ -11,6 +11,7 @@ from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImag
 from annotators.items.normal import read_item
 from annotators.scorers.shared.resources import provide_resource, resource
 from annotators.scorers.shared.tasks import scoring_task
+from tests.annotators.scorers.records import score_records
 
 ROW: dict[str, Any] = {
     "id": "q1:alpha",
@@ -59,7 +60,7 @@ def test_a_row_is_what_a_scorer_sees() -> None:
 )
 def test_a_field_of_the_wrong_kind_is_named(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        scoring_task("phrase_recall").score_batch([{**ROW, **change}])
+        score_records(scoring_task("phrase_recall"), [{**ROW, **change}])
     assert str(caught.value) == message
 
 
@@ -69,8 +70,8 @@ def test_a_task_and_its_items_can_be_sent_to_another_process() -> None:
     assert copy == task
     item = read_item(ROW)
     assert pickle.loads(pickle.dumps(item)) == item
-    assert copy.score_batch([ROW, ROW]) == task.score([item, item])
-    assert [score.value for score in copy.score_batch([ROW])[0]] == [0.5]
+    assert score_records(copy, [ROW, ROW]) == task.score([item, item])
+    assert [score.value for score in score_records(copy, [ROW])[0]] == [0.5]
 
 
 def test_a_task_has_all_parameters() -> None:
@@ -80,7 +81,7 @@ def test_a_task_has_all_parameters() -> None:
 def test_another_version_of_the_scorer_is_refused() -> None:
     task = replace(scoring_task("phrase_recall"), version="0")
     with pytest.raises(InvalidInput, match=r"is version 1 here, but version 0 is asked for\. Install the same version"):
-        task.score_batch([ROW])
+        score_records(task, [ROW])
 
 
 def test_a_resource_is_known_by_its_hash() -> None:

@@ -42,7 +42,7 @@ class TrainingSet:
 
     def to_bytes(self) -> bytes:
         """The set as JSON lines, sorted: the same examples give the same bytes in whatever order they came."""
-        return b"\n".join(orjson.dumps([one.label, one.text]) for one in self.examples)
+        return b"\n".join(orjson.dumps([example.label, example.text]) for example in self.examples)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> TrainingSet:
@@ -55,20 +55,20 @@ class TrainingSet:
 
     def extended(self, examples: Iterable[Example]) -> TrainingSet:
         """The set with more examples; one whose text is there already takes the new label (people are right)."""
-        new = {one.text.strip(): one for one in examples}
-        return training_set([*(one for one in self.examples if one.text not in new), *new.values()])
+        new = {example.text.strip(): example for example in examples}
+        return training_set([*(example for example in self.examples if example.text not in new), *new.values()])
 
     @cached_property
     def words_of_declining(self) -> frozenset[str]:
         """The words that more than one abstention has, of many one in a hundred: those of declining, not of a topic."""
-        texts = [one.text for one in self.examples if one.label == "abstention"]
+        texts = [example.text for example in self.examples if example.label == "abstention"]
         counts = Counter(word for text in texts for word in set(words(text)))
         enough = max(2, len(texts) // 100)
         return frozenset(word for word, n in counts.items() if n >= enough)
 
     def count(self, label: AnswerLabel) -> int:
         """How many examples have this label."""
-        return sum(one.label == label for one in self.examples)
+        return sum(example.label == label for example in self.examples)
 
 
 def training_set(examples: Iterable[Example]) -> TrainingSet:
@@ -77,13 +77,13 @@ def training_set(examples: Iterable[Example]) -> TrainingSet:
     Raises InvalidInput for an unknown label, an empty text, a text with both labels, and when a label has no example.
     """
     labels: dict[str, AnswerLabel] = {}
-    for one in examples:
-        text = one.text.strip() if isinstance(one.text, str) else ""
-        if one.label not in get_args(AnswerLabel):
-            raise InvalidInput(f"{one.label!r} is not a label of an answer. Allowed: statement, abstention.")
+    for example in examples:
+        text = example.text.strip() if isinstance(example.text, str) else ""
+        if example.label not in get_args(AnswerLabel):
+            raise InvalidInput(f"{example.label!r} is not a label of an answer. Allowed: statement, abstention.")
         if not text:
             raise InvalidInput("An example without a text can not be learned from. Leave it out.")
-        if labels.setdefault(text, one.label) != one.label:
+        if labels.setdefault(text, example.label) != example.label:
             raise InvalidInput(f"{text[:80]!r} is labelled both statement and abstention. Decide for one.")
     for label in get_args(AnswerLabel):
         if label not in labels.values():

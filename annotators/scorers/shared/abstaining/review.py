@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from annotators.scorers.abstention import (
+from annotators.scorers.shared.abstaining.classifier import (
     AbstentionParameters,
     Classifier,
-    ComparedText,
     Neighbour,
     answer_vectors,
-    example_vectors,
+    classifier,
+    is_hallucination,
 )
-from annotators.scorers.hallucination import is_hallucination
-from annotators.scorers.shared.training_sets import AnswerLabel, Example, TrainingSet
+from annotators.scorers.shared.abstaining.training_sets import AnswerLabel, Example, TrainingSet
+from annotators.scorers.shared.resources import provide_resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,8 @@ def leave_one_out(training_set: TrainingSet, parameters: AbstentionParameters | 
     """
     given = parameters or AbstentionParameters()
     examples = training_set.examples
-    vectors = example_vectors(training_set, given.model, given.text)
-    nearest = Classifier(training_set, vectors).nearest(vectors, given.reach, leave_out_own=True)
+    known = _classifier(training_set, given)
+    nearest = known.nearest(known.vectors, given.reach, leave_out_own=True)
     confusion: dict[AnswerLabel, dict[AnswerLabel, int]] = {
         "statement": {"statement": 0, "abstention": 0},
         "abstention": {"statement": 0, "abstention": 0},
@@ -98,26 +97,27 @@ def compare_training_sets(
     call it in a worker process.
     """
     given = parameters or AbstentionParameters()
-    named = [one for one in answers if one.answer.strip()]
-    vectors = answer_vectors([(one.question, one.answer) for one in named], [old, new], given.model, given.text)
+    named = [answer for answer in answers if answer.answer.strip()]
+    vectors = answer_vectors(
+        [(answer.question, answer.answer) for answer in named], [old, new], given.model, given.text
+    )
     before, after = (
-        _classifier(one, given.model, given.text).nearest(rows, given.reach)
-        for one, rows in zip((old, new), vectors, strict=True)
+        _classifier(training_set, given).nearest(rows, given.reach)
+        for training_set, rows in zip((old, new), vectors, strict=True)
     )
     return [
-        Change(one.key, was, becomes, _flag(one, was), _flag(one, becomes))
-        for one, was, becomes in zip(named, before, after, strict=True)
+        Change(answer.key, was, becomes, _flag(answer, was), _flag(answer, becomes))
+        for answer, was, becomes in zip(named, before, after, strict=True)
         if was.label != becomes.label
     ]
 
 
-@lru_cache(maxsize=2)
-def _classifier(training_set: TrainingSet, model: str, text: ComparedText) -> Classifier:
-    """The sets of a review, which sees the answers in many blocks."""
-    return Classifier(training_set, example_vectors(training_set, model, text))
+def _classifier(training_set: TrainingSet, given: AbstentionParameters) -> Classifier:
+    """The classifier of a set that nobody else may know yet."""
+    return classifier(provide_resource(training_set.to_bytes()), given.model, given.text)
 
 
-def _flag(one: JudgedAnswer, neighbour: Neighbour) -> bool | None:
-    if one.correctness is None:
+def _flag(answer: JudgedAnswer, neighbour: Neighbour) -> bool | None:
+    if answer.correctness is None:
         return None
-    return is_hallucination(one.answer, one.correctness, abstains=neighbour.label == "abstention")
+    return is_hallucination(answer.answer, answer.correctness, abstains=neighbour.label == "abstention")

@@ -1,0 +1,28 @@
+"""What kinds have in common whose value is one of the labels that the protocol declares."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from annotators.criteria.base import Criterion
+from annotators.criteria.labels import Label, declared, with_keys
+
+
+class OneLabel(Criterion):
+    """A criterion that is answered by one of its labels."""
+
+    for_the_rest: ClassVar[bool] = True
+    labels: list[Label] = Field(min_length=1)
+
+    def label_list(self) -> list[Label]:
+        """The labels with keys and titles, in the order of the protocol."""
+        return with_keys(self.labels)
+
+    def _label(self, value: object) -> Label:
+        """The label with this value; InvalidInput where there is none."""
+        label = declared(self.labels, value, ordered=self.ordered)
+        if label is None:
+            raise self._reject(value, ", ".join(str(label.value) for label in self.labels))
+        return label

@@ -1,0 +1,241 @@
+"""What every kind of criterion has: its fields, and what is asked of its values wherever they are used.
+
+Code outside this folder never asks of which kind a criterion is: it asks the criterion. Most methods have an answer
+that does for most kinds; a kind says what is otherwise with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median_low
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny
+
+from annotators.criteria.labels import Label, LabelValue
+from annotators.criteria.material import NEEDED_BY_TARGET, Material
+from annotators.errors import InvalidInput, shown
+from annotators.items.targets import TargetKind, Units
+
+Scale = Literal["nominal", "ordinal", "interval", "set", "ranking", "text"]
+MeasuredScale = Literal["nominal", "ordinal", "interval", "set", "text"]
+"""The scales that coefficients of agreement know (annotators/agreement)."""
+
+Value = str | int | float | list[str]
+
+KINDS: dict[str, type[Criterion]] = {}
+"""Kind → class, filled as the classes are defined."""
+
+USUAL_KIND = "choice"
+"""The kind of a criterion that does not say it."""
+
+
+class Misfit(ValueError):
+    """What does not fit in a definition, with the remedy; `path` says where, by field names and positions."""
+
+    def __init__(self, message: str, *path: str | int) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+ScoreName = Annotated[str, Field(min_length=1)]
+
+
+def _one_or_several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class Condition(BaseModel):
+    """Asked only when another criterion of the same target, or of the item, has one of these values."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    criterion: str
+    values: list[LabelValue] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class AsNumbers:
+    """How the values of a criterion are set against numbers, as the scores of metrics are.
+
+    `of` has the number of each label, written out; None where the values are numbers themselves. `scale` is the lowest
+    and the highest number, None where there is no range. `binary` labels are 1 (the ones that `positive` names) or 0.
+    Where values cannot be numbers, `reason` says why.
+    """
+
+    of: Mapping[str, float] | None = None
+    scale: tuple[float, float] | None = None
+    binary: bool = False
+    positive: str | None = None
+    reason: str | None = None
+
+    def number(self, value: Any) -> float | None:
+        """A value as a number; None for a label that has none, and where `reason` says why none has."""
+        if self.reason is not None:
+            return None
+        return float(value) if self.of is None else self.of.get(str(value))
+
+
+def written(value: Any) -> str:
+    """A value as one text: a word as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    return str(value) if type(value) is int else json.dumps(value, ensure_ascii=False)
+
+
+class Criterion(BaseModel):
+    """One thing an annotator decides. Subclasses are the kinds.
+
+    `name` is the word in the data; `title` and `help` are what people read; `target` is what the label is about;
+    `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any). `score` names
+    the scores that are judged by it, the one that is wanted first, each by the name of a value, by what the value
+    measures, or by its scorer. `rest` is the label that all units without one get at a key, where most units get the
+    same. Both are left out of what is stored where they are not used: the hashes of protocols that are older than the
+    fields stay as they are.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+    kind: str
+
+    scale: ClassVar[Scale]
+    about: ClassVar[str]
+    """What is given, in words: "any number of these labels"."""
+    ordered: ClassVar[bool] = False
+    """Whether values lie on one line, so that they can be near each other."""
+    compared: ClassVar[bool] = True
+    """Whether values of several people can be the same, so that they are counted, settled and decided on."""
+    for_the_rest: ClassVar[bool] = False
+    """Whether one of its labels can be given to all units that have none (`rest`)."""
+    unsent: ClassVar[frozenset[str]] = frozenset({"accept", "tolerance", "score"})
+    """The fields that are no business of who judges."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    title: str
+    help: str = ""
+    target: TargetKind = TargetKind.ITEM
+    required: bool = True
+    per_hop: bool = False
+    when: Condition | None = None
+    accept: list[LabelValue] = []
+    rest: LabelValue | None = Field(None, exclude_if=lambda label: label is None)
+    tolerance: float = Field(
+        0, ge=0, allow_inf_nan=False, description="how far apart labels of an ordered scale may lie and agree"
+    )
+    score: Annotated[list[ScoreName], BeforeValidator(_one_or_several)] = Field([], exclude_if=lambda names: not names)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
+        """Enter the kind under its name; a class that only shares what kinds have in common names none."""
+        super().__pydantic_init_subclass__(**kwargs)
+        kind = cls.model_fields["kind"]
+        if kind.is_required():
+            return
+        if kind.default in KINDS:
+            raise ValueError(f"two kinds of criterion are named {kind.default!r}")
+        KINDS[kind.default] = cls
+
+    # What it needs, and what of it is shown ---------------------------------------------------------------------------
+
+    def needs(self) -> set[Material]:
+        """What a step must show, or an earlier one have shown, before this can be asked."""
+        return NEEDED_BY_TARGET[self.target] | ({Material.SCORES} if self.score else set())
+
+    def label_list(self) -> list[Label]:
+        """The declared labels in order, with keys and titles filled in; empty for kinds without labels."""
+        return []
+
+    def in_words(self) -> str:
+        """What is given, as the protocol's page says it."""
+        return self.about
+
+    def for_browser(self) -> dict[str, Any]:
+        """What the control in the browser needs, labels with their keys and titles filled in."""
+        labels = [label.model_dump(mode="json") for label in self.label_list()]
+        return self.model_dump(mode="json", exclude=set(self.unsent)) | {"scale": self.scale, "labels": labels}
+
+    # Values -----------------------------------------------------------------------------------------------------------
+
+    def check(self, value: object, units: Units | None = None) -> Value:
+        """The value as it is stored; InvalidInput names a value that is not one of this criterion's.
+
+        `units` are the parts of the item that is judged: with them a value has to fit the item too. Without them it may
+        be a value for any item.
+        """
+        raise NotImplementedError
+
+    def parse(self, text: str) -> Value:
+        """The value written as `text` in a table of labels."""
+        return self.check(text)
+
+    def rekeyed(self, value: Any, renamed: Callable[[str], str | None]) -> Any:
+        """The value with other keys of the item's parts that it names; on the wire parts have neutral ones.
+
+        `renamed` takes a target (`image:K`) and gives the target to take its place, or None for one to leave out. A
+        value that is none of this criterion's stays as it is.
+        """
+        return value
+
+    # Several people's values ------------------------------------------------------------------------------------------
+
+    def vote(self, value: Any) -> str:
+        """The value as the key it is counted under: two that are written alike are the same."""
+        return value if isinstance(value, str) else written(value)
+
+    def agreed(self, values: Sequence[Any]) -> Any:
+        """The value that all of these (not empty) settle as, or None where they do not agree.
+
+        On an ordered scale numbers that lie within the tolerance agree, and settle as the lower median.
+        """
+        if len({self.vote(value) for value in values}) == 1:
+            return values[0]
+        if not self.ordered or not self.tolerance or any(isinstance(value, str) for value in values):
+            return None
+        return median_low(values) if max(values) - min(values) <= self.tolerance else None
+
+    # Statistics -------------------------------------------------------------------------------------------------------
+
+    @property
+    def measured_scale(self) -> MeasuredScale | None:
+        """The scale, and with it the distance between two values, by which agreement is measured; None: it is not."""
+        return None if self.scale == "ranking" else self.scale
+
+    def stored_labels(self) -> list[str | int | float]:
+        """The declared labels as they are stored, in order, used or not; empty where values are not single labels."""
+        found = (self.check(label.value) for label in self.label_list())
+        return [value for value in found if not isinstance(value, list)]
+
+    def as_numbers(self, scored: Collection[str] = ()) -> AsNumbers:
+        """The values as numbers, to be set against metrics; `scored` names what these are scores of."""
+        return AsNumbers(reason=f"labels of the scale {self.scale} cannot be set against a number")
+
+    def _reject(self, value: object, allowed: str) -> InvalidInput:
+        return InvalidInput(f"{shown(value)} is not a label of criterion {self.name!r}. Allowed: {allowed}.")
+
+    def _json_list(self, text: str) -> object:
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError:
+            raise InvalidInput(
+                f'{text!r} is not a value of criterion {self.name!r}. Write a JSON array, like ["a", "b"].'
+            ) from None
+
+
+def kind_named(name: object) -> type[Criterion]:
+    """The kind of this name; Misfit lists those that there are."""
+    if not isinstance(name, str) or name not in KINDS:
+        known = ", ".join(sorted(KINDS))
+        raise Misfit(f"there is no kind of criterion named {name!r}; known: {known}", "kind")
+    return KINDS[name]
+
+
+def _of_its_kind(value: Any) -> Any:
+    """Build the class that `kind` names."""
+    if isinstance(value, dict):
+        return kind_named(value.get("kind", USUAL_KIND)).model_validate(value)
+    return value
+
+
+AnyCriterion = Annotated[SerializeAsAny[Criterion], BeforeValidator(_of_its_kind)]
+"""A field that holds a criterion of whatever kind its data names."""

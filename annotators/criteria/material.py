@@ -1,0 +1,38 @@
+"""What may be put before an annotator, and what of it has to be there before something can be asked about it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from annotators.items.targets import TargetKind
+
+
+class Material(StrEnum):
+    """What a step may put before the annotator. What is not listed by a step is not sent to the browser."""
+
+    QUESTION = "question"
+    HOPS = "hops"
+    ANSWER = "answer"
+    REFERENCES = "references"
+    CLAIMS = "claims"
+    EVIDENCE = "evidence"
+    DOCUMENTS = "documents"
+    IMAGES = "images"
+    ROLES = "roles"
+    USED = "used"
+    PAGE_LABELS = "page_labels"
+    SYSTEM = "system"
+    SCORES = "scores"
+    SUGGESTIONS = "suggestions"
+
+
+NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
+    TargetKind.ITEM: set(),
+    TargetKind.PAIR: set(),
+    TargetKind.EVIDENCE: {Material.EVIDENCE},
+    TargetKind.CLAIM: {Material.CLAIMS},
+    TargetKind.CLAIM_EVIDENCE: {Material.CLAIMS, Material.EVIDENCE},
+    TargetKind.PAGE: {Material.DOCUMENTS},
+    TargetKind.IMAGE: {Material.IMAGES},
+}
+"""What a step must show (or an earlier one have shown) before a criterion of this target can be asked."""

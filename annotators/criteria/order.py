@@ -1,0 +1,50 @@
+"""`order`: the right order of the item's images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+from annotators.criteria.base import Criterion, Scale, Value
+from annotators.criteria.material import Material
+from annotators.errors import InvalidInput
+from annotators.items.targets import TargetKind, Units
+
+_IMAGE = f"{TargetKind.IMAGE}:"
+
+
+class Order(Criterion):
+    """The right order of the item's images, as a list of their keys (ranking)."""
+
+    kind: Literal["order"] = "order"
+    scale: ClassVar[Scale] = "ranking"
+    about: ClassVar[str] = "the order of the item's images"
+
+    def needs(self) -> set[Material]:
+        """The images, whatever it is about."""
+        return super().needs() | {Material.IMAGES}
+
+    def check(self, value: object, units: Units | None = None) -> Value:
+        """The keys, each once; with the item at hand, of all its images."""
+        if not isinstance(value, list) or any(not isinstance(key, str) for key in value):
+            raise self._reject(value, "a list of image keys")
+        if len(set(value)) != len(value):
+            raise self._reject(value, "a list of image keys, each once")
+        if units is not None and set(value) != set(units.images):
+            raise InvalidInput(f"this is no order of the item's {len(units.images)} images. Put all in order.")
+        return value
+
+    def parse(self, text: str) -> Value:
+        """A JSON array of keys."""
+        return self.check(self._json_list(text))
+
+    def rekeyed(self, value: Any, renamed: Callable[[str], str | None]) -> Any:
+        """The order of the same images by their other keys."""
+        if not isinstance(value, list):
+            return value
+        targets = [renamed(_IMAGE + key) if isinstance(key, str) else key for key in value]
+        return [
+            target.removeprefix(_IMAGE) if isinstance(target, str) else target
+            for target in targets
+            if target is not None
+        ]

@@ -1,0 +1,40 @@
+"""`several`: any number of labels at once."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from annotators.criteria.base import Criterion, Scale, Value
+from annotators.criteria.labels import Label, with_keys
+from annotators.items.targets import Units
+
+
+class Several(Criterion):
+    """Any number of labels at once, none included (set)."""
+
+    kind: Literal["several"] = "several"
+    scale: ClassVar[Scale] = "set"
+    about: ClassVar[str] = "any number of these labels"
+    labels: list[Label] = Field(min_length=2)
+
+    def label_list(self) -> list[Label]:
+        """The labels with keys and titles, in the order of the protocol."""
+        return with_keys(self.labels)
+
+    def check(self, value: object, units: Units | None = None) -> Value:
+        """The chosen values in declared order, each once."""
+        allowed = [str(label.value) for label in self.labels]
+        if not isinstance(value, list) or not {str(label) for label in value} <= set(allowed):
+            raise self._reject(value, "a list of " + ", ".join(allowed))
+        given = {str(label) for label in value}
+        return [label for label in allowed if label in given]
+
+    def parse(self, text: str) -> Value:
+        """A JSON array of values."""
+        return self.check(self._json_list(text))
+
+    def stored_labels(self) -> list[str | int | float]:
+        """None: a value is a set of labels."""
+        return []
