@@ -61,8 +61,6 @@ def test_exactly_one_format_takes_each_real_file(shared_data: Path) -> None:
 def test_every_format_has_a_section_in_the_docs() -> None:
     lines = (ROOT / "docs/importing.md").read_text().splitlines()
     headings = [line.lower() for line in lines if line.startswith("## ")]
-        line.lower() for line in (ROOT / "docs/importing.md").read_text().splitlines() if line.startswith("## ")
-    ]
     assert [name for name in FORMATS.names() if not any(name in heading for heading in headings)] == []
 
 
