@@ -5,8 +5,11 @@ The files count pages from 0, Assay from 1.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+import orjson
 
 from annotators.errors import InvalidInput
 from annotators.figures import count
@@ -59,14 +62,16 @@ class _Reading(RecordReading):
     """The files of one Double-Bench source.
 
     `_bare_steps` are the questions with a step that names no page; `_unclaimed` counts pages that belong to no step,
-    `_pageless` questions of one hop without a page.
+    `_pageless` questions of one hop without a page, `_again` records that stand word for word among those before
+    (`_seen`, as digests).
     """
 
     format = DoubleBench.name
 
     def begin(self) -> None:
         self._bare_steps: list[str] = []
-        self._unclaimed = self._pageless = 0
+        self._unclaimed = self._pageless = self._again = 0
+        self._seen: set[bytes] = set()
 
     def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
         return items_of(file, None, data, self._item, SCORER) if is_records(data, "uid", "question") else None
@@ -79,6 +84,11 @@ class _Reading(RecordReading):
 
     def notes(self) -> Sequence[str]:
         found = []
+        if self._again:
+            found.append(
+                f"{count(self._again, 'record stands', 'records stand')} a second time, word for word. Each is taken "
+                "once; the second one counts as there already."
+            )
         if self._pageless:
             found.append(f"{count(self._pageless, 'question has', 'questions have')} no evidence page.")
         if self._bare_steps:
@@ -96,6 +106,10 @@ class _Reading(RecordReading):
 
     def _item(self, record: Record) -> Normal:
         need(record, "uid", "question", "answer")
+        digest = hashlib.sha256(orjson.dumps(record, option=orjson.OPT_SORT_KEYS)).digest()
+        if digest in self._seen:
+            self._again += 1
+        self._seen.add(digest)
         uid = record["uid"]
         if not isinstance(uid, str | int) or isinstance(uid, bool):
             raise InvalidInput(f"`uid` is {called(uid)}, not a text.")

@@ -49,7 +49,8 @@ def test_pages_count_from_one(place: Place, tmp_path: Path) -> None:
 
 def test_a_record_that_stands_twice_is_taken_once_and_two_that_differ_are_named(place: Place, tmp_path: Path) -> None:
     again = place.take(write_json(tmp_path / "in/a.json", [record(), record()]), dry_run=True)
-    assert (again.added, again.rejected) == (1, [])
+    assert (again.added, again.unchanged, again.rejected) == (1, 1, [])
+    assert again.notes[0].startswith("1 record stands a second time, word for word.")
     [bad] = place.take(write_json(tmp_path / "in/b.json", [record(), record(answer="Elsewhere.")])).rejected
     assert "given twice with different content" in bad.reason
 
@@ -107,6 +108,7 @@ def test_a_bad_record_is_named(place: Place, tmp_path: Path, changes: dict[str, 
 def test_the_real_records_come_in_whole(place: Place, shared_data: Path) -> None:
     report = place.take(shared_data / "double_bench")
     assert (report.format, report.added, report.rejected) == ("double_bench", 600, [])
+    assert [note.split(" ", 1)[0] for note in report.notes] == ["100"]
     given = {row["uid"]: row for row in orjson.loads(next((shared_data / "double_bench").iterdir()).read_bytes())}
     items = place.items()
     assert sum(len(item.evidence) for item in items) == 1725
