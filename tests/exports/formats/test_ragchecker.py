@@ -6,13 +6,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pytest
-from sqlmodel import func, select
+from sqlmodel import col, func, select
 
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS
-from db.models import Run, Score
+from db.models import Item, ItemVersion, Run, Score
 from tests.exports.formats.places import Place, write_json
 
 
@@ -221,6 +222,31 @@ def test_the_real_outputs_give_the_metrics_that_they_hold(place: Place, shared_d
     for item in place.items():
         found = scores(item)
         assert {name: found[OURS[name]] for name in given[item.question]} == pytest.approx(given[item.question])
+
+
+def test_the_real_ratings_and_scores_give_the_known_correlations(place: Place, shared_data: Path) -> None:
+    """Two raters, and the metric's difference (second answer less first) against all 560 rows: the data's README."""
+    place.take(shared_data / "ragchecker/human_labeled_data.json", shared_data / "ragchecker/baseline_ragchecker.json")
+    items = {(item.question_key, item.metadata["pairs"][0]["place"]): item for item in place.items()}
+    with place.db.read() as session:
+        rows = session.exec(
+            select(Item.external_id, Score.name, Score.value)
+            .join(ItemVersion, col(ItemVersion.id) == col(Score.item_version_id))
+            .join(Item, col(Item.id) == col(ItemVersion.item_id))
+        ).all()
+    of_items = {(item, name): value or 0.0 for item, name, value in rows}
+    known = {"correctness": (0.6367, 0.4966), "completeness": (0.7191, 0.6067), "overall": (0.7009, 0.6193)}
+    for name, (of_raters, of_metric) in known.items():
+        ratings, differences = [], []
+        for (key, side), item in items.items():
+            if side == "model1":
+                given = item.metadata["pairs"][0]["ratings"]
+                ratings.append([rating[f"{name}_label"] for rating in given])
+                first, second = (of_items[items[key, side].id, name] for side in ("model1", "model2"))
+                differences.append([second - first] * 2)
+        assert len(ratings) == 280
+        assert np.corrcoef(np.transpose(ratings))[0, 1] == pytest.approx(of_raters, abs=5e-5)
+        assert np.corrcoef(np.ravel(differences), np.ravel(ratings))[0, 1] == pytest.approx(of_metric, abs=5e-5)
 
 
 def test_the_real_files_come_in_together(place: Place, shared_data: Path) -> None:
