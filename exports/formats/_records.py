@@ -22,22 +22,21 @@ Record = dict[str, Any]
 """One record of a file: a JSON object as it stands there."""
 
 JSON_ENDING = ".json"
-_BOM = b"\xef\xbb\xbf"
 _NAME = re.compile(rb'"([^"\\]{1,100})"\s*:')
 
 
-def names_at_beginning(file: SourceFile) -> frozenset[str]:
-    """The names of fields, at whatever depth, that stand in the first bytes of a file."""
-    return frozenset(found.decode(errors="replace") for found in _NAME.findall(file.head()))
+def names_in(beginning: bytes) -> frozenset[str]:
+    """The names of fields, at whatever depth, that stand in the beginning of a JSON text."""
+    return frozenset(found.decode(errors="replace") for found in _NAME.findall(beginning))
 
 
 def refusal_of_list(file: SourceFile, needed: Sequence[str]) -> str | None:
     """Why a file is not a JSON list of records with the fields `needed`, in a clause; None if it looks like one."""
     if not file.basename.endswith(JSON_ENDING):
         return f"it does not end with {JSON_ENDING}"
-    if not file.head().removeprefix(_BOM).lstrip().startswith(b"["):
+    if not file.beginning().startswith(b"["):
         return "it does not begin with a list […]"
-    return lacking(names_at_beginning(file), needed)
+    return lacking(names_in(file.head()), needed)
 
 
 def lacking(there: frozenset[str], needed: Sequence[str]) -> str | None:

@@ -17,7 +17,7 @@ from annotators.items.checks import LONGEST_KEY, called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
-from exports.formats._records import Record, lacking, list_of, rest_of, text_of
+from exports.formats._records import Record, lacking, list_of, names_in, rest_of, text_of
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import Meter, json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -29,7 +29,7 @@ GRADES = ("Fluency", "Citation Quality", "Text-Image Coherence", "Reasoning Logi
 _HIGHEST = 5
 _ENDING = ".jsonl"
 _ANSWERS, _JUDGED = "_response", "_llm-judge"
-_SETTING = re.compile(r"_(?P<mode>[^_]+_quotes\d+)\Z")
+_SETTING = re.compile(r"_(?P<mode>[^_]+)(?:_response)?_quotes(?P<quotes>\d+)")
 _IMAGE = re.compile(r"!\[(?P<words>[^\]]{0,2000})\]\((?P<name>[^)\s]{1,500})\)")
 _QUESTION = ("q_id", "question", "doc_name", "domain", "text_quotes", "img_quotes", "gold_quotes", "answer_short")
 _TAKEN_OF_QUESTION = (*_QUESTION, "answer_interleaved")
@@ -52,8 +52,7 @@ class MMDocRAG:
         """It takes a JSONL file whose first line has `q_id`, and a `response` or a question with its quotes."""
         if not file.basename.endswith(_ENDING):
             return f"it does not end with {_ENDING}"
-        first = file.head().removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
-        names = frozenset(found.decode(errors="replace") for found in re.findall(rb'"([^"\\]{1,100})"\s*:', first))
+        names = names_in(file.beginning().split(b"\n", 1)[0])
         if "q_id" in names and "question" in names and names & {"text_quotes", "img_quotes"}:
             return None
         return lacking(names, ("q_id", "model", "response"))
@@ -165,7 +164,7 @@ class _Reading:
     # Grades and questions ---------------------------------------------------------------------------------------------
 
     def _read_grades(self, file: SourceFile) -> Iterator[Rejected]:
-        graded = self._graded.setdefault(_beginning(file, _JUDGED), _Graded(file.name))
+        graded = self._graded.setdefault(_beginning(file)[0], _Graded(file.name))
         for line, row in self._rows(file):
             if isinstance(row, Rejected):
                 yield row
@@ -207,15 +206,14 @@ class _Reading:
     # Answers ----------------------------------------------------------------------------------------------------------
 
     def _read_answers(self, file: SourceFile) -> Iterator[ParsedItem | Rejected]:
-        name = _beginning(file, _ANSWERS)
-        setting = _SETTING.search(name)
+        name, setting = _beginning(file)
         graded = self._graded.get(name)
         for line, row in self._rows(file):
             if isinstance(row, Rejected):
                 yield row
                 continue
             try:
-                item = self._item(row, setting["mode"] if setting else "")
+                item = self._item(row, setting)
                 q_id = _id(row)
                 if graded is not None and q_id in graded.grades:
                     graded.used.add(q_id)
@@ -276,9 +274,17 @@ def _kind_of(file: SourceFile) -> str | None:
     return None
 
 
-def _beginning(file: SourceFile, ending: str) -> str:
-    """A file's name without `_response.jsonl` or `_llm-judge.jsonl`."""
-    return file.path.name[: -len(_ENDING)].removesuffix(ending)
+def _beginning(file: SourceFile) -> tuple[str, str]:
+    """What the names of a file of answers and of its grades begin with, and the setting that it says, "" for none.
+
+    `gpt_multimodal_quotes15_response.jsonl` and `…_llm-judge.jsonl`; earlier `gpt_multimodal_response_quotes15.jsonl`.
+    """
+    name = file.path.name[: -len(_ENDING)]
+    found = _SETTING.search(name)
+    if found:
+        setting = f"{found['mode']}_quotes{found['quotes']}"
+        return f"{name[: found.start()]}_{setting}", setting
+    return name.removesuffix(_ANSWERS).removesuffix(_JUDGED), ""
 
 
 def _id(row: Record) -> str:

@@ -45,7 +45,7 @@ class Native:
             return f"it describes documents; the items are missing ({ITEMS})"
         if not file.basename.endswith(_LINES):
             return f"it is not called {ITEMS} and does not end with {' or '.join(_LINES)}"
-        first = file.head().removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+        first = file.beginning().split(b"\n", 1)[0]
         if not first.startswith(b"{"):
             return "its first line is not an object {…}"
         if not re.search(rb'"question"\s*:', first):

@@ -28,7 +28,7 @@ from exports.formats._records import (
     json_files,
     lacking,
     list_of,
-    names_at_beginning,
+    names_in,
     need,
     rest_of,
     text_of,
@@ -75,7 +75,7 @@ class RAGChecker:
         """It takes a JSON file whose records have `gt_answer`, and an answer with its contexts or two answers."""
         if not file.basename.endswith(JSON_ENDING):
             return f"it does not end with {JSON_ENDING}"
-        there = names_at_beginning(file)
+        there = names_in(file.head())
         pair = lacking(there, ("gt_answer", *_SIDES))
         checking = lacking(there, ("results", "gt_answer", "response", "retrieved_context"))
         return pair and checking and f"{pair} of a pair, and {checking} of a checked answer"
@@ -99,14 +99,14 @@ class _Checked(NamedTuple):
 class _Reading(RecordReading):
     """The files of one RAGChecker source.
 
-    Before the items, all files are looked through: `_rated` are the answers that files of ratings have, `_metrics` the
-    scores of each answer in metric files, `_with_claims` the checked answers of outputs.
+    Before the items, all files are looked through: `_rated` are the texts of the answers that files of ratings have,
+    `_metrics` those of metric files with their scores, `_with_claims` the checked answers that have claims.
     """
 
     format = RAGChecker.name
 
     def begin(self) -> None:
-        self._rated: set[_Answer] = set()
+        self._rated: dict[_Answer, str] = {}
         self._metrics: dict[_Answer, tuple[str, list[Normal]]] = {}
         self._with_claims: set[_Checked] = set()
         self._n_ratings = self._n_pairs = self._n_verdicts = self._n_inputs = 0
@@ -118,7 +118,7 @@ class _Reading(RecordReading):
     def _look_through(self, data: Any) -> None:
         if _is_checking(data):
             for record in _records(data["results"]):
-                if "response_claims" in record:
+                if any(record.get(name) for name in _CLAIMS):
                     self._with_claims.add(_known(record))
         elif _is_pairs(data):
             for record in _records(data):
@@ -128,7 +128,7 @@ class _Reading(RecordReading):
                         continue
                     about = (_pair_key(record), str(answer.get("model_name")))
                     if _is_rated(record):
-                        self._rated.add(about)
+                        self._rated[about] = str(answer.get("response"))
                     elif isinstance(answer.get("ragchecker"), dict):
                         self._metrics[about] = (str(answer.get("response")), list(_scores(answer["ragchecker"])))
 
@@ -225,13 +225,13 @@ class _Reading(RecordReading):
             for one in found:
                 self._count(answers.setdefault(one.about, one).add(record, one.side), one.side)
         for answer in answers.values():
-            response, beside = self._metrics.get(answer.about, (None, []))
-            if not answer.rated:
-                if answer.about in self._rated and response == answer.response:
-                    continue  # it comes with its ratings, from their file
-                beside = []
+            scores = answer.scores
+            if answer.rated:
+                response, beside = self._metrics.get(answer.about, (None, []))
+                scores = scores or (beside if response == answer.response else [])
+            elif self._rated.get(answer.about) == answer.response:
+                continue  # it comes with its ratings, from their file
             try:
-                scores = answer.scores or (beside if response == answer.response else [])
                 yield ParsedItem(file.name, answer.line, read_item(answer.item(scores), scorer=SCORER))
             except AssayError as error:
                 yield Rejected(file.name, answer.line, f"`{answer.side}`: {error}")

@@ -22,7 +22,7 @@ from exports.formats._records import (
     claim_text,
     items_of,
     json_files,
-    names_at_beginning,
+    names_in,
     need,
     refusal_of_list,
     rest_of,
@@ -53,7 +53,7 @@ class RefChecker:
     def refusal(self, file: SourceFile) -> str | None:
         """It takes a JSON list whose records have a `response` and a list of triplets called `…_response_kg`."""
         refused = refusal_of_list(file, ("id", "response"))
-        if refused is None and not any(_TRIPLETS.fullmatch(name) for name in names_at_beginning(file)):
+        if refused is None and not any(_TRIPLETS.fullmatch(name) for name in names_in(file.head())):
             return "its records lack a list of claim triplets (`…_response_kg`)"
         return refused
 

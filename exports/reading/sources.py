@@ -50,6 +50,10 @@ class SourceFile:
         with self.path.open("rb") as file:
             return file.read(HEAD)
 
+    def beginning(self) -> bytes:
+        """The first bytes, from the first that is no byte order mark and no space."""
+        return self.head().removeprefix(b"\xef\xbb\xbf").lstrip()
+
 
 @dataclass(frozen=True)
 class Sources:

@@ -92,6 +92,17 @@ def test_grades_are_scores_of_the_answers(place: Place, tmp_path: Path) -> None:
     assert {reason for *_, value, reason in rows if value is None} == {"the judge gave no grade"}
 
 
+def test_earlier_names_of_the_files_say_the_same(place: Place, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "in/alpha_pure-text_response_quotes20.jsonl", [answer()])
+    write_jsonl(tmp_path / "in/alpha_pure-text_response_quotes20.jsonl_evaluation.jsonl", [grade()])
+    write_jsonl(tmp_path / "in/plain_response.jsonl", [answer(1)])
+    write_jsonl(tmp_path / "in/plain_llm-judge.jsonl", [grade(1)])
+    assert place.take(tmp_path / "in").rejected == []
+    assert [item.system for item in place.items()] == ["pure-text_quotes20/alpha-9b", "alpha-9b"]
+    with place.db.read() as session:
+        assert session.exec(select(func.count()).select_from(Score)).one() == 10
+
+
 def test_grades_without_their_answers_are_named(place: Place, tmp_path: Path) -> None:
     alone = place.take(write_jsonl(tmp_path / "only" / GRADES, [grade(), grade(1)]))
     assert [bad.line for bad in alone.rejected] == [1]

@@ -153,6 +153,25 @@ def test_ratings_and_metrics_meet_in_the_same_items(place: Place, tmp_path: Path
     ]  # fmt: skip
 
 
+def test_scores_of_another_answer_are_not_given_to_the_rated_one(place: Place, tmp_path: Path) -> None:
+    other = measured()
+    other["model1"]["response"] = "Another text."
+    write_json(tmp_path / "in/human.json", [rated(1, 0, -2)])
+    write_json(tmp_path / "in/metric.json", [other])
+    [bad] = place.take(tmp_path / "in").rejected
+    assert bad.file == "in/metric.json"
+    assert (
+        "'port/piers/9:alpha' is given twice with different content; the first is in/human.json, line 2" in bad.reason
+    )
+
+
+def test_an_output_without_any_claim_is_an_item(place: Place, tmp_path: Path) -> None:
+    empty = checked(response_claims=[], gt_answer_claims=[], answer2response=[], response2answer=[])
+    write_json(tmp_path / "in/outputs.json", {"results": [empty, output(query="Else?")]})
+    write_json(tmp_path / "in/more.json", {"results": [output(query="And?")]})
+    assert place.take(tmp_path / "in").added == 3
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
