@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from annotators.coefficient_names import check_statistics
 from app.cli.base import (
     INTERVAL_KINDS,
     RATERS,
@@ -35,7 +34,7 @@ from exports.checks import SAID, check_report, check_scale, check_weights
 from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
-    from annotators.agreement import CriterionAgreement
+    from annotators.agreement.report import CriterionAgreement
     from exports.agreement.planning import CriterionPlan
     from exports.agreement.rating_tables import RatingTables
     from exports.agreement.report import Report
@@ -152,7 +151,9 @@ def agreement(  # noqa: PLR0917 - the command's options
     named = [name.strip() for name in statistics.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
     if statistics not in ("default", "all"):
-        check_statistics(named)
+        from annotators.agreement.statistics.base import named as coefficients_named
+
+        coefficients_named(named)
     for word in scale or ():
         if "=" not in word:
             check_scale(word)
@@ -165,7 +166,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         check_columns(what, _named_columns(of_tables))
     else:
         check_names(context, *what)
-    from annotators.agreement import agreement_report as report_of
+    from annotators.agreement.report import agreement_report as report_of
     from exports.agreement.own_weights import named_weights, weights_for
     from exports.agreement.rating_tables import Named, read_ratings
     from exports.agreement.report import Report

@@ -31,7 +31,7 @@ from exports.checks import check_report
 from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
-    from annotators.alignment import Aligned
+    from annotators.intervals.result import Aligned
     from exports.alignment.study import Labels
 
 LABELS: tuple[Labels, ...] = ("item", "each", "settled")
@@ -135,7 +135,7 @@ def alignment(  # noqa: PLR0917 - the command's options
         check_names(context, *what)
     if report is not None:
         check_report(report)
-    from annotators.alignment import Resampling
+    from annotators.intervals.bootstrap import Resampling
     from exports.alignment.study import AlignmentReport, alignment_report
     from exports.alignment.table import Named, TableAlignment, align_table
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotators.agreement import CriterionAgreement
-from annotators.alignment import Aligned, Resampling
+from annotators.agreement.report import CriterionAgreement
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from db.engine import Database
 from db.permissions import Actor
 from exports.agreement.study import AgreementReport, agreement_in_parts

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annotators.agreement import TITLES, Difference, Ratings, Simultaneous, by_raters, difference, jointly
 from annotators.agreement.catalogue import all_statistics, headline
-from annotators.agreement.groups import some_units
-from annotators.agreement.reasons import misfit
-from annotators.coefficient_names import CATALOGUE
+from annotators.agreement.differences import CoefficientDifference, by_raters, difference
+from annotators.agreement.simultaneous import Simultaneous, jointly
+from annotators.agreement.statistics.base import named, title_of
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from annotators.later import Later
 from exports.agreement.study import CriterionReport, Grouping
@@ -32,14 +32,14 @@ class Comparison:
 
     title: str
     names: tuple[str, str]
-    found: Difference
+    found: CoefficientDifference
     notes: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """What a paper says about it."""
         one, (a, b) = self.found, self.names
-        name = TITLES[one.statistic]
+        name = title_of(one.statistic)
         if one.value is None:
             return f"{self.title}: the difference of {name} between {a} and {b} is not defined: {one.reason}."
         words = (
@@ -55,10 +55,9 @@ class Comparison:
 def comparable_statistics(ratings: Ratings) -> list[str]:
     """The coefficients that have one value for a table on this scale, its headline first."""
     names = [
-        name
-        for name in all_statistics(ratings)
-        if not (CATALOGUE[name].by_pair or CATALOGUE[name].by_label)
-        and misfit(ratings, CATALOGUE[name], any_scale=False) is None
+        coefficient.name
+        for coefficient in named(all_statistics(ratings))
+        if not (coefficient.by_pair or coefficient.by_label) and coefficient.misfit(ratings) is None
     ]
     first = headline(ratings.scale)
     return [first, *(name for name in names if name != first)]
@@ -134,7 +133,7 @@ def difference_table(one: Comparison) -> TextTable:
             p_value(found.p_value) if found.p_value is not None else found.p_reason or "",
         ],
     ]
-    columns = ("", TITLES[found.statistic], "Units", "Raters", "Ratings", "p")
+    columns = ("", title_of(found.statistic), "Units", "Raters", "Ratings", "p")
     return TextTable.of(f"{one.title}: {a} and {b}", columns, rows)
 
 
@@ -144,7 +143,7 @@ def difference_plot(one: Comparison) -> alt.LayerChart | None:
     if found.value is None:
         return None
     rows: list[tuple[str, Estimated]] = [(a, found.a), (b, found.b), (f"{a} − {b}", found)]
-    return forest(rows, f"{TITLES[found.statistic]}, 95 % interval", around_zero=True)
+    return forest(rows, f"{title_of(found.statistic)}, 95 % interval", around_zero=True)
 
 
 # Several criteria at once ---------------------------------------------------------------------------------------------
@@ -168,7 +167,7 @@ def members_table(found: Simultaneous, titles: Mapping[str, str]) -> TextTable:
     rows = [
         [
             titles.get(one.criterion, one.criterion),
-            TITLES[one.statistic],
+            title_of(one.statistic),
             figure(one, 3),
             "" if one.error is None else number(one.error),
         ]
@@ -212,7 +211,7 @@ def _part(ratings: Ratings, groups: Mapping[Hashable, str | None], name: str) ->
     chosen = np.array([i for i, unit in enumerate(ratings.units) if (groups[unit] or "") == name], dtype=np.int64)
     if not len(chosen):
         raise InvalidInput(f"No labelled unit is of {name!r}. Choose another part.")
-    return some_units(ratings, chosen)
+    return ratings.of_units(chosen)
 
 
 def _measurable(one: CriterionReport) -> Ratings:

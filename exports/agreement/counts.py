@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import Ratings
-from annotators.agreement.reasons import shown
-from annotators.agreement.table import IntArray, Label
+from annotators.agreement.statistics.reasons import shown
+from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.arrays import IntArray
 from exports.agreement.study import CriterionReport
 
 Counts = dict[tuple[str, str], int]

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annotators.agreement import TITLES, Ratings
 from annotators.agreement.catalogue import headline
-from annotators.agreement.planned import plannable
-from annotators.agreement.planning import Plan, PlannedStudy, plan
-from annotators.agreement.reasons import misfit
-from annotators.coefficient_names import CATALOGUE
+from annotators.agreement.planning import Plan, PlannedStudy, plan, plannable
+from annotators.agreement.statistics.base import named, title_of
+from annotators.agreement.tables.ratings import Ratings
 from annotators.later import Later
 from exports.drawing import charts
 from exports.drawing.charts import COLOURS, QUIET
@@ -35,7 +33,7 @@ def planned_statistics(ratings: Ratings) -> list[str]:
     """The coefficients that can be planned on this scale, its headline first; none for sets and texts."""
     if ratings.scale in ("set", "text"):
         return []
-    names = [name for name in plannable() if misfit(ratings, CATALOGUE[name], any_scale=False) is None]
+    names = [coefficient.name for coefficient in named(plannable()) if coefficient.misfit(ratings) is None]
     first = headline(ratings.scale)
     return [first, *(name for name in names if name != first)] if first in names else names
 
@@ -117,7 +115,7 @@ def plan_table(found: Plan, title: str, width: float | None = None) -> TextTable
         "Annotators an item", "Items", "Ratings", "Expected width", "9 of 10 below", "Coefficient", "Enough",
         "Simulated from",
     )  # fmt: skip
-    return TextTable.of(f"{title}: width of the 95 % interval of {TITLES[found.statistic]}", columns, rows)
+    return TextTable.of(f"{title}: width of the 95 % interval of {title_of(found.statistic)}", columns, rows)
 
 
 def _enough(one: PlannedStudy, width: float | None) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annotators.agreement import Statistic
 from annotators.agreement.annotators import Similarity
+from annotators.intervals.result import Statistic
 from annotators.later import Later
 from exports.drawing import charts
 from exports.drawing.charts import ACCENT, COLOURS, TICKS

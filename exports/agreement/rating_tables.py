@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from annotators.agreement import CriterionTable, Label, Scale, tables_of, wide_columns
-from annotators.agreement.columns import UNIT_COLUMNS
+from annotators.agreement.tables.columns import UNIT_COLUMNS, CriterionTable, tables_of, wide_columns
+from annotators.agreement.tables.ratings import Label, Scale
 from annotators.errors import InvalidInput, NotFound
 from exports.cells import original
 from exports.checks import check_scale

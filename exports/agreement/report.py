@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from annotators.agreement import TITLES, CriterionAgreement, OwnWeights, Ratings, Statistic, benchmarks
 from annotators.agreement.annotators import similarity
+from annotators.agreement.remarks import benchmarks
+from annotators.agreement.report import CriterionAgreement
+from annotators.agreement.statistics.base import title_of
+from annotators.agreement.tables.own_weights import OwnWeights
+from annotators.agreement.tables.ratings import Ratings
+from annotators.intervals.result import Statistic
 from annotators.version import program_version
 from exports.agreement import plots
 from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_behind, word
@@ -136,7 +141,7 @@ class Report:
             found += [f"{one.title}: {warning}" for warning in one.agreement.warnings]
             headline = one.agreement.headline
             for words in benchmarks(headline) if headline else ():
-                found.append(f"{one.title}: {TITLES[headline.name] if headline else ''} is {words}.")
+                found.append(f"{one.title}: {title_of(headline.name) if headline else ''} is {words}.")
         return found
 
     def sections(self) -> list[Section]:
@@ -206,7 +211,7 @@ def _reasons(one: Measured) -> Iterator[tuple[str, str]]:
         return
     for stat in (one.agreement.headline, _second(one.agreement)):
         if stat is not None and stat.value is None:
-            yield SHORT.get(stat.name, TITLES[stat.name]), stat.reason or "it has no value"
+            yield title_of(stat.name, short=True), stat.reason or "it has no value"
 
 
 def _second(found: CriterionAgreement) -> Statistic | None:
@@ -239,24 +244,10 @@ def _row(one: Measured) -> list[str]:
 def _named(statistic: Statistic | None) -> str:
     if statistic is None:
         return ""
-    short = SHORT.get(statistic.name, TITLES[statistic.name])
+    short = title_of(statistic.name, short=True)
     if statistic.value is None:
         return f"{short} not defined"
     return f"{short} {number(statistic.value, 2)}{between(statistic, 2)}"
-
-
-SHORT = {
-    "krippendorff_alpha_nominal": "α",
-    "krippendorff_alpha_ordinal": "α ordinal",
-    "krippendorff_alpha_interval": "α interval",
-    "krippendorff_alpha_ratio": "α ratio",
-    "krippendorff_alpha_masi": "α MASI",
-    "gwet_ac1": "AC1",
-    "gwet_ac2_ordinal": "AC2",
-    "fleiss_kappa": "κ Fleiss",
-    "icc_a_1": "ICC(A,1)",
-    "icc_1_1": "ICC(1,1)",
-}
 
 
 def statistics_table(title: str, statistics: Sequence[Statistic], level: float = 0.95) -> TextTable:
@@ -265,7 +256,7 @@ def statistics_table(title: str, statistics: Sequence[Statistic], level: float =
     columns = ("Statistic", "About", "Value", interval, "Units", "Raters", "Ratings", "How, or why not")
     rows = [
         [
-            TITLES[one.name],
+            title_of(one.name),
             " and ".join(map(str, one.raters)) if one.raters else "" if one.label is None else str(one.label),
             "not defined" if one.value is None else number(one.value),
             between(one).strip(),

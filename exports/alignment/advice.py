@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotators.alignment import Candidate, draw_to_label, next_to_label
+from annotators.alignment import LabelCandidate, draw_to_label, next_to_label
 from annotators.errors import NotFound
 from db.engine import Database
 from db.permissions import Actor
@@ -24,7 +24,7 @@ class Advice:
 
     criterion: str
     metric: str
-    candidates: Sequence[Candidate]
+    candidates: Sequence[LabelCandidate]
     items: dict[str, ProjectItem]
     labelled: Sequence[str]
 

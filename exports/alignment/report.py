@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from annotators.alignment import Aligned, Pairs, Resampling
+from annotators.alignment import Pairs, title_of
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from annotators.version import program_version
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
@@ -114,7 +116,7 @@ class Report:
         place_of = slug(criterion)
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
         named = [(one.metric or "", one) for one in values if one.metric is not None]
-        chart = forest(named, f"{plots.title_of('spearman')}, {_level(values)} interval")
+        chart = forest(named, f"{title_of('spearman')}, {_level(values)} interval")
         if chart is not None:
             yield f"{place_of}-forest", f"{criterion}: Spearman's ρ of every metric with its interval.", chart
         curves = plots.roc([(metric, pairs) for _, metric, pairs in rows])

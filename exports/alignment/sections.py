@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from annotators.alignment import TITLES, Aligned
+from annotators.alignment import title_of
+from annotators.alignment.statistics.ceiling import CEILING, TO_REST
+from annotators.alignment.statistics.comparison import DIFFERENCES, STEIGER_Z, WILLIAMS_T
+from annotators.intervals.result import Aligned
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
 
@@ -44,7 +47,8 @@ def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3
     here = chosen(statistics, criterion=criterion, group=None, against=None)
     metrics = list(dict.fromkeys(one.metric for one in here if one.name in HEADLINES and one.metric is not None))
     cells = {(one.metric, one.name): one for one in here}
-    ceilings = {one.name.removeprefix("human_ceiling_"): one for one in here if one.name.startswith("human_ceiling_")}
+    alone = {ceiling.name: of.name for of, ceiling in CEILING.items()}
+    ceilings = {alone[statistic.name]: statistic for statistic in here if statistic.name in alone}
     used = [
         name
         for name in HEADLINES
@@ -61,7 +65,9 @@ def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3
         rows.append(
             [f"one person against the rest ({n} people)", "", *(figure(ceilings.get(name), digits) for name in used)]
         )
-    return TextTable.of(f"{criterion}: metrics against people", ["Metric", "n", *(TITLES[name] for name in used)], rows)
+    return TextTable.of(
+        f"{criterion}: metrics against people", ["Metric", "n", *(title_of(name) for name in used)], rows
+    )
 
 
 def reasons_of(statistics: Sequence[Aligned], criterion: str) -> list[str]:
@@ -69,7 +75,7 @@ def reasons_of(statistics: Sequence[Aligned], criterion: str) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for one in chosen(statistics, criterion=criterion, group=None):
         if one.reason is not None:
-            found.setdefault((one.metric or "", one.reason), []).append(TITLES.get(one.name, one.name))
+            found.setdefault((one.metric or "", one.reason), []).append(title_of(one.name))
     return [
         f"{metric + ': ' if metric else ''}{_listed(names)} not defined: {reason}."
         for (metric, reason), names in found.items()
@@ -88,7 +94,7 @@ def matrix_table(statistics: Sequence[Aligned], name: str = "spearman") -> TextT
     metrics = list(dict.fromkeys(one.metric for one in here))
     cells = {(one.metric, one.criterion): one for one in here}
     rows = [[metric, *(figure(cells.get((metric, criterion)), 2) for criterion in criteria)] for metric in metrics]
-    return TextTable.of(f"{TITLES[name]} of every metric with every criterion", ["Metric", *criteria], rows)
+    return TextTable.of(f"{title_of(name)} of every metric with every criterion", ["Metric", *criteria], rows)
 
 
 def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
@@ -133,7 +139,7 @@ def groups_table(statistics: Sequence[Aligned], criterion: str, name: str) -> Te
     for by, group in groups:
         n = max(cells[by, group, metric].n for metric in metrics if (by, group, metric) in cells)
         rows.append([by, group, f"{n:,}", *(figure(cells.get((by, group, metric)), 2) for metric in metrics)])
-    return TextTable.of(f"{criterion}: {TITLES[name]} by group", ["By", "Group", "n", *metrics], rows)
+    return TextTable.of(f"{criterion}: {title_of(name)} by group", ["By", "Group", "n", *metrics], rows)
 
 
 def plain_table(
@@ -146,21 +152,19 @@ def plain_table(
     rows = []
     for one in here:
         whose = (one.metric or "") + (f" / {one.against}" if one.against else "")
-        rows.append([whose, TITLES[one.name], figure(one, digits, reasons=True), f"{one.n:,}", one.method or ""])
+        rows.append([whose, title_of(one.name), figure(one, digits, reasons=True), f"{one.n:,}", one.method or ""])
     return TextTable.of(caption, ["Metric", "Statistic", "Value", "n", "How"], rows)
 
 
 OTHERS = (
     (
         "Two metrics compared",
-        ("difference_pearson", "difference_spearman", "difference_kendall_tau_b", "difference_auroc", "williams_t",
-         "steiger_z"),
+        tuple(statistic.name for statistic in (*DIFFERENCES, WILLIAMS_T, STEIGER_Z)),
     ),
     ("Do metric and people rank the systems alike", ("system_kendall_tau_b", "system_pairwise_accuracy")),
     (
         "The metric against the rest of the people, as one person would be",
-        ("metric_to_rest_pearson", "metric_to_rest_spearman", "metric_to_rest_kendall_tau_b",
-         "metric_to_rest_accuracy", "metric_to_rest_cohen_kappa"),
+        tuple(statistic.name for statistic in TO_REST.values()),
     ),
     ("Calibration", ("calibration_error",)),
     ("May it replace an annotator (alternative annotator test)", ("alt_test_winning_rate", "alt_test_advantage")),

@@ -11,11 +11,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.table import FloatArray, IntArray
 from annotators.alignment import (
-    Aligned,
     Pairs,
-    Resampling,
     alternative_annotator_test,
     anchoring_effect,
     association,
@@ -26,10 +23,14 @@ from annotators.alignment import (
     prediction_powered_mean,
     small_sample_warnings,
     system_ranking,
-    undefined,
     yielding,
 )
-from annotators.alignment.others import Labels as PeopleLabels
+from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
+from annotators.alignment.statistics.coefficients import SPEARMAN
+from annotators.alignment.tables.labels import Labels as PeopleLabels
+from annotators.arrays import FloatArray, IntArray
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from db.engine import Database
 from db.models import Study
 from db.permissions import Actor
@@ -370,12 +371,12 @@ class _OfCriterion:
         """Every metric, every two of them, and the human ceiling."""
         human = self.human
         if human.reason:
-            why = undefined("spearman", human.reason, 0, criterion=self.name)
+            why = SPEARMAN.without_value(human.reason, 0, criterion=self.name)
             return [_Section(0, lambda: [why])]
         n_rows, metrics = len(self.table.rows), self.metrics
         if not n_rows or not metrics:
             reason = "nobody has labelled it yet" if not n_rows else "no metric or judge has values of these targets"
-            why = undefined("spearman", reason, n_rows, criterion=self.name)
+            why = SPEARMAN.without_value(reason, n_rows, criterion=self.name)
             return [_Section(0, lambda: [why])]
         found: list[_Section] = []
         for metric in metrics:
@@ -469,7 +470,7 @@ class _OfCriterion:
         about: dict[str, Any] = {"criterion": self.name, "metric": metric.name}
         if human.scale is None or metric.scale is None or metric.threshold is None:
             reason = "the metric has no known scale that could be put on the people's"
-            return [undefined("alt_test_winning_rate", reason, 0, **about)]
+            return [WINNING_RATE.without_value(reason, 0, **about)]
         low, high = metric.scale
         stretch = (human.scale[1] - human.scale[0]) / (high - low)
         if human.binary:
@@ -551,8 +552,7 @@ class _OfCriterion:
             )
             # The ceiling of the units that the metric has scored; where all have scored all, it is one and the same.
             for one in made:
-                alone = one.name.startswith("human_ceiling")
-                if not alone:
+                if one.metric is not None:
                     yield one
                 elif place == 0 or (scored(metrics[0]) != scored(metric)).any():
                     yield one if place == 0 else replace(one, against=metric.name)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotators.alignment import Candidate, Pairs, Resampling, differences, system_means
+from annotators.alignment import LabelCandidate, Pairs, differences, system_means
+from annotators.intervals.bootstrap import Resampling
 from db.engine import Database
 from exports.alignment import plots
 from exports.alignment.advice import advice
@@ -173,7 +174,7 @@ class AdvisedItem:
     item_id: int
     system: str
     score: float | None
-    worth: Candidate
+    worth: LabelCandidate
 
 
 def advised_items(

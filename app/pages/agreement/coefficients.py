@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from annotators.agreement import TITLES, Statistic, benchmarks
+from annotators.agreement.remarks import benchmarks
+from annotators.agreement.statistics.base import title_of
+from annotators.intervals.result import Statistic
 from app import ui, wording
 from app.pages.agreement import files
 from app.pages.agreement.shared import View, caution, kept, nobody, note, table, units_link
@@ -71,7 +73,7 @@ def one_criterion(view: View) -> None:
     headline = one.headline
     for words in benchmarks(headline) if headline else ():
         assert headline is not None
-        note(f"{TITLES[headline.name]} is {words}. These are conventions, not tests.")
+        note(f"{title_of(headline.name)} is {words}. These are conventions, not tests.")
     for warning in one.warnings:
         caution(one.title, warning)
     _labels(view, one)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.agreement import TITLES
+from annotators.agreement.statistics.base import title_of
 from app import ui
 from app.pages.agreement.shared import View, ask, kept, nobody, note, table
 from app.widgets.plots import plot
@@ -57,7 +57,7 @@ def _coefficient(one: CriterionReport, where: str) -> str:
     return st.selectbox(
         "Coefficient",
         comparable_statistics(one.ratings),
-        format_func=TITLES.__getitem__,
+        format_func=title_of,
         key=f"compare-{where}-statistic-{one.criterion.name}",
     )
 

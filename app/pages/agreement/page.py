@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.agreement import OwnWeights
+from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.errors import AssayError, InvalidInput
 from app import ui, wording
 from app.pages.agreement import annotators, coefficients, compare, parts, planning, units

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.alignment import Resampling
+from annotators.intervals.bootstrap import Resampling
 from app import navigation, ui, wording
 from app.pages.alignment import views
 from app.server.routes import downloads

@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.alignment import TITLES, Aligned, Pairs, confusion, cross_validated, decide
+from annotators.alignment import Pairs, confusion, cross_validated, decide, title_of
+from annotators.intervals.result import Aligned
 from app import ui, wording
 from app.widgets import blocks
 from app.widgets.measuring import measured
@@ -94,7 +95,7 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
     criteria = {one.criterion for one in report.statistics if one.name == "spearman" and one.metric}
     if len(criteria) > 1:
         picked = st.selectbox(
-            "Coefficient", [one for one in HEADLINES if one != "precision"], index=1, format_func=TITLES.__getitem__,
+            "Coefficient", [one for one in HEADLINES if one != "precision"], index=1, format_func=title_of,
             key="alignment-matrix",
         )  # fmt: skip
         table(matrix_table(report.statistics, picked), report.outline, "alignment-matrix")
@@ -111,7 +112,7 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
         if used:
             with st.expander("By system and category"):
                 picked = st.selectbox(
-                    "Coefficient by group", used, index=used.index("spearman"), format_func=TITLES.__getitem__,
+                    "Coefficient by group", used, index=used.index("spearman"), format_func=title_of,
                     key=f"alignment-groups-{name}",
                 )  # fmt: skip
                 grouped = groups_table(report.statistics, name, picked)
@@ -157,7 +158,7 @@ def draw_plots(report: Report, human: CriterionOutline, metric: MetricOutline) -
     found = chosen(report.statistics, criterion=name, name="spearman", group=None, against=None)
     with left:
         rows = [(one.metric or "", one) for one in found if one.metric]
-        title = f"{TITLES['spearman']}, {100 * report.outline.asked.level:g} % interval"
+        title = f"{title_of('spearman')}, {100 * report.outline.asked.level:g} % interval"
         why = "There is no plot of coefficients: ρ is not defined for any metric, as the first tab says why."
         plot(
             forest(rows, title),

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings, by_raters, difference, holm, jointly, measure, tables_of
+from annotators.agreement.differences import by_raters, difference
+from annotators.agreement.measure import measure
+from annotators.agreement.simultaneous import holm, jointly
+from annotators.agreement.tables.columns import tables_of
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import random_matrix, rated
 

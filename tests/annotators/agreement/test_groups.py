@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings, measure
-from annotators.agreement.groups import agreement_by_group, agreement_over_time, some_units
+from annotators.agreement.groups import agreement_by_group, agreement_over_time
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import random_matrix, rated
 
@@ -47,7 +48,7 @@ def test_stretches_of_time_have_as_many_units_each_in_the_order_of_their_last_ra
     assert [one.group for one in found] == [0, 1, 2, 3, 4]
     assert [one.first for one in found] == [i * 100 + 2 for i in range(5)]
     assert [one.last for one in found] == [i * 100 + 92 for i in range(5)]
-    early = some_units(ratings, np.flatnonzero(unit_time < 10))
+    early = ratings.of_units(np.flatnonzero(unit_time < 10))
     assert found[0].statistics[0].value == measure(early, ["percent_agreement"], resamples=0)[0].value
 
 

@@ -8,7 +8,8 @@ from itertools import combinations
 
 import pytest
 
-from annotators.agreement import Ratings, Scale, measure
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.ratings import Ratings, Scale
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated
 

@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from annotators.alignment import (
-    Candidate,
+    LabelCandidate,
     Pairs,
-    Resampling,
     alternative_annotator_test,
     anchoring_effect,
     association,
@@ -31,9 +30,10 @@ from annotators.alignment import (
     williams_t,
     yielding,
 )
-from annotators.alignment.alternative_annotator import benjamini_yekutieli
-from annotators.alignment.thresholds import best_threshold
+from annotators.alignment.statistics.alternative_annotator import benjamini_yekutieli
+from annotators.alignment.statistics.thresholds import best_threshold
 from annotators.errors import InvalidInput
+from annotators.intervals.bootstrap import Resampling
 from tests.annotators.alignment.makers import NO_INTERVALS, by_name
 
 # Correlations --------------------------------------------------------------------------------------------------------
@@ -506,9 +506,9 @@ def test_one_item_of_each_question_comes_first() -> None:
 # A draw to label ------------------------------------------------------------------------------------------------------
 
 
-def candidates(n: int) -> list[Candidate]:
+def candidates(n: int) -> list[LabelCandidate]:
     worth = np.random.default_rng(0).random(n) ** 3
-    return [Candidate(i, 0.0, float(w), float(w)) for i, w in enumerate(worth)]
+    return [LabelCandidate(i, 0.0, float(w), float(w)) for i, w in enumerate(worth)]
 
 
 def test_a_draw_takes_units_as_often_as_it_says() -> None:
@@ -527,7 +527,7 @@ def test_a_draw_takes_units_as_often_as_it_says() -> None:
 
 
 def test_no_probability_is_above_one_and_all_are_taken_where_there_are_no_more() -> None:
-    there = [Candidate(0, 1.0, 1.0, 1.0), *[Candidate(i, 0.0, 0.0, 0.0) for i in range(1, 9)]]
+    there = [LabelCandidate(0, 1.0, 1.0, 1.0), *[LabelCandidate(i, 0.0, 0.0, 0.0) for i in range(1, 9)]]
     drawn = draw_to_label(there, 4, seed=1)
     assert (drawn[0].unit, drawn[0].probability, len(drawn)) == (0, 1.0, 4)
     assert [one.probability for one in drawn[1:]] == pytest.approx([3 / 8] * 3)

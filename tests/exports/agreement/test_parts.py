@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotators.agreement import measure
 from annotators.agreement.annotators import agreement_with_rest, similarity
+from annotators.agreement.measure import measure
 from annotators.errors import InvalidInput, NotFound
 from db.annotating.annotations import reopen
 from db.engine import Database

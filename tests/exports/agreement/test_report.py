@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement import agreement_report as report_of
+from annotators.agreement.report import agreement_report as report_of
 from db.engine import Database
 from exports.agreement.rating_tables import Named, read_ratings
 from exports.agreement.report import Report, summary, undefined_words

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotators.alignment import Resampling
 from annotators.assent import positive_of
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
 from annotators.errors import NotAllowed, NotFound
+from annotators.intervals.bootstrap import Resampling
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.engine import Database
 from db.models import AnnotationKind, Run, Score, Study

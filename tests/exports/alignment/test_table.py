@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from annotators.alignment import Aligned, Resampling
 from annotators.errors import InvalidInput, NotFound
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from db.engine import Database
 from exports.alignment.report import Report, packed
 from exports.alignment.study import alignment_report
