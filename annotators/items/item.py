@@ -4,8 +4,8 @@ Each field is declared here once: its name, its place in the normal form, its ty
 for it. From the declarations follow how rows of files are read and written (`annotators.items.normal`), the columns
 (`db.items.rows`), and where the short texts that describe an item are shown.
 
-Named tuples, because an import makes a million of them: they are made and pickled several times faster than frozen
-dataclasses, and checking them with pydantic costs as much again.
+Named tuples, because an import makes a million of them: reading into frozen dataclasses takes half as long again, and
+pydantic, whose messages would have to be written all the same, no less.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import orjson
 
 from annotators.errors import InvalidInput
 from annotators.items import checks
-from annotators.items.checks import called, canonical
-from annotators.items.item import DEFAULT_SYSTEM, FIELDS, NOTHING, ItemContent, ItemHop, ItemScore, fields_of
+from annotators.items.checks import Check, called, canonical
+from annotators.items.item import DEFAULT_SYSTEM, FIELDS, NOTHING, Field, ItemContent, ItemHop, ItemScore, fields_of
 from annotators.items.targets import TargetKind, target_kind
 
 Normal = dict[str, Any]
@@ -85,7 +85,10 @@ def to_json(content: ItemContent | ItemHop | ItemScore) -> Normal:
 
 def content_of(item: Normal) -> bytes:
     """What an item says, without its id and its scores, as canonical JSON; InvalidInput for text nobody can store."""
-    content = {name: value for name, value in item.items() if name not in ("id", "scores")}
+    return _encoded({name: value for name, value in item.items() if name not in ("id", "scores")})
+
+
+def _encoded(content: Normal) -> bytes:
     data = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
     if b"\\u0000" in data and checks.has_nul(content):
         raise InvalidInput("a text contains the character NUL (\\u0000), which cannot be stored. Remove it.")
@@ -95,6 +98,14 @@ def content_of(item: Normal) -> bytes:
 def content_hash(item: Normal) -> str:
     """SHA-256 of `content_of`: equal exactly when two rows say the same."""
     return hashlib.sha256(content_of(item)).hexdigest()
+
+
+def item_hash(item: ItemContent) -> str:
+    """The `content_hash` of an item that is not in normal form yet."""
+    content = to_json(item)
+    del content["id"]
+    content.pop("scores", None)
+    return hashlib.sha256(_encoded(content)).hexdigest()
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -115,8 +126,8 @@ def read_item(row: object, *, scorer: str = "imported:native") -> ItemContent:
     key = _given(row, "question_key", checks.key) or question_key(question)
     item_id, answer = _given(row, "id", checks.key) or f"{key}:{system}", _given(row, "answer", checks.text)
     get = row.get
-    others = [default if (value := get(name)) is None else read(value, name) for name, read, default in _OTHERS]
-    scores = _scores(row["scores"], dict(zip(_OTHER_NAMES, others, strict=True)), scorer) if get("scores") else ()
+    others = _read_others(get)
+    scores = _scores(row["scores"], dict(zip(_OTHERS, others, strict=True)), scorer) if get("scores") else ()
     metadata = NOTHING if "metadata" not in row and row.keys() <= _KNOWN else checks.metadata(row, _KNOWN)
     return ItemContent._make((item_id, key, question, answer, system, *others, scores, metadata, 0))
 
@@ -124,6 +135,19 @@ def read_item(row: object, *, scorer: str = "imported:native") -> ItemContent:
 def _given(row: dict[str, Any], name: str, check: Callable[[Any, str], str]) -> str:
     value = row.get(name)
     return "" if value is None else check(value, name)
+
+
+def _reader(fields: Iterable[tuple[Field, Check]]) -> Callable[[Callable[[str], Any]], tuple[Any, ...]]:
+    """A function of a row's `get`, which gives the checked values of fields; made of source as `object_writer` is."""
+    known: dict[str, Any] = {}
+    values = []
+    for number, (field, check) in enumerate(fields):
+        known |= {f"default{number}": field.default, f"check{number}": check}
+        given = f"value := get({field.name!r})"
+        values.append(f"default{number} if ({given}) is None else check{number}(value, {field.name!r})")
+    source = f"lambda get: ({', '.join(values)},)"
+    read: Callable[[Callable[[str], Any]], tuple[Any, ...]] = eval(source, known)  # noqa: S307 - of declared names
+    return read
 
 
 class _PartReader:
@@ -135,7 +159,7 @@ class _PartReader:
         self._make = part._make
         self._check_key = fields[0].rule.check
         self._needed = tuple(field for field in fields[1:] if field.needed)
-        self._fields = tuple((field.name, field.rule.check, field.default) for field in fields[1:-1])
+        self._read_fields = _reader((field, field.rule.check) for field in fields[1:-1])
         self._known = frozenset(field.name for field in fields)
 
     def __call__(self, value: Any, name: str) -> tuple[Any, ...]:
@@ -173,20 +197,17 @@ class _PartReader:
         for field in self._needed:
             if get(field.name) is None:
                 field.rule.check(None, field.name)
-        values = [
-            default if (value := get(name)) is None else check(value, name) for name, check, default in self._fields
-        ]
+        values = self._read_fields(get)
         metadata = NOTHING if "metadata" not in row and row.keys() <= known else checks.metadata(row, known)
         return self._make((key, *values, metadata))
 
 
 _KNOWN = frozenset(FIELDS)
-_OTHERS = tuple(
-    (field.name, _PartReader(field.part) if field.part else field.rule.check, field.default)
-    for field in fields_of(ItemContent)[5:-2]
+_OTHERS = FIELDS[5:-2]
+"""The fields that need nothing but their own value to be read."""
+_read_others = _reader(
+    (field, _PartReader(field.part) if field.part else field.rule.check) for field in fields_of(ItemContent)[5:-2]
 )
-"""How the fields are read that need nothing but their own value: all but the first five and the last two."""
-_OTHER_NAMES = tuple(name for name, _, _ in _OTHERS)
 assert (*FIELDS[:5], *FIELDS[-2:]) == ("id", "question_key", "question", "answer", "system", "scores", "metadata")
 
 

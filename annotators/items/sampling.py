@@ -54,9 +54,9 @@ def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: 
     if n < 1:
         raise InvalidInput(f"A sample of {n} is empty. Give a number of at least 1, or leave it out for all items.")
     return [
-        one
+        candidate
         for name in sorted(strata)
-        for one in sorted(strata[name], key=lambda c: _rank(seed, f"sample {name}", c.external_id))[:n]
+        for candidate in sorted(strata[name], key=lambda c: _rank(seed, f"sample {name}", c.external_id))[:n]
     ]
 
 

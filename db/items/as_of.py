@@ -88,8 +88,9 @@ def _conditions(past: Mapping[str, Any]) -> dict[str, str]:
         conditions[table] = " AND ".join(terms)
     try:
         batches = past.get("batch")
-        hidden = [int(one) for one in batches["unpublished"]] if batches is not None else []
-        seen = [] if batches is None else [f"{{id}} <= {int(batches['last'])}", *(f"{{id}} <> {one}" for one in hidden)]
+        hidden = [int(batch) for batch in batches["unpublished"]] if batches is not None else []
+        later = [f"{{id}} <> {batch}" for batch in hidden]
+        seen = [] if batches is None else [f"{{id}} <= {int(batches['last'])}", *later]
     except (KeyError, TypeError, ValueError):
         raise InvalidInput("The marks of table 'batch' are no numbers. Take the manifest that was exported.") from None
     conditions["batch"] = " AND ".join(seen) or "1 = 1"
@@ -106,7 +107,7 @@ def _views(past: Mapping[str, Any], conditions: dict[str, str], home: str) -> It
     if "batch" in past:
         last, hidden = int(past["batch"]["last"]), past["batch"]["unpublished"]
         yield "batch", f"SELECT * FROM {home}.batch WHERE id <= {last}"
-        then = f"id IN ({', '.join(str(int(one)) for one in hidden)})" if hidden else "1 = 0"
+        then = f"id IN ({', '.join(str(int(batch)) for batch in hidden)})" if hidden else "1 = 0"
         yield "unpublished_batch", f"SELECT id AS batch_id, created_at AS cleared_at FROM {home}.batch WHERE {then}"
     came_with_batch = {
         "item_version": seen("batch_id"),

@@ -142,5 +142,5 @@ def _count_again(session: Session, batch_id: int, *, reinstates: bool) -> None:
     for study_id, study_item_ids in touched.items():
         study = session.get_one(Study, study_id)
         update_settlements(session.connection(), study, protocol_of(study), sorted(study_item_ids))
-    for one in counts.values():
-        one.write(session.connection())
+    for tallies in counts.values():
+        tallies.write(session.connection())

@@ -106,8 +106,8 @@ def store_all(data_folder: Path, found: Iterable[Bytes]) -> Iterator[Path]:
         while group := list(islice(waiting, _A_GROUP)):
             copies: list[_Copy] = []
             try:
-                for one in group:
-                    _copy(data_folder, one, copies)
+                for source in group:
+                    _copy(data_folder, source, copies)
                 for _ in pool.map(sync, [copy.written for copy in copies]):
                     pass
                 for copy in copies:

@@ -34,18 +34,19 @@ def look_at_all(
     supplied: dict[str, Supplied] = {}
     with ExitStack() as stack:
         looks = _Looks(stack)
-        for one, look in _ahead(stream, looks):
-            if isinstance(one, Rejected):
-                rejected.append(one)
+        for parsed, look in _ahead(stream, looks):
+            if isinstance(parsed, Rejected):
+                rejected.append(parsed)
                 continue
+            key = parsed.key
             try:
-                document_key(one.key, "key")
+                document_key(key, "key")
                 found = look.result() if look is not None else None
                 if found is not None and found.note:
-                    notes.append(f"{one.key}: {found.note}")
-                supplied[one.key] = _joined(supplied.get(one.key), Supplied(one, found))
+                    notes.append(f"{key}: {found.note}")
+                supplied[key] = _joined(supplied.get(key), Supplied(parsed, found))
             except InvalidInput as error:
-                rejected.append(Rejected(one.file, one.line, str(error)))
+                rejected.append(Rejected(parsed.file, parsed.line, str(error)))
     return list(supplied.values())
 
 
@@ -62,8 +63,8 @@ def _ahead(
 ) -> Iterator[tuple[ParsedDocument | Rejected, _Look | None]]:
     """The stream with what is found of each, in its order, while the next ones are being looked at."""
     waiting: deque[tuple[ParsedDocument | Rejected, _Look | None]] = deque()
-    for one in stream:
-        waiting.append((one, looks.begin(one) if isinstance(one, ParsedDocument) else None))
+    for parsed in stream:
+        waiting.append((parsed, looks.begin(parsed) if isinstance(parsed, ParsedDocument) else None))
         if len(waiting) > _AHEAD:
             yield waiting.popleft()
     yield from waiting

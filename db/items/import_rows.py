@@ -13,7 +13,7 @@ from sqlmodel import Session
 
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent, ItemScore
-from annotators.items.normal import content_hash, to_json
+from annotators.items.normal import item_hash
 from annotators.items.parsed import ParsedItem, Rejected
 from db.engine import dumps, insert_many
 from db.items.rows import ItemRows, insert_items, rows_of
@@ -97,7 +97,7 @@ def sort_block(session: Session, project_id: int, seen: Seen, block: list[Parsed
     result = Sorted([], [], [], [])
     for parsed in block:
         try:
-            hashed.append((parsed, content_hash(to_json(parsed.item))))
+            hashed.append((parsed, item_hash(parsed.item)))
         except InvalidInput as error:
             result.rejected.append(Rejected(parsed.file, parsed.line, str(error)))
     earlier = seen.add((parsed.item.id, digest, parsed.file, parsed.line) for parsed, digest in hashed)

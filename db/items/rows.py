@@ -7,7 +7,7 @@ that a name and its value cannot part; a field without a column is an error when
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -104,7 +104,7 @@ class _Column:
         return [{name: part[name] for name in names if name in part} for part in stored]
 
 
-def _row_writer(names: Sequence[str], columns: Sequence[_Column]) -> Callable[..., tuple[Any, ...]]:
+def _row_writer(names: Sequence[str], columns: Sequence[_Column]) -> Callable[..., list[Any]]:
     """Made of source for the same reason as `object_writer`."""
     known: dict[str, Any] = {}
     values = []
@@ -115,8 +115,8 @@ def _row_writer(names: Sequence[str], columns: Sequence[_Column]) -> Callable[..
             value = f"stored_{value}({value}) if {value} else empty_{value}"
         values.append(value)
     arguments = ", ".join(f"value{number}" for number in range(len(names)))
-    source = f"lambda {arguments}, *_others: ({', '.join(values)},)"
-    write: Callable[..., tuple[Any, ...]] = eval(source, known)  # noqa: S307 - of places in a row
+    source = f"lambda {arguments}, *_others: [{', '.join(values)}]"
+    write: Callable[..., list[Any]] = eval(source, known)  # noqa: S307 - of places in a row
     return write
 
 
@@ -148,10 +148,12 @@ class _Columns:
         self._converted = [(places[column.name], column) for column in columns if column.is_json or column.is_flag]
         self._defaults = [(places[field.name], field.default) for field in fields if field.default is not None]
 
-    def written_row(self, row: Sequence[Any], ids: Mapping[str, int]) -> Sequence[Any]:
-        """The row with the id of its document."""
+    def point(self, rows: Iterable[list[Any]], ids: Mapping[str, int]) -> None:
+        """Put the ids of documents into rows that are to be written, for their keys."""
         at = self._document
-        return row if at is None else (*row[:at], ids.get(row[at]), *row[at + 1 :])
+        if at is not None:
+            for row in rows:
+                row[at] = ids.get(row[at])
 
     def content(self, row: Sequence[Any], *others: Any) -> Any:
         """The item or part that a row holds, ending with `others`."""
@@ -381,9 +383,9 @@ class ItemRows(NamedTuple):
     `parts` are in the order of the tables of parts.
     """
 
-    version: tuple[Any, ...]
+    version: list[Any]
     documents: tuple[str, ...]
-    parts: tuple[list[tuple[Any, ...]], ...]
+    parts: tuple[list[list[Any]], ...]
     cited: set[str]
 
     def n(self) -> int:
@@ -418,13 +420,8 @@ def insert_items(
         [(own[0], documents[key]) for own, rows in items for key in rows.documents],
     )
     for place, columns in enumerate(_PARTS.values()):
-        insert_many(
-            connection,
-            columns.table,
-            ("item_version_id", "position", *columns.written),
-            [
-                (own[0], position, *columns.written_row(row, documents))
-                for own, rows in items
-                for position, row in enumerate(rows.parts[place])
-            ],
-        )
+        found = []
+        for own, rows in items:
+            columns.point(rows.parts[place], documents)
+            found += [(own[0], position, *row) for position, row in enumerate(rows.parts[place])]
+        insert_many(connection, columns.table, ("item_version_id", "position", *columns.written), found)

@@ -192,19 +192,19 @@ def clear_broken_off(db: Database, project_id: int, *, actor: Actor | None, data
     found = broken_off(db, project_id)
     if found:
         with closing(Turns(db)) as turns:
-            for one in found:
-                _clear(db, turns, one, actor, data_folder)
+            for left in found:
+                _clear(db, turns, left, actor, data_folder)
     return len(found)
 
 
 def clear_all_broken_off(db: Database, *, data_folder: Path) -> list[str]:
     """Remove what broken-off imports into any project have left; the sources. One that is under way is left alone."""
     cleared = []
-    for project_id in sorted({one.project_id for one in broken_off(db)}):
+    for project_id in sorted({left.project_id for left in broken_off(db)}):
         with suppress(Conflict), only_import(db, project_id, wait=0):
             found = broken_off(db, project_id)
             clear_broken_off(db, project_id, actor=None, data_folder=data_folder)
-            cleared += [one.source for one in found]
+            cleared += [left.source for left in found]
     return cleared
 
 
