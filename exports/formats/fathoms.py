@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from annotators.errors import AssayError, InvalidInput
+from annotators.errors import InvalidInput
 from annotators.items.item import DEFAULT_SYSTEM
-from annotators.items.normal import Normal, question_key, read_item
+from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.formats._records import items_of, need
 from exports.formats.base import FORMATS, FileReading
-from exports.reading.json_files import Meter, element_lines, json_file
+from exports.reading.json_files import Meter, json_file
 from exports.reading.sources import SourceFile, Sources
 
 SCORER = "imported:fathoms"
@@ -178,7 +180,7 @@ def _is_questions(data: Any) -> bool:
 
 def _questions(file: SourceFile, data: dict[str, Any]) -> Iterator[ParsedItem | Rejected]:
     def item(row: dict[str, Any], category: str) -> Normal:
-        _need(row, ("question", "answers"))
+        need(row, "question", "answers")
         phrases = row["answers"]
         first = phrases[0] if isinstance(phrases, list) and phrases else []
         answer = ", ".join(first) if isinstance(first, list) and all(isinstance(p, str) for p in first) else str(first)
@@ -194,7 +196,7 @@ def _questions(file: SourceFile, data: dict[str, Any]) -> Iterator[ParsedItem | 
         }
 
     for category, rows in data.items():
-        yield from _parsed(file, category, rows, lambda row, category=category: item(row, category))
+        yield from items_of(file, category, rows, partial(item, category=category), SCORER)
 
 
 def _results(file: SourceFile, data: dict[str, Any]) -> Iterator[ParsedItem | Rejected]:
@@ -210,7 +212,7 @@ def _results(file: SourceFile, data: dict[str, Any]) -> Iterator[ParsedItem | Re
     system = f"{group}/{model.strip()}" if group else model.strip()
 
     def item(row: dict[str, Any]) -> Normal:
-        _need(row, _NEEDED)
+        need(row, *_NEEDED)
         unknown = {name: value for name, value in row.items() if name not in _FIELDS}
         own = {"group": group, "file": of_file}
         metadata = {**own, "response": unknown} if unknown.keys() & own.keys() else {**own, **unknown}
@@ -227,23 +229,7 @@ def _results(file: SourceFile, data: dict[str, Any]) -> Iterator[ParsedItem | Re
             "metadata": metadata,
         }
 
-    yield from _parsed(file, "responses", rows, item)
-
-
-def _parsed(file: SourceFile, field: str, rows: Iterable[Any], item: Any) -> Iterator[ParsedItem | Rejected]:
-    for index, (row, line) in enumerate(zip(rows, element_lines(file, field), strict=False)):
-        try:
-            if not isinstance(row, dict):
-                raise InvalidInput("it is not an object")
-            yield ParsedItem(file.name, line, read_item(item(row), scorer=SCORER))
-        except AssayError as error:
-            yield Rejected(file.name, line, f"entry {index + 1} of `{field}`: {error}")
-
-
-def _need(row: dict[str, Any], fields: Iterable[str]) -> None:
-    for name in fields:
-        if row.get(name) is None:
-            raise InvalidInput(f"`{name}` is missing. Add it, or leave the entry out.")
+    yield from items_of(file, "responses", rows, item, SCORER)
 
 
 def _question_key(row: dict[str, Any], category: Any) -> str:

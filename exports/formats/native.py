@@ -38,7 +38,7 @@ class Native:
     help = "items.jsonl, and beside it documents.jsonl and a folder documents/ where there are any; or one .jsonl file"
 
     def refusal(self, file: SourceFile) -> str | None:
-        """It takes a JSONL file whose first line has a `question`, or one called items.jsonl."""
+        """It takes a JSONL file called items.jsonl, or whose first line has a `question` that is none of MMDocRAG's."""
         if file.basename == ITEMS:
             return None
         if file.basename == DOCUMENTS:
@@ -48,7 +48,10 @@ class Native:
         first = file.head().removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
         if not first.startswith(b"{"):
             return "its first line is not an object {…}"
-        return None if re.search(rb'"question"\s*:', first) else "its first line has no `question`"
+        if not re.search(rb'"question"\s*:', first):
+            return "its first line has no `question`"
+        quotes = re.search(rb'"(?:text_quotes|img_quotes)"\s*:', first)
+        return "its first line has the quotes of an MMDocRAG question" if quotes else None
 
     def read(self, sources: Sources) -> FileReading:
         """The files of the sources that hold items and documents."""

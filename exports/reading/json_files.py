@@ -102,14 +102,17 @@ def json_file(file: SourceFile) -> Any | Rejected:
         return Rejected(file.name, error.lineno, _why(error, data))
 
 
-def element_lines(file: SourceFile, field: str) -> Iterator[int]:
+def element_lines(file: SourceFile, field: str | None) -> Iterator[int]:
     """The line (from 1) on which each element of the list in `field` begins, then its last line for ever.
+
+    `field` None: the list that the file is.
 
     The parser that is quick does not say where things stand, so this goes through the file a second time.
     """
     text = file.path.read_text("utf-8-sig", errors="replace")
     decoder, space = json.JSONDecoder(), re.compile(r"[\s,]*")
-    found = re.search(rf"{re.escape(json.dumps(field))}\s*:\s*\[", text) or re.search(r"\[", text)
+    found = re.search(rf"{re.escape(json.dumps(field))}\s*:\s*\[", text) if field is not None else None
+    found = found or re.search(r"\[", text)
     at, line, counted = (found.end() if found else 0), 1, 0
     while True:
         gap = space.match(text, at)

@@ -9,17 +9,12 @@ import orjson
 import pytest
 from sqlmodel import select
 
-from annotators.items.item import ItemContent
 from annotators.items.normal import question_key
-from db.engine import Database
 from db.items.documents import list_documents
-from db.items.imports import ImportReport
-from db.items.read import current_versions, item_counts, item_details
-from db.items.rows import read_items
+from db.items.read import item_counts, item_details
 from db.models import Question, Run, Score
-from exports.importing.items import import_paths
+from tests.exports.formats.places import Place
 from tests.exports.sources import write_pdf
-from tests.makers import make_person, make_project
 
 QUESTION = "Which colour is the lighthouse?"
 
@@ -43,26 +38,6 @@ def result(path: Path, *responses: dict[str, Any], **changes: Any) -> Path:
     data = {"model": "pebble:7b", "api_model": "pebble", "scores": {"Images": 1.0}, "responses": responses, **changes}
     path.write_bytes(orjson.dumps(data, option=orjson.OPT_INDENT_2))
     return path
-
-
-class Place:
-    def __init__(self, db: Database, home: Path) -> None:
-        self.db, self.home = db, home
-        self.actor, self.project = make_person(db, admin=True), make_project(db)
-
-    def take(self, *paths: Path, **options: Any) -> ImportReport:
-        return import_paths(self.db, self.actor, self.project, paths=paths, data_folder=self.home, **options)
-
-    def items(self) -> list[ItemContent]:
-        with self.db.read() as session:
-            ids = [version.version_id for version in current_versions(session, self.project)]
-            items = read_items(session, ids)
-            return [items[version_id].content for version_id in ids]
-
-
-@pytest.fixture
-def place(sqlite_database: Database, tmp_path: Path) -> Place:
-    return Place(sqlite_database, tmp_path / "home")
 
 
 def test_a_result_file_gives_the_items_of_one_system(place: Place, tmp_path: Path) -> None:

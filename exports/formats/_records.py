@@ -1,0 +1,187 @@
+"""What the formats of JSON files share: which fields a file's beginning has, its records as items, and their documents.
+
+The files of such a format are read one after another, each whole; a bad record is named with its line and its number.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.items.checks import called
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.reading.json_files import Meter, element_lines, json_file
+from exports.reading.sources import SourceFile, Sources
+
+Record = dict[str, Any]
+"""One record of a file: a JSON object as it stands there."""
+
+JSON_ENDING = ".json"
+_BOM = b"\xef\xbb\xbf"
+_NAME = re.compile(rb'"([^"\\]{1,100})"\s*:')
+
+
+def names_at_beginning(file: SourceFile) -> frozenset[str]:
+    """The names of fields, at whatever depth, that stand in the first bytes of a file."""
+    return frozenset(found.decode(errors="replace") for found in _NAME.findall(file.head()))
+
+
+def refusal_of_list(file: SourceFile, needed: Sequence[str]) -> str | None:
+    """Why a file is not a JSON list of records with the fields `needed`, in a clause; None if it looks like one."""
+    if not file.basename.endswith(JSON_ENDING):
+        return f"it does not end with {JSON_ENDING}"
+    if not file.head().removeprefix(_BOM).lstrip().startswith(b"["):
+        return "it does not begin with a list […]"
+    return lacking(names_at_beginning(file), needed)
+
+
+def lacking(there: frozenset[str], needed: Sequence[str]) -> str | None:
+    """Which of the fields `needed` are not there, in a clause; None if all are."""
+    missing = ", ".join(f"`{name}`" for name in needed if name not in there)
+    return f"its records lack {missing}" if missing else None
+
+
+def need(record: Record, *fields: str) -> None:
+    """InvalidInput for the first of these fields that is missing or null."""
+    for name in fields:
+        if record.get(name) is None:
+            raise InvalidInput(f"`{name}` is missing. Add it, or leave the entry out.")
+
+
+def text_of(record: Record, name: str) -> str:
+    """The text in a field; InvalidInput when it is missing or no text."""
+    need(record, name)
+    value = record[name]
+    if not isinstance(value, str):
+        raise InvalidInput(f"`{name}` is {called(value)}, not a text. Put it in quotes.")
+    return value
+
+
+def list_of(record: Record, name: str) -> list[Any]:
+    """The list in a field, empty when it is missing; InvalidInput when it is no list."""
+    value = record.get(name)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise InvalidInput(f"`{name}` is {called(value)}, not a list. Write […], or [] where there is nothing.")
+    return value
+
+
+def rest_of(record: Record, *taken: str) -> Record:
+    """The fields of a record that are none of these: they are kept as metadata."""
+    return {name: value for name, value in record.items() if name not in taken}
+
+
+def items_of(
+    file: SourceFile, field: str | None, records: Iterable[Any], item: Callable[[Record], Normal], scorer: str
+) -> Iterator[ParsedItem | Rejected]:
+    """The items that `item` makes of the records of the list in `field` (None: the list that the file is).
+
+    A record that is no object, or that `item` or the item's own checks refuse, is a Rejected with its line and number.
+    """
+    where = f" of `{field}`" if field else ""
+    for number, (record, line) in enumerate(zip(records, element_lines(file, field), strict=False), 1):
+        try:
+            if not isinstance(record, dict):
+                raise InvalidInput("it is not an object")
+            yield ParsedItem(file.name, line, read_item(item(record), scorer=scorer))
+        except AssayError as error:
+            yield Rejected(file.name, line, f"entry {number}{where}: {error}")
+
+
+class RecordReading(ABC):
+    """The JSON files of one source, read one after another, and the documents that lie beside them.
+
+    `items` may be read more than once, so what a format counts on the way is put back in `begin`.
+    """
+
+    format: str
+
+    def __init__(self, sources: Sources, files: list[SourceFile]) -> None:
+        self.sources, self.files, self.meter = sources, files, Meter()
+
+    @property
+    def source(self) -> str:
+        """The paths as they were given."""
+        return self.sources.description
+
+    def documents(self) -> Iterator[ParsedDocument | Rejected]:
+        """The documents that are supplied, by their key."""
+        for key, file in self.sources.loose_documents():
+            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path)
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """The items of every file of the format; any other that only lies beside them is passed over."""
+        self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
+        self.begin()
+        for file in self.files:
+            data = json_file(file)
+            self.meter.done += file.size
+            if isinstance(data, Rejected):
+                yield data
+                continue
+            found = self.read(file, data)
+            if found is not None:
+                yield from found
+            elif file.given:
+                yield Rejected(file.name, 1, self.not_ours())
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Forget what was counted, and look ahead where a format must; called each time before the items are read."""
+
+    @abstractmethod
+    def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
+        """The items of a file, which holds `data`; None if it is none of the format's."""
+
+    @abstractmethod
+    def not_ours(self) -> str:
+        """What is said of a file that was named and is none of the format's."""
+
+    def notes(self) -> Sequence[str]:
+        """Nothing, unless a format has something to say."""
+        return ()
+
+
+def json_files(sources: Sources) -> list[SourceFile]:
+    """The JSON files of the sources; InvalidInput when there are none, nor any document."""
+    files = [file for file in sources.files if file.basename.endswith(JSON_ENDING)]
+    if not files and not any(sources.loose_documents()):
+        raise InvalidInput(
+            f"{sources.description}: there is no {JSON_ENDING} file in it. Name the files or their folder."
+        )
+    return files
+
+
+def is_records(data: Any, *fields: str) -> bool:
+    """Whether a file's value is a list in which some record has all of these fields.
+
+    Any other record of the list is then named, rather than the whole file passed over.
+    """
+    return isinstance(data, list) and any(
+        isinstance(record, dict) and all(name in record for name in fields) for record in data
+    )
+
+
+def claim_text(claim: Any) -> Normal:
+    """The text of a claim, and its three parts as metadata where it is a triplet; InvalidInput if it is neither."""
+    if isinstance(claim, str):
+        return {"text": claim}
+    if isinstance(claim, list) and claim and all(isinstance(part, str) for part in claim):
+        return {"text": " ".join(claim), "metadata": {"triplet": claim}}
+    raise InvalidInput(f"a claim is {called(claim)}. Write a text, or subject, relation and object as three texts.")
+
+
+def verdict_label(value: Any, name: str) -> str:
+    """A label of a claim, as verdicts write it; InvalidInput, naming the field, for any other."""
+    from annotators.scorers.shared.verdicts import LABELS  # noqa: PLC0415 - a file is recognised without any scorer
+
+    label = value.strip().lower() if isinstance(value, str) else ""
+    if label not in LABELS:
+        raise InvalidInput(f"`{name}` holds {called(value)}. Allowed: {', '.join(one.capitalize() for one in LABELS)}.")
+    return label

@@ -1,0 +1,167 @@
+"""Double-Bench (CDocRAG-Bench): questions with their evidence pages, of one hop, or of several `steps`.
+
+The files count pages from 0, Assay from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from annotators.errors import InvalidInput
+from annotators.figures import count
+from annotators.items.checks import called
+from annotators.items.item import DEFAULT_SYSTEM
+from annotators.items.normal import Normal
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._records import (
+    Record,
+    RecordReading,
+    is_records,
+    items_of,
+    json_files,
+    list_of,
+    need,
+    refusal_of_list,
+    rest_of,
+    text_of,
+)
+from exports.formats.base import FORMATS, FileReading
+from exports.reading.sources import SourceFile, Sources
+
+SCORER = "imported:double_bench"
+_TAKEN = ("uid", "question", "answer", "reference_page", "language", "doc_path", "query_type", "steps")
+_NAMED = 5
+"""Questions with a step without pages that are named."""
+
+
+class DoubleBench:
+    """One item a record, of the system `reference`, with one gold unit for each evidence page.
+
+    Its question is known by `single-UID`, or `multi-UID` if it has steps; these are its hops. The category is
+    `query_type`; what the record calls `source_type` or `modality` stays in the metadata.
+    """
+
+    name = "double_bench"
+    title = "Double-Bench (CDocRAG-Bench) questions"
+    help = "JSON files of records with uid and reference_page, of one hop or with steps"
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a JSON list whose records have `uid` and `reference_page`."""
+        return refusal_of_list(file, ("uid", "question", "answer", "reference_page"))
+
+    def read(self, sources: Sources) -> FileReading:
+        """The JSON files of the sources."""
+        return _Reading(sources, json_files(sources))
+
+
+class _Reading(RecordReading):
+    """The files of one Double-Bench source.
+
+    `_bare_steps` are the questions with a step that names no page; `_unclaimed` counts pages that belong to no step,
+    `_pageless` questions of one hop without a page.
+    """
+
+    format = DoubleBench.name
+
+    def begin(self) -> None:
+        self._bare_steps: list[str] = []
+        self._unclaimed = self._pageless = 0
+
+    def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
+        return items_of(file, None, data, self._item, SCORER) if is_records(data, "uid", "question") else None
+
+    def not_ours(self) -> str:
+        return (
+            "this is no list of Double-Bench records (uid, question, answer, reference_page). Leave it out, or choose "
+            "another format."
+        )
+
+    def notes(self) -> Sequence[str]:
+        found = []
+        if self._pageless:
+            found.append(f"{count(self._pageless, 'question has', 'questions have')} no evidence page.")
+        if self._bare_steps:
+            more = "" if len(self._bare_steps) <= _NAMED else f" and {len(self._bare_steps) - _NAMED:,} more"
+            found.append(
+                f"{count(len(self._bare_steps), 'question has', 'questions have')} a step that names no page: "
+                f"{', '.join(self._bare_steps[:_NAMED])}{more}. Retrieval cannot be scored for them."
+            )
+        if self._unclaimed:
+            found.append(
+                f"{count(self._unclaimed, 'evidence page belongs', 'evidence pages belong')} to a question but to none "
+                "of its steps. They are kept in the metadata, as pages_of_no_step."
+            )
+        return found
+
+    def _item(self, record: Record) -> Normal:
+        need(record, "uid", "question", "answer")
+        uid = record["uid"]
+        if not isinstance(uid, str | int) or isinstance(uid, bool):
+            raise InvalidInput(f"`uid` is {called(uid)}, not a text.")
+        document = text_of(record, "doc_path" if "doc_path" in record or "file_name" not in record else "file_name")
+        steps = list_of(record, "steps")
+        pages = _pages(record, "reference_page")
+        if not steps:
+            need(record, "reference_page")
+            self._pageless += not pages
+        hops = [_step(number, step) for number, step in enumerate(steps, 1)]
+        key = f"{'multi' if steps else 'single'}-{uid}"
+        metadata = rest_of(record, *_TAKEN)
+        evidence = [_page(document, page, None) for page in dict.fromkeys(pages)]
+        if steps:
+            evidence = [_page(document, page, hop) for hop, (_, of_hop) in enumerate(hops, 1) for page in of_hop]
+            unclaimed = sorted(set(pages).difference(*(of_hop for _, of_hop in hops)))
+            if unclaimed:
+                metadata["pages_of_no_step"] = unclaimed
+                self._unclaimed += len(unclaimed)
+            if not all(of_hop for _, of_hop in hops):
+                self._bare_steps.append(key)
+        return {
+            "question_key": key,
+            "question": text_of(record, "question"),
+            "answer": text_of(record, "answer"),
+            "system": DEFAULT_SYSTEM,
+            "category": record.get("query_type"),
+            "language": record.get("language"),
+            "documents": [document],
+            "evidence": evidence,
+            "hops": [hop for hop, _ in hops],
+            "metadata": metadata,
+        }
+
+
+def _pages(record: Record, name: str) -> list[int]:
+    """The pages in a field, counted from 1."""
+    given = record.get(name)
+    pages = [given] if isinstance(given, int) and not isinstance(given, bool) else list_of(record, name)
+    for page in pages:
+        if not isinstance(page, int) or isinstance(page, bool) or page < 0:
+            raise InvalidInput(f"`{name}` holds {called(page)}. Pages of Double-Bench are whole numbers from 0.")
+    return [page + 1 for page in pages]
+
+
+def _page(document: str, page: int, hop: int | None) -> Normal:
+    key = f"page-{page}" if hop is None else f"h{hop}-page-{page}"
+    return {"key": key, "kind": "page", "role": "gold", "document": document, "pages": [page], "hop": hop}
+
+
+def _step(number: int, step: Any) -> tuple[Normal, list[int]]:
+    """A hop and its evidence pages. Its question stands in `questionN`, N from 0, or in `question`."""
+    if not isinstance(step, dict):
+        raise InvalidInput(f"`steps` holds {called(step)}, not an object with a question, an answer and its pages.")
+    names = {
+        of: next((name for name in (f"{of}{number - 1}", of) if name in step), None) for of in ("question", "answer")
+    }
+    if names["question"] is None:
+        raise InvalidInput(f"step {number} has no `question{number - 1}`. Add the question of the step.")
+    hop = {
+        "key": f"h{number}",
+        "question": text_of(step, names["question"]),
+        "answer": text_of(step, names["answer"]) if names["answer"] else "",
+        "metadata": rest_of(step, "reference_page", *filter(None, names.values())),
+    }
+    return hop, list(dict.fromkeys(_pages(step, "reference_page")))
+
+
+FORMATS.register(DoubleBench())

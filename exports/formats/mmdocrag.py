@@ -1,0 +1,364 @@
+"""MMDocRAG: answers that interleave text and images, the grades a judge gave them, and the questions they answer.
+
+Images stand in the answers as `![words](image3)`; a file of questions says what `image3` is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.figures import count
+from annotators.items.checks import LONGEST_KEY, called
+from annotators.items.item import DEFAULT_SYSTEM
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.formats._records import Record, lacking, list_of, rest_of, text_of
+from exports.formats.base import FORMATS, FileReading
+from exports.reading.json_files import Meter, json_lines
+from exports.reading.sources import SourceFile, Sources
+
+SCORER = "imported:mmdocrag"
+GRADES = ("Fluency", "Citation Quality", "Text-Image Coherence", "Reasoning Logic", "Factuality")
+"""What the judge grades from 0 to 5."""
+
+_HIGHEST = 5
+_ENDING = ".jsonl"
+_ANSWERS, _JUDGED = "_response", "_llm-judge"
+_SETTING = re.compile(r"_(?P<mode>[^_]+_quotes\d+)\Z")
+_IMAGE = re.compile(r"!\[(?P<words>[^\]]{0,2000})\]\((?P<name>[^)\s]{1,500})\)")
+_QUESTION = ("q_id", "question", "doc_name", "domain", "text_quotes", "img_quotes", "gold_quotes", "answer_short")
+_TAKEN_OF_QUESTION = (*_QUESTION, "answer_interleaved")
+_NAMED = 5
+
+
+class MMDocRAG:
+    """One item an answer; a file of questions gives items of the system `reference` and fills in the others.
+
+    A system is its `model` in the setting that the file's name says, such as `multimodal_quotes15/gpt-4.1`. Grades in
+    `…_llm-judge.jsonl` are scores of the answers in `…_response.jsonl` of the same beginning. Without its question an
+    item is bare: its text is the question's id, and images are known by name alone.
+    """
+
+    name = "mmdocrag"
+    title = "MMDocRAG answers, grades and questions"
+    help = "…_response.jsonl, the judge's …_llm-judge.jsonl, and the file of questions, in any combination with answers"
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a JSONL file whose first line has `q_id`, and a `response` or a question with its quotes."""
+        if not file.basename.endswith(_ENDING):
+            return f"it does not end with {_ENDING}"
+        first = file.head().removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+        names = frozenset(found.decode(errors="replace") for found in re.findall(rb'"([^"\\]{1,100})"\s*:', first))
+        if "q_id" in names and "question" in names and names & {"text_quotes", "img_quotes"}:
+            return None
+        return lacking(names, ("q_id", "model", "response"))
+
+    def read(self, sources: Sources) -> FileReading:
+        """The JSONL files of the sources."""
+        files = [file for file in sources.files if file.basename.endswith(_ENDING)]
+        if not files and not any(sources.loose_documents()):
+            raise InvalidInput(
+                f"{sources.description}: there is no {_ENDING} file in it. Name the files or their folder."
+            )
+        return _Reading(sources, files)
+
+
+@dataclass
+class _Graded:
+    """The grades of one judge file, by question, each with its line; `used` are those with an answer."""
+
+    file: str
+    grades: dict[str, tuple[int, list[Normal]]] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+
+class _Reading:
+    """The files of one MMDocRAG source.
+
+    Before the answers, grades and questions are read: `_graded` by the beginning of their file's name, `_questions` by
+    id. `_bare` are the ids of answers without a question.
+    """
+
+    format = MMDocRAG.name
+
+    def __init__(self, sources: Sources, files: list[SourceFile]) -> None:
+        self._sources, self._files, self.meter = sources, files, Meter()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._graded: dict[str, _Graded] = {}
+        self._questions: dict[str, Record] = {}
+        self._bare: list[str] = []
+        self._n_images = self._foreign = self._ungraded = 0
+
+    @property
+    def source(self) -> str:
+        """The paths as they were given."""
+        return self._sources.description
+
+    def documents(self) -> Iterator[ParsedDocument | Rejected]:
+        """The documents and images that are supplied."""
+        for key, file in self._sources.loose_documents():
+            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path)
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """The questions, then every answer, then the grades that belong to no answer."""
+        self._forget()
+        self.meter.done, self.meter.of = 0, sum(file.size for file in self._files)
+        answers: list[SourceFile] = []
+        for file in self._files:
+            kind = _kind_of(file)
+            if kind == "answers":
+                answers.append(file)
+            elif kind == "grades":
+                yield from self._read_grades(file)
+            elif kind == "questions":
+                yield from self._read_questions(file)
+            elif file.given:
+                yield Rejected(
+                    file.name, 1,
+                    "this is neither a file of answers or grades (q_id, model, response) nor one of questions (q_id, "
+                    "question, text_quotes, img_quotes). Leave it out, or choose another format.",
+                )  # fmt: skip
+        for file in answers:
+            yield from self._read_answers(file)
+        for name, graded in self._graded.items():
+            alone = [(line, q_id) for q_id, (line, _) in graded.grades.items() if q_id not in graded.used]
+            there = f"{name}{_ANSWERS}{_ENDING}"
+            for line, q_id in alone[:1] if len(alone) == len(graded.grades) else alone:
+                yield Rejected(
+                    graded.file, line,
+                    f"the grades of question {q_id} have no answer. Import {there}, which has the answers, together "
+                    "with them, or leave the grades out.",
+                )  # fmt: skip
+
+    def notes(self) -> Sequence[str]:
+        """What is missing beside the answers, and how many images they hold."""
+        found = []
+        if self._bare:
+            missing = f"{count(len(self._bare), 'answer comes', 'answers come')} without the file of questions"
+            if self._questions:
+                more = "" if len(self._bare) <= _NAMED else f" and {len(self._bare) - _NAMED:,} more"
+                missing = (
+                    f"{count(len(self._bare), 'answer is', 'answers are')} to a question that the file of questions "
+                    f"lacks (q_id {', '.join(self._bare[:_NAMED])}{more})"
+                )
+            found.append(
+                f"{missing}. Such an item is bare: it has the question's id for its text, no evidence and no reference "
+                "answer, and knows its images by name alone."
+            )
+        if self._n_images:
+            foreign = f", {self._foreign:,} of them by an address, which is never fetched" if self._foreign else ""
+            found.append(f"The answers have {count(self._n_images, 'image')} by name{foreign}.")
+        if self._ungraded:
+            found.append(
+                f"{count(self._ungraded, 'grade is', 'grades are')} missing in the judge's lines: unscored, with the "
+                "reason."
+            )
+        return found
+
+    # Grades and questions ---------------------------------------------------------------------------------------------
+
+    def _read_grades(self, file: SourceFile) -> Iterator[Rejected]:
+        graded = self._graded.setdefault(_beginning(file, _JUDGED), _Graded(file.name))
+        for line, row in self._rows(file):
+            if isinstance(row, Rejected):
+                yield row
+                continue
+            try:
+                q_id, judge, grades = _id(row), text_of(row, "model"), row.get("response")
+                if not isinstance(grades, dict):
+                    raise InvalidInput(f"`response` is {called(grades)}, not an object of grades by name.")
+                scores = list(_scores(grades, judge))
+                if q_id in graded.grades:
+                    raise InvalidInput(f"question {q_id} is graded again, after line {graded.grades[q_id][0]}.")
+            except InvalidInput as error:
+                yield Rejected(file.name, line, f"{error} Correct the line, or leave it out.")
+                continue
+            graded.grades[q_id] = (line, scores)
+
+    def _read_questions(self, file: SourceFile) -> Iterator[ParsedItem | Rejected]:
+        for line, row in self._rows(file):
+            if isinstance(row, Rejected):
+                yield row
+                continue
+            try:
+                q_id = _id(row)
+                asked = _asked(row)
+                answer = text_of(row, "answer_interleaved" if row.get("answer_interleaved") else "answer_short")
+                item = {
+                    "question_key": _key(q_id),
+                    **asked,
+                    "answer": answer,
+                    "system": DEFAULT_SYSTEM,
+                    "images": _images(answer, asked["metadata"]),
+                }
+                yield ParsedItem(file.name, line, read_item(item, scorer=SCORER))
+            except AssayError as error:
+                yield Rejected(file.name, line, str(error))
+                continue
+            self._questions[q_id] = row
+
+    # Answers ----------------------------------------------------------------------------------------------------------
+
+    def _read_answers(self, file: SourceFile) -> Iterator[ParsedItem | Rejected]:
+        name = _beginning(file, _ANSWERS)
+        setting = _SETTING.search(name)
+        graded = self._graded.get(name)
+        for line, row in self._rows(file):
+            if isinstance(row, Rejected):
+                yield row
+                continue
+            try:
+                item = self._item(row, setting["mode"] if setting else "")
+                q_id = _id(row)
+                if graded is not None and q_id in graded.grades:
+                    graded.used.add(q_id)
+                    item["scores"] = graded.grades[q_id][1]
+                    self._ungraded += sum(score["value"] is None for score in item["scores"])
+                yield ParsedItem(file.name, line, read_item(item, scorer=SCORER))
+            except AssayError as error:
+                yield Rejected(file.name, line, str(error))
+
+    def _item(self, row: Record, setting: str) -> Normal:
+        q_id, model = _id(row), text_of(row, "model")
+        answer = row.get("response")
+        if answer is not None and not isinstance(answer, str):
+            raise InvalidInput(f"`response` is {called(answer)}, not a text. Put it in quotes.")
+        question = self._questions.get(q_id)
+        asked: Normal = {"question": _key(q_id), "metadata": {}} if question is None else _asked(question)
+        reference = question.get("answer_interleaved") if question else None
+        images = _images(answer or "", asked["metadata"])
+        if question is None:
+            self._bare.append(q_id)
+        self._n_images += len(images)
+        self._foreign += sum("://" in image["key"] for image in images)
+        of_reference = _images(reference, asked["metadata"], "reference") if isinstance(reference, str) else []
+        return {
+            "question_key": _key(q_id),
+            **asked,
+            "answer": answer or "",
+            "system": f"{setting}/{model}" if setting else model,
+            "images": [*images, *of_reference],
+            "metadata": {**asked["metadata"], **rest_of(row, "q_id", "model", "response")},
+        }
+
+    def _rows(self, file: SourceFile) -> Iterator[tuple[int, Any]]:
+        """Each line of a file with what is wrong with it, or with its object, which has a `q_id`."""
+        for one in json_lines(file, self.meter):
+            if isinstance(one, Rejected):
+                yield one.line, one
+                continue
+            line, row = one
+            if not isinstance(row, dict):
+                yield line, Rejected(file.name, line, "the line is not an object. Write one {…} a line.")
+            elif row.get("q_id") is None:
+                yield line, Rejected(file.name, line, "`q_id` is missing. Add it, or leave the line out.")
+            else:
+                yield line, row
+
+
+def _kind_of(file: SourceFile) -> str | None:
+    """What a file has: answers, grades or questions, by the first of its lines that says so."""
+    for one in json_lines(file):
+        if isinstance(one, Rejected) or not isinstance(one[1], dict):
+            continue
+        row = one[1]
+        if "text_quotes" in row or "img_quotes" in row:
+            return "questions"
+        if "q_id" in row and "response" in row:
+            return "grades" if isinstance(row["response"], dict) else "answers"
+    return None
+
+
+def _beginning(file: SourceFile, ending: str) -> str:
+    """A file's name without `_response.jsonl` or `_llm-judge.jsonl`."""
+    return file.path.name[: -len(_ENDING)].removesuffix(ending)
+
+
+def _id(row: Record) -> str:
+    value = row["q_id"]
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise InvalidInput(f"`q_id` is {called(value)}, not a number or a text.")
+    return str(value)
+
+
+def _key(q_id: str) -> str:
+    return f"mmdocrag-{q_id}"
+
+
+def _scores(grades: Record, judge: str) -> Iterator[Normal]:
+    """A judge's grades as scores; one that is missing is unscored. Some keys come in quotes or with a space."""
+    given = {name.strip().strip("'\"").strip(): grade for name, grade in grades.items()}
+    for name in dict.fromkeys((*GRADES, *given)):
+        grade = given.get(name)
+        if grade is not None and (type(grade) not in (int, float) or not 0 <= grade <= _HIGHEST):
+            raise InvalidInput(f"the grade {name!r} is {called(grade)}. Grades are numbers from 0 to {_HIGHEST}.")
+        reason = None if grade is not None else "the judge gave no grade"
+        plain = re.sub(r"[\s-]+", "_", name.lower())
+        yield {"name": plain, "value": grade, "reason": reason, "parameters": {"judge": judge}}
+
+
+def _asked(row: Record) -> Normal:
+    """What a question says of an item: its text, documents, quotes as evidence, and short answer as reference.
+
+    A picture is a document of its own, known by the name of its file. The base of `page_id` is not said, so that a
+    quote's page stays in its metadata.
+    """
+    document, gold = text_of(row, "doc_name"), list_of(row, "gold_quotes")
+    evidence, pictures = [], {}
+    for name, kind in (("text_quotes", "passage"), ("img_quotes", "figure")):
+        for quote in list_of(row, name):
+            if not isinstance(quote, dict):
+                raise InvalidInput(f"`{name}` holds {called(quote)}, not an object with a quote_id.")
+            key = text_of(quote, "quote_id")
+            role = "gold" if key in gold else "distractor"
+            unit: Normal = {"key": key, "kind": kind, "role": role, "document": document}
+            if kind == "passage":
+                unit |= {"text": quote.get("text"), "metadata": rest_of(quote, "quote_id", "type", "text")}
+            else:
+                path = text_of(quote, "img_path")
+                pictures[key] = path
+                unit |= {
+                    "document": PurePosixPath(path).name, "pages": [1], "text": quote.get("img_description"),
+                    "metadata": {"of_document": document, **rest_of(quote, "quote_id", "type", "img_description")},
+                }  # fmt: skip
+            evidence.append(unit)
+    return {
+        "question": text_of(row, "question"),
+        "category": row.get("domain"),
+        "references": [text_of(row, "answer_short")],
+        "documents": [document],
+        "evidence": evidence,
+        "metadata": {**rest_of(row, *_TAKEN_OF_QUESTION), **({"pictures": pictures} if pictures else {})},
+    }
+
+
+def _images(answer: str, metadata: Normal, of: str | None = None) -> list[Normal]:
+    """The images of an answer in their order, each time they stand there; their name is the key of the first one."""
+    pictures = metadata.get("pictures", {})
+    images: list[Normal] = []
+    taken: set[str] = set()
+    for found in _IMAGE.finditer(answer):
+        name = found["name"]
+        plain = "|" not in name and not name.startswith(":") and len(name) < LONGEST_KEY - 20
+        first = (f"{of}-{name}" if of else name) if plain else f"image-at-{found.start()}"
+        key, number = first, 1
+        while key in taken:
+            number += 1
+            key = f"{first}-{number}"
+        taken.add(key)
+        image: Normal = {"key": key, "caption": found["words"]}
+        if name in pictures:
+            image["document"] = PurePosixPath(pictures[name]).name
+        image["metadata"] = {**({"of": of} if of else {}), **({"name": name} if key != name else {})}
+        images.append(image)
+    return images
+
+
+FORMATS.register(MMDocRAG())

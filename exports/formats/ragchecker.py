@@ -1,0 +1,407 @@
+"""RAGChecker: answers that are checked claim by claim, pairs of answers that people compared, and a metric's scores.
+
+Three kinds of file, told apart by their fields:
+
+- *checking* inputs and outputs (`results`): an answer with its contexts; in outputs also the claims of the answer and
+  of the reference, and what a checker found each of them to be;
+- *ratings* (a list of pairs): two answers to one question and how a person compares them, a row a rater;
+- *metric* files: the same pairs with scores for each answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.figures import count
+from annotators.items.checks import called
+from annotators.items.normal import Normal, question_key, read_item
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._records import (
+    JSON_ENDING,
+    Record,
+    RecordReading,
+    claim_text,
+    is_records,
+    items_of,
+    json_files,
+    lacking,
+    list_of,
+    names_at_beginning,
+    need,
+    rest_of,
+    text_of,
+    verdict_label,
+)
+from exports.formats.base import FORMATS, FileReading
+from exports.reading.json_files import element_lines, json_file
+from exports.reading.sources import SourceFile, Sources
+
+SCORER = "imported:ragchecker"
+CHECKER = "checker"
+"""The source of the verdicts of checking outputs."""
+
+UNNAMED = "unnamed"
+"""The system of checking files, which do not say who answered."""
+
+_SIDES = ("model1", "model2")
+_RATINGS = ("correctness_label", "completeness_label", "overall_label")
+_BEST = 2
+"""Raters compare the answers from −2 (the first is much better) to 2 (the second is)."""
+
+_CHECKED = ("query", "gt_answer", "response", "retrieved_context")
+_CLAIMS = ("response_claims", "gt_answer_claims")
+_VERDICTS = ("answer2response", "response2answer", "retrieved2response", "retrieved2answer")
+_CHECKING = (*_CHECKED, *_CLAIMS, *_VERDICTS, "query_id", "metrics", "system")
+_PAIR = ("query_id", "query", "gt_answer", *_SIDES, *_RATINGS, "dataset", "instance_id")
+
+
+class RAGChecker:
+    """Checking files give an item an answer, files of pairs an item for each of the two answers.
+
+    What a checker found is kept as `verdicts`, which the claim metrics read. What raters said of a pair is kept in the
+    metadata of both items, in `pairs`: it is about the two together. Scores are those of `imported:ragchecker`.
+    Ratings and metrics that are imported together come together in the same items.
+    """
+
+    name = "ragchecker"
+    title = "RAGChecker inputs, outputs, ratings and metrics"
+    help = (
+        "JSON files: checking inputs or outputs (results), pairs of answers with ratings, and with the metric's scores"
+    )
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a JSON file whose records have `gt_answer`, and an answer with its contexts or two answers."""
+        if not file.basename.endswith(JSON_ENDING):
+            return f"it does not end with {JSON_ENDING}"
+        there = names_at_beginning(file)
+        pair = lacking(there, ("gt_answer", *_SIDES))
+        checking = lacking(there, ("results", "gt_answer", "response", "retrieved_context"))
+        return pair and checking and f"{pair} of a pair, and {checking} of a checked answer"
+
+    def read(self, sources: Sources) -> FileReading:
+        """The JSON files of the sources."""
+        return _Reading(sources, json_files(sources))
+
+
+_Answer = tuple[str, str]
+"""A question's key and a system: what an item of a pair is known by."""
+
+
+class _Checked(NamedTuple):
+    """What a checked answer is known by while files are compared."""
+
+    query: str
+    response: str
+
+
+class _Reading(RecordReading):
+    """The files of one RAGChecker source.
+
+    Before the items, all files are looked through: `_rated` are the answers that files of ratings have, `_metrics` the
+    scores of each answer in metric files, `_with_claims` the checked answers of outputs.
+    """
+
+    format = RAGChecker.name
+
+    def begin(self) -> None:
+        self._rated: set[_Answer] = set()
+        self._metrics: dict[_Answer, tuple[str, list[Normal]]] = {}
+        self._with_claims: set[_Checked] = set()
+        self._n_ratings = self._n_pairs = self._n_verdicts = self._n_inputs = 0
+        self._raters: set[int] = set()
+        if len(self.files) > 1:
+            for file in self.files:
+                self._look_through(json_file(file))
+
+    def _look_through(self, data: Any) -> None:
+        if _is_checking(data):
+            for record in _records(data["results"]):
+                if "response_claims" in record:
+                    self._with_claims.add(_known(record))
+        elif _is_pairs(data):
+            for record in _records(data):
+                for side in _SIDES:
+                    answer = record.get(side)
+                    if not isinstance(answer, dict):
+                        continue
+                    about = (_pair_key(record), str(answer.get("model_name")))
+                    if _is_rated(record):
+                        self._rated.add(about)
+                    elif isinstance(answer.get("ragchecker"), dict):
+                        self._metrics[about] = (str(answer.get("response")), list(_scores(answer["ragchecker"])))
+
+    def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
+        if _is_checking(data):
+            return self._checking(file, data)
+        return self._pairs(file, data) if _is_pairs(data) else None
+
+    def not_ours(self) -> str:
+        return (
+            "this has neither the `results` of a check (query, gt_answer, response, retrieved_context) nor pairs of "
+            "answers (gt_answer, model1, model2). Leave it out, or choose another format."
+        )
+
+    def notes(self) -> Sequence[str]:
+        found = []
+        if self._n_inputs:
+            found.append(
+                f"{count(self._n_inputs, 'checking input is', 'checking inputs are')} left out: the checking outputs "
+                "have the same answers with their claims."
+            )
+        if self._n_verdicts:
+            found.append(
+                f"{count(self._n_verdicts, 'verdict')} of the checker come in with the items, for the claim metrics. "
+                "They are not labels of a study."
+            )
+        if self._n_ratings:
+            raters = f" by {count(len(self._raters), 'rater')}" if self._raters else ""
+            found.append(
+                f"{count(self._n_ratings, 'rating')}{raters} of {count(self._n_pairs, 'pair')} of answers are kept in "
+                "the metadata of both items of a pair, in pairs. They are not labels of a study."
+            )
+        return found
+
+    # Checking files ---------------------------------------------------------------------------------------------------
+
+    def _checking(self, file: SourceFile, data: Record) -> Iterator[ParsedItem | Rejected]:
+        of_file = rest_of(data, "results")
+        for one in items_of(file, "results", data["results"], lambda record: self._checked(record, of_file), SCORER):
+            if isinstance(one, ParsedItem) and not one.item.claims:
+                known = _Checked(one.item.question, one.item.answer)
+                if known in self._with_claims:
+                    self._n_inputs += 1
+                    continue
+            yield one
+
+    def _checked(self, record: Record, of_file: Record) -> Normal:
+        need(record, *_CHECKED)
+        question = text_of(record, "query")
+        evidence = [_context(rank, one) for rank, one in enumerate(list_of(record, "retrieved_context"), 1)]
+        claims = [_claim(f"c{n}", one, "answer") for n, one in enumerate(list_of(record, "response_claims"), 1)]
+        gold = [_claim(f"r{n}", one, "reference") for n, one in enumerate(list_of(record, "gt_answer_claims"), 1)]
+        verdicts = [
+            *_against(record, "answer2response", claims, "reference"),
+            *_against(record, "response2answer", gold, "answer"),
+            *_of_contexts(record, "retrieved2response", claims, evidence),
+            *_of_contexts(record, "retrieved2answer", gold, evidence),
+        ]
+        self._n_verdicts += len(verdicts)
+        metrics = record.get("metrics") or {}
+        if not isinstance(metrics, dict):
+            raise InvalidInput(f"`metrics` is {called(metrics)}, not an object of scores by name.")
+        metadata = rest_of(record, *_CHECKING)
+        if of_file:
+            metadata["file"] = of_file
+        if verdicts:
+            metadata["verdicts"] = verdicts
+        return {
+            "question_key": _checking_key(record, question),
+            "question": question,
+            "answer": text_of(record, "response"),
+            "system": record.get("system") or UNNAMED,
+            "references": [text_of(record, "gt_answer")],
+            "evidence": evidence,
+            "claims": [*claims, *gold],
+            "scores": list(_scores(metrics)),
+            "metadata": metadata,
+        }
+
+    # Pairs ------------------------------------------------------------------------------------------------------------
+
+    def _pairs(self, file: SourceFile, data: list[Any]) -> Iterator[ParsedItem | Rejected]:
+        """One item for each answer, where the first pair with it stands; rows of the same pair are further ratings."""
+        answers: dict[_Answer, _InPairs] = {}
+        for number, (record, line) in enumerate(zip(data, element_lines(file, None), strict=False), 1):
+            try:
+                _check_pair(record)
+                found = [_InPairs(line, record, side) for side in _SIDES]
+                for one in found:
+                    one.check_same(answers.get(one.about))
+            except InvalidInput as error:
+                yield Rejected(file.name, line, f"entry {number}: {error}")
+                continue
+            for one in found:
+                self._count(answers.setdefault(one.about, one).add(record, one.side), one.side)
+        for answer in answers.values():
+            response, beside = self._metrics.get(answer.about, (None, []))
+            if not answer.rated:
+                if answer.about in self._rated and response == answer.response:
+                    continue  # it comes with its ratings, from their file
+                beside = []
+            try:
+                scores = answer.scores or (beside if response == answer.response else [])
+                yield ParsedItem(file.name, answer.line, read_item(answer.item(scores), scorer=SCORER))
+            except AssayError as error:
+                yield Rejected(file.name, answer.line, f"`{answer.side}`: {error}")
+
+    def _count(self, rater: int, side: str) -> None:
+        """Count a rating, which both answers of a pair have, once."""
+        if rater and side == _SIDES[0]:
+            self._n_ratings += 1
+            self._n_pairs += rater == 1
+            self._raters.add(rater)
+
+
+class _InPairs:
+    """An answer as the pairs of a file have it: its text and question, and how it compares in each pair."""
+
+    def __init__(self, line: int, record: Record, side: str) -> None:
+        self.line, self.side = line, side
+        self._record, self._answer = record, record[side]
+        self._pairs: dict[tuple[str, str], Normal] = {}
+        self.about: _Answer = (_pair_key(record), self._answer["model_name"])
+        self.response: str = self._answer["response"]
+        self.scores = list(_scores(self._answer.get("ragchecker") or {}))
+        self.rated = False
+
+    def check_same(self, other: _InPairs | None) -> None:
+        """InvalidInput when an earlier row has another text for the same answer or its question."""
+        if other is not None and (other.response, *other._texts()) != (self.response, *self._texts()):
+            raise InvalidInput(
+                f"the answer of {self.about[1]!r} to question {self.about[0]!r} has other texts than on line "
+                f"{other.line}. Keep one of the two."
+            )
+
+    def _texts(self) -> tuple[str, str]:
+        return self._record["query"], self._record["gt_answer"]
+
+    def add(self, record: Record, side: str) -> int:
+        """Add a row in which this answer stands on that side; which rating of its pair it is, 0 for none."""
+        other = record[_SIDES[side == _SIDES[0]]]["model_name"]
+        own = {"instance_id": record["instance_id"]} if record.get("instance_id") is not None else {}
+        pair = self._pairs.setdefault((other, side), {**own, "place": side, "other_system": other})
+        if not _is_rated(record):
+            return 0
+        self.rated = True
+        ratings: list[Normal] = pair.setdefault("ratings", [])
+        ratings.append({"rater": len(ratings) + 1, **{name: record[name] for name in _RATINGS}})
+        return len(ratings)
+
+    def item(self, scores: list[Normal]) -> Normal:
+        """The answer as an item with these scores."""
+        record, answer = self._record, self._answer
+        return {
+            "question_key": self.about[0],
+            "question": record["query"],
+            "answer": self.response,
+            "system": self.about[1],
+            "category": record.get("dataset"),
+            "references": [record["gt_answer"]],
+            "scores": scores,
+            "metadata": {
+                **rest_of(record, *_PAIR),
+                **rest_of(answer, "model_name", "response", "ragchecker"),
+                "pairs": list(self._pairs.values()),
+            },
+        }
+
+
+def _is_checking(data: Any) -> bool:
+    return isinstance(data, dict) and is_records(data.get("results"), "query", "response")
+
+
+def _is_pairs(data: Any) -> bool:
+    return is_records(data, "gt_answer", *_SIDES)
+
+
+def _is_rated(record: Record) -> bool:
+    return any(name in record for name in _RATINGS)
+
+
+def _records(rows: Iterable[Any]) -> Iterator[Record]:
+    return (row for row in rows if isinstance(row, dict))
+
+
+def _known(record: Record) -> _Checked:
+    return _Checked(str(record.get("query")), str(record.get("response")))
+
+
+def _checking_key(record: Record, question: str) -> str:
+    """The key of a checked question: their ids only count the records of one file, so that it is made from the text."""
+    query_id = record.get("query_id")
+    return question_key(question, None if query_id is None else str(query_id))
+
+
+def _pair_key(record: Record) -> str:
+    """The key of a pair's question: an id counts within its dataset."""
+    return f"{record.get('dataset') or 'ragchecker'}/{record.get('query_id')}"
+
+
+def _check_pair(record: Any) -> None:
+    if not isinstance(record, dict):
+        raise InvalidInput("it is not an object")
+    need(record, "query_id", "query", "gt_answer", *_SIDES)
+    for name in ("query", "gt_answer"):
+        text_of(record, name)
+    for side in _SIDES:
+        if not isinstance(record[side], dict):
+            raise InvalidInput(f"`{side}` is {called(record[side])}, not an object with model_name and response.")
+        for name in ("model_name", "response"):
+            try:
+                text_of(record[side], name)
+            except InvalidInput as error:
+                raise InvalidInput(f"`{side}`: {error}") from None
+        if not isinstance(record[side].get("ragchecker") or {}, dict):
+            raise InvalidInput(f"`{side}`: `ragchecker` is {called(record[side]['ragchecker'])}, not an object.")
+    if record["model1"]["model_name"] == record["model2"]["model_name"]:
+        raise InvalidInput(f"both answers are by {called(record['model1']['model_name'])}. A pair has two systems.")
+    if _is_rated(record):
+        for name in _RATINGS:
+            value = record.get(name)
+            if not isinstance(value, int) or isinstance(value, bool) or abs(value) > _BEST:
+                raise InvalidInput(f"`{name}` is {called(value)}. Write a whole number from -{_BEST} to {_BEST}.")
+
+
+def _context(rank: int, context: Any) -> Normal:
+    if isinstance(context, str):
+        context = {"text": context}
+    if not isinstance(context, dict):
+        raise InvalidInput(f"`retrieved_context` holds {called(context)}. Each context is an object with a `text`.")
+    return {
+        "key": f"e{rank}",
+        "kind": "passage",
+        "role": "retrieved",
+        "rank": rank,
+        "text": text_of(context, "text"),
+        "metadata": rest_of(context, "text"),
+    }
+
+
+def _claim(key: str, claim: Any, of: str) -> Normal:
+    return {"key": key, "of": of, **claim_text(claim)}
+
+
+def _against(record: Record, name: str, claims: list[Normal], against: str) -> Iterator[Normal]:
+    """The verdicts of a list that has one for each claim."""
+    labels = _one_each(record, name, claims, "claim")
+    for claim, label in zip(claims, labels, strict=False):
+        yield {"claim": claim["key"], "against": against, "label": verdict_label(label, name), "source": CHECKER}
+
+
+def _of_contexts(record: Record, name: str, claims: list[Normal], evidence: list[Normal]) -> Iterator[Normal]:
+    """The verdicts of a list that has for each claim a list with one for each context."""
+    for claim, row in zip(claims, _one_each(record, name, claims, "claim"), strict=False):
+        for unit, label in zip(evidence, _one_each({name: row}, name, evidence, "context"), strict=False):
+            yield {
+                "claim": claim["key"], "evidence": unit["key"], "label": verdict_label(label, name), "source": CHECKER
+            }  # fmt: skip
+
+
+def _one_each(record: Record, name: str, parts: list[Normal], noun: str) -> list[Any]:
+    labels = list_of(record, name)
+    if labels and len(labels) != len(parts):
+        raise InvalidInput(
+            f"`{name}` has {count(len(labels), 'verdict')} for {count(len(parts), noun)}. Give one each."
+        )
+    return labels
+
+
+def _scores(metrics: Record) -> Iterator[Normal]:
+    """The scores of a metric; the metric's `correctness_label` is the score `correctness`."""
+    for name, value in metrics.items():
+        yield {"name": name.removesuffix("_label"), "value": value}
+
+
+FORMATS.register(RAGChecker())

@@ -1,0 +1,147 @@
+"""RefChecker: answers with the claim triplets that were taken from them, each labelled by a person.
+
+The files have neither the questions nor the passages that the labels are about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from annotators.errors import InvalidInput
+from annotators.figures import count
+from annotators.items.checks import called
+from annotators.items.normal import Normal
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._records import (
+    JSON_ENDING,
+    Record,
+    RecordReading,
+    claim_text,
+    items_of,
+    json_files,
+    names_at_beginning,
+    need,
+    refusal_of_list,
+    rest_of,
+    text_of,
+    verdict_label,
+)
+from exports.formats.base import FORMATS, FileReading
+from exports.reading.sources import SourceFile, Sources
+
+SCORER = "imported:refchecker"
+_TRIPLETS = re.compile(r"(?P<extractor>.+)_response_kg")
+_NAME = re.compile(r"(?P<dataset>[^_]+)_(?P<system>.+)_answers")
+PEOPLE = "people"
+"""The source of the verdicts, which the file calls human labels."""
+
+
+class RefChecker:
+    """One item a record: an answer with its claims. Without the question's text, its id stands for it.
+
+    Dataset and system are in the name of the file, `DATASET_SYSTEM_answers.json`. The label of a claim says what it is
+    to all passages at once; labels are kept as `verdicts` of people, which the claim metrics read.
+    """
+
+    name = "refchecker"
+    title = "RefChecker answers with labelled claims"
+    help = "JSON files DATASET_SYSTEM_answers.json of records with id, response and claim triplets (…_response_kg)"
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a JSON list whose records have a `response` and a list of triplets called `…_response_kg`."""
+        refused = refusal_of_list(file, ("id", "response"))
+        if refused is None and not any(_TRIPLETS.fullmatch(name) for name in names_at_beginning(file)):
+            return "its records lack a list of claim triplets (`…_response_kg`)"
+        return refused
+
+    def read(self, sources: Sources) -> FileReading:
+        """The JSON files of the sources."""
+        return _Reading(sources, json_files(sources))
+
+
+class _Reading(RecordReading):
+    """The files of one RefChecker source, with counts of items and of labels."""
+
+    format = RefChecker.name
+
+    def begin(self) -> None:
+        self._n_items = 0
+        self._labels: Counter[str] = Counter()
+
+    def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
+        if not isinstance(data, list) or not any(isinstance(one, dict) and _extractor(one) for one in data):
+            return None
+        found = _NAME.fullmatch(file.path.name[: -len(JSON_ENDING)])
+        dataset, system = (found["dataset"], found["system"]) if found else (None, file.path.name[: -len(JSON_ENDING)])
+        return items_of(file, None, data, lambda record: self._item(record, dataset, system), SCORER)
+
+    def not_ours(self) -> str:
+        return (
+            "this is no list of RefChecker answers (id, response, …_response_kg). Leave it out, or choose another "
+            "format."
+        )
+
+    def notes(self) -> Sequence[str]:
+        if not self._n_items:
+            return ()
+        found = [
+            f"The files hold no question and no passage: {count(self._n_items, 'item')} are bare, with the question's "
+            "id for its text."
+        ]
+        if self._labels:
+            shares = ", ".join(f"{name} {n:,}" for name, n in self._labels.most_common())
+            found.append(
+                f"{count(self._labels.total(), 'label')} of claims ({shares}) come in with the items as verdicts of "
+                "people, for the claim metrics. They are not labels of a study."
+            )
+        return found
+
+    def _item(self, record: Record, dataset: str | None, system: str) -> Normal:
+        need(record, "id", "response")
+        identity = record["id"]
+        if not isinstance(identity, str | int) or isinstance(identity, bool):
+            raise InvalidInput(f"`id` is {called(identity)}, not a text.")
+        extractor = _extractor(record)
+        if extractor is None:
+            raise InvalidInput("it has no list of triplets (`…_response_kg`). Add it, [] where there are none.")
+        name = f"{extractor}_response_kg"
+        triplets = record[name]
+        if not isinstance(triplets, list):
+            raise InvalidInput(f"`{name}` is {called(triplets)}, not a list of triplets with their labels.")
+        claims, verdicts = [], []
+        for number, triplet in enumerate(triplets, 1):
+            if not isinstance(triplet, dict):
+                raise InvalidInput(f"`{name}` holds {called(triplet)}, not an object with a triplet and its label.")
+            claim = {"key": f"c{number}", **claim_text(triplet.get("triplet"))}
+            claim["metadata"] = {**claim.get("metadata", {}), **rest_of(triplet, "triplet", "human_label")}
+            claims.append(claim)
+            if triplet.get("human_label") is not None:
+                label = verdict_label(triplet["human_label"], "human_label")
+                verdicts.append({"claim": claim["key"], "against": "context", "label": label, "source": PEOPLE})
+        self._n_items += 1
+        self._labels.update(verdict["label"] for verdict in verdicts)
+        key = f"{dataset}/{identity}" if dataset else str(identity)
+        return {
+            "question_key": key,
+            "question": key,
+            "answer": text_of(record, "response"),
+            "system": record.get("system") or system,
+            "category": dataset,
+            "claims": claims,
+            "metadata": {
+                **rest_of(record, "id", "response", "system", name),
+                "extractor": extractor,
+                **({"verdicts": verdicts} if verdicts else {}),
+            },
+        }
+
+
+def _extractor(record: Record) -> str | None:
+    """What took the triplets from the answer: `claude2` where they are called `claude2_response_kg`."""
+    return next((found["extractor"] for name in record if (found := _TRIPLETS.fullmatch(name))), None)
+
+
+FORMATS.register(RefChecker())

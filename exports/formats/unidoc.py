@@ -1,0 +1,180 @@
+"""UniDoc-Bench: records of a question, its complete answer, and the chunks, figures and tables it was made from.
+
+Where a unit stands is in the name of its source: `4751111_id_4_pg5_pg6.txt` are pages 5 and 6 of the document 4751111,
+`…/finance_figures/4751111/figure-5-2.jpg` is the second figure, on page 5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from annotators.errors import InvalidInput
+from annotators.figures import count
+from annotators.items.checks import LONGEST_KEY, called
+from annotators.items.item import DEFAULT_SYSTEM
+from annotators.items.normal import Normal
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._records import (
+    Record,
+    RecordReading,
+    is_records,
+    items_of,
+    json_files,
+    need,
+    refusal_of_list,
+    rest_of,
+    text_of,
+)
+from exports.formats.base import FORMATS, FileReading
+from exports.reading.sources import SourceFile, Sources
+
+SCORER = "imported:unidoc"
+_NEEDED = ("rewritten_question_obscured", "complete_answer", "chunk_used")
+_KINDS = {"chunk": "passage", "img": "figure", "tab": "table"}
+_PASSAGE = re.compile(r"(?P<document>.+)_id_\d+(?P<pages>(?:_pg\d{1,6})+)\.txt")
+_PICTURE = re.compile(r"(?P<noun>figure|table)-(?P<page>\d{1,6})-(?P<number>\d{1,6})\.\w+")
+_DOMAIN = re.compile(r"(?P<domain>.+)_(?:database|figures)")
+
+
+class UniDoc:
+    """One item a record, of the system `reference`, with the units it was made from as evidence.
+
+    A document's key is its number with `.pdf`, so that PDFs beside the records are its bytes. The category is the
+    domain, as the paths of the sources name it. The pipeline's `used` is kept; what it says was used is gold, the other
+    units that were offered to it are distractors.
+    """
+
+    name = "unidoc"
+    title = "UniDoc-Bench records"
+    help = "JSON files of records with chunk_used, and the PDFs of the documents where they are at hand"
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a JSON list whose records have `chunk_used`, the question and the complete answer."""
+        return refusal_of_list(file, _NEEDED)
+
+    def read(self, sources: Sources) -> FileReading:
+        """The JSON and PDF files of the sources."""
+        return _Reading(sources, json_files(sources))
+
+
+class _Reading(RecordReading):
+    """The files of one UniDoc-Bench source.
+
+    `_placeless` counts the units whose source names no document or no page, `_structured` the answers that are objects.
+    """
+
+    format = UniDoc.name
+
+    def begin(self) -> None:
+        self._placeless = self._structured = 0
+
+    def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
+        return items_of(file, None, data, self._item, SCORER) if is_records(data, "chunk_used") else None
+
+    def not_ours(self) -> str:
+        return (
+            "this is no list of UniDoc-Bench records (rewritten_question_obscured, complete_answer, chunk_used). Leave "
+            "it out, or choose another format."
+        )
+
+    def notes(self) -> Sequence[str]:
+        found = []
+        if self._placeless:
+            found.append(
+                f"The source of {count(self._placeless, 'unit')} names no document or no page as 4751111_id_4_pg5.txt "
+                "and 4751111/figure-5-2.jpg do. Such units come in without them; their source is kept."
+            )
+        if self._structured:
+            found.append(
+                f"{count(self._structured, 'complete answer is', 'complete answers are')} an object or a list, not a "
+                "text. Such an answer comes in as its JSON, and as it was in the metadata."
+            )
+        return found
+
+    def _item(self, record: Record) -> Normal:
+        need(record, *_NEEDED)
+        chunks = record["chunk_used"]
+        if not isinstance(chunks, dict):
+            raise InvalidInput(f"`chunk_used` is {called(chunks)}, not an object of units by name.")
+        units = [self._unit(key, unit) for key, unit in chunks.items()]
+        answer, metadata = record["complete_answer"], rest_of(record, *_NEEDED)
+        if not isinstance(answer, str):
+            self._structured += 1
+            metadata["complete_answer"] = answer
+            answer = orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
+        return {
+            "question": text_of(record, "rewritten_question_obscured"),
+            "answer": answer,
+            "system": DEFAULT_SYSTEM,
+            "category": next(filter(None, (_domain(unit["source"]) for unit in units)), None),
+            "documents": [unit["document"] for unit in units if unit["document"]],
+            "evidence": units,
+            "metadata": metadata,
+        }
+
+    def _unit(self, key: str, unit: Any) -> Normal:
+        kind = _KINDS.get(key.partition("_")[0])
+        if kind is None:
+            raise InvalidInput(f"`chunk_used` has a unit {called(key)}. Units are called chunk_N, img_N or tab_N.")
+        if not isinstance(unit, dict):
+            raise InvalidInput(f"`chunk_used` {key}: {called(unit)} is not an object with `used` and `metadata`.")
+        used = unit.get("used")
+        if used is not None and not isinstance(used, bool):
+            raise InvalidInput(f"`chunk_used` {key}: `used` is {called(used)}. Write true, false or null.")
+        source, own = _source(key, unit.get("metadata"))
+        place = _place(source)
+        self._placeless += not place.get("pages")
+        return {
+            "key": key,
+            "kind": kind,
+            "role": None if used is None else "gold" if used else "distractor",
+            "document": place.get("document"),
+            "pages": place.get("pages"),
+            "used": used,
+            "source": source,
+            **{name: place[name] for name in ("figure", "table") if name in place},
+            "metadata": {**rest_of(unit, "used", "metadata"), **own},
+        }
+
+
+def _source(key: str, metadata: Any) -> tuple[str, Record]:
+    """Where a unit comes from, and what else its metadata says: a text is the source, an object has one."""
+    if isinstance(metadata, str):
+        return metadata, {}
+    source = metadata.get("source") if isinstance(metadata, dict) else None
+    if not isinstance(source, str):
+        raise InvalidInput(
+            f"`chunk_used` {key}: `metadata` is {called(metadata)}. Write the name of the source, or an object with "
+            "`source`."
+        )
+    return source, rest_of(metadata, "source")
+
+
+def _place(source: str) -> Normal:
+    """The document, pages and number of figure or table that a source's name says; nothing where it does not."""
+    if len(source) > LONGEST_KEY:
+        return {}
+    *folders, name = source.replace("\\", "/").split("/")
+    passage = _PASSAGE.fullmatch(name)
+    if passage:
+        pages = [int(page) for page in passage["pages"].split("_pg")[1:]]
+        return {"document": f"{passage['document']}.pdf", "pages": [page for page in pages if page >= 1]}
+    picture = _PICTURE.fullmatch(name)
+    if picture and folders and folders[-1]:
+        page = int(picture["page"])
+        pages = [page] if page >= 1 else []
+        return {"document": f"{folders[-1]}.pdf", "pages": pages, picture["noun"]: int(picture["number"])}
+    return {}
+
+
+def _domain(source: str) -> str | None:
+    """The domain that a folder on the way to a source is called after, the innermost one."""
+    folders = source[:LONGEST_KEY].replace("\\", "/").split("/")[:-1]
+    return next((found["domain"] for one in reversed(folders) if (found := _DOMAIN.fullmatch(one))), None)
+
+
+FORMATS.register(UniDoc())

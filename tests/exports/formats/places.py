@@ -1,0 +1,39 @@
+"""A project that files of a format are imported into."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from annotators.items.item import ItemContent
+from db.engine import Database
+from db.items.imports import ImportReport
+from db.items.read import current_versions
+from db.items.rows import read_items
+from exports.importing.items import import_paths
+from tests.makers import make_person, make_project
+
+
+class Place:
+    """A project, its administrator, and a home for documents."""
+
+    def __init__(self, db: Database, home: Path) -> None:
+        self.db, self.home = db, home
+        self.actor, self.project = make_person(db, admin=True), make_project(db)
+
+    def take(self, *paths: Path, **options: Any) -> ImportReport:
+        return import_paths(self.db, self.actor, self.project, paths=paths, data_folder=self.home, **options)
+
+    def items(self) -> list[ItemContent]:
+        with self.db.read() as session:
+            ids = [version.version_id for version in current_versions(session, self.project)]
+            items = read_items(session, ids)
+            return [items[version_id].content for version_id in ids]
+
+
+def write_json(path: Path, value: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+    return path

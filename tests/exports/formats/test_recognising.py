@@ -1,0 +1,113 @@
+"""Which format takes a file: exactly one, for every file that a format is for; and no format for a stranger's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.items.parsed import Rejected
+from exports.formats import FORMATS, recognise
+from exports.reading.sources import open_sources
+from tests.conftest import ROOT
+
+SMALL: dict[str, tuple[str, Any]] = {
+    "native": ("my.jsonl", {"question": "Q?", "answer": "A", "q_id": 1, "response": "R"}),
+    "fathoms": ("x.json", {"model": "m", "responses": [{"question": "Q?", "pred_answer": "A"}]}),
+    "unidoc": ("x.json", [{"rewritten_question_obscured": "Q?", "complete_answer": "A", "chunk_used": {}}]),
+    "double_bench": ("x.json", [{"uid": "1", "question": "Q?", "answer": "A", "reference_page": [0]}]),
+    "mmlongbench": ("x.json", [{"doc_id": "d", "question": "Q?", "answer": "A", "evidence_pages": "[1]"}]),
+    "ragchecker": (
+        "x.json",
+        {"results": [{"query_id": 1, "query": "Q?", "gt_answer": "G", "response": "A", "retrieved_context": []}]},
+    ),
+    "refchecker": ("x.json", [{"id": "1", "response": "A", "m_response_kg": []}]),
+    "mmdocrag": ("x.jsonl", {"q_id": 1, "question": "Q?", "text_quotes": [], "img_quotes": [], "doc_name": "d"}),
+}
+
+
+def takers(path: Path) -> list[str]:
+    with open_sources([path]) as sources:
+        return [one.name for one in FORMATS for file in sources.files if one.refusal(file) is None]
+
+
+def test_every_format_has_a_small_file_here() -> None:
+    assert set(FORMATS.names()) == set(SMALL)
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+@pytest.mark.parametrize("indented", [False, True])
+def test_exactly_one_format_takes_a_file(tmp_path: Path, name: str, indented: bool) -> None:
+    file, value = SMALL[name]
+    option = orjson.OPT_INDENT_2 if indented and file.endswith(".json") else 0
+    path = tmp_path / file
+    path.write_bytes(b"\xef\xbb\xbf" * indented + orjson.dumps(value, option=option))
+    assert takers(path) == [name]
+
+
+def test_exactly_one_format_takes_each_real_file(shared_data: Path) -> None:
+    found = {
+        path.relative_to(shared_data).as_posix(): takers(path)
+        for path in sorted(shared_data.rglob("*.json*"))
+        if "training" not in path.name
+    }
+    assert len(found) >= 24
+    assert {path: names for path, names in found.items() if names != [path.split("/")[0]]} == {}
+
+
+def test_every_format_has_a_section_in_the_docs() -> None:
+    lines = (ROOT / "docs/importing.md").read_text().splitlines()
+    headings = [line.lower() for line in lines if line.startswith("## ")]
+    assert [name for name in FORMATS.names() if not any(name in heading for heading in headings)] == []
+
+
+def test_a_refusal_says_which_fields_are_lacking(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text('[{"uid": "1", "question": "Q?"}]')
+    with open_sources([path]) as sources, pytest.raises(InvalidInput) as raised:
+        recognise(sources)
+    lines = str(raised.value).splitlines()
+    assert "mine.json, double_bench: its records lack `answer`, `reference_page`." in lines
+    assert "mine.json, mmdocrag: it does not end with .jsonl." in lines
+
+
+HOSTILE = {
+    "empty": b"",
+    "cut off": b'[{"uid": "1", "question": "Q',
+    "utf-16": "[1]".encode("utf-16"),
+    "deep": b"[" * 5000 + b"]" * 5000,
+    "numbers": b"[1, 2, 3]",
+    "no list": b'{"results": 3, "responses": 4}',
+    "nothing": b"null",
+    "nulls": b'[{"chunk_used": null, "uid": null, "question": null, "doc_id": null, "gt_answer": null, "model1": null, '
+    b'"model2": null, "x_response_kg": null, "id": null, "response": null, "q_id": null, "text_quotes": null}]',
+    "wrong types": b'[{"chunk_used": {"img_0": {"used": 1, "metadata": []}}, "uid": {}, "question": [], "doc_id": 1, '
+    b'"gt_answer": [], "model1": [], "model2": 3, "x_response_kg": [[[]]], "id": {}, "response": {}}]',
+    "a line": b'{"q_id": {}, "response": {"a": []}, "text_quotes": {}, "model": []}\n{"q_id": 1}\n3\n',
+    "NUL": b'[{"id": "\\u0000", "response": "\\u0000", "x_response_kg": [{"triplet": ["\\u0000"], "human_label": 3}]}]',
+    "brackets": b'{"q_id": 1, "model": "m", "response": "' + b"![" * 200_000 + b'"}\n',
+    "a long source": b'[{"rewritten_question_obscured": "Q?", "complete_answer": "A", "chunk_used": {"img_0": '
+    b'{"used": true, "metadata": "' + b"x_id_1" * 200_000 + b'"}}}]',
+}
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+@pytest.mark.parametrize("content", list(HOSTILE))
+def test_no_file_breaks_a_format(tmp_path: Path, name: str, content: str) -> None:
+    """Whatever a file holds, a format that is told to read it gives items and named bad rows, or one clear refusal."""
+    path = tmp_path / f"hostile{'.jsonl' if name in ('native', 'mmdocrag') else '.json'}"
+    path.write_bytes(HOSTILE[content])
+    with open_sources([path]) as sources:
+        try:
+            reading = FORMATS.get(name).read(sources)
+            found = [*reading.documents(), *reading.items()]
+            again = list(reading.items())
+        except AssayError:
+            return
+    bad = [one for one in found if isinstance(one, Rejected)]
+    assert all(one.file == path.name and one.line >= 1 and one.reason.endswith(".") for one in bad)
+    assert again == found
+    assert bad or content in ("brackets", "a long source")
