@@ -12,9 +12,9 @@ from app.navigation import Entry, Group
 from app.style import style
 from app.widgets.bar import Place, bar
 from app.widgets.blocks import address
+from db.annotating.adjudications import count_disputed
 from db.permissions import ADJUDICATORS, Actor
 from db.projects import ProjectRow
-from db.studies.adjudications import count_disputed
 
 
 def draw(

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.pages.finding.normal import normalise
+from annotators.pages.normal import normalise
 from annotators.scorers.shared.sentences import sentences
 from annotators.scorers.shared.words import answer_form, plain, words
 from exports.cells import original, safe

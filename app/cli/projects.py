@@ -157,7 +157,7 @@ def batches(context: typer.Context, project: ProjectName, as_json: AsJson = Fals
 
     The batch number is what `assay withdraw` takes.
     """
-    from db.items.batches import list_batches
+    from db.batches import list_batches
 
     with opened(context) as here:
         rows = list_batches(here.db, here.actor, project_id_of(here, project))
@@ -193,7 +193,7 @@ def withdraw(
 
     Nothing is deleted, studies keep their frozen sample, and --undo puts it back.
     """
-    from db.items.batches import withdraw_batch
+    from db.batches import withdraw_batch
 
     with opened(context) as here:
         withdraw_batch(here.db, here.actor, project_id_of(here, project), batch, reason=reason, reinstates=undo)

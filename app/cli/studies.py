@@ -208,7 +208,7 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show how far a study and each annotator is."""
     check_names(context, project, study)
-    from db.studies.status import study_status
+    from db.annotating.status import study_status
 
     with opened(context) as here:
         found = study_status(here.db, here.actor, study_id_of(here, project, study))

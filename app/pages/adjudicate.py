@@ -8,10 +8,10 @@ from annotators.errors import NotFound
 from app import ui, wording
 from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
+from db.annotating.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
 from db.people.preferences import my_preferences
 from db.permissions import Actor
 from db.projects import ProjectRow
-from db.studies.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
 from db.studies.design import StudyRow, my_studies
 
 LATELY = 8

@@ -14,13 +14,13 @@ from annotators.protocols import Protocol
 from app import ui, wording
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES
+from db.annotating.adjudications import settlement_counts
+from db.annotating.status import study_status
 from db.models import Study
 from db.permissions import ADJUDICATORS
 from db.projects import my_projects
-from db.studies.adjudications import settlement_counts
 from db.studies.design import StudyRow, list_studies, protocol_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
-from db.studies.status import study_status
 
 EVERY = 10
 """Seconds from one look at the progress to the next."""

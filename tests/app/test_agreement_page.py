@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.pages.agreement import page as agreement
+from db.annotating.adjudications import UnitDecision, adjudicate, disputes
 from db.models import StudyMember
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from db.studies.adjudications import UnitDecision, adjudicate, disputes
 from exports.agreement import counts as agreement_counts
 from tests.app.filled import Filled, actor_named, no_problem, press
 from tests.app.pages import Pages, tables, words

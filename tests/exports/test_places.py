@@ -13,12 +13,12 @@ from annotators.asking.submissions import GivenLabel
 from annotators.criteria.place import Place
 from annotators.errors import InvalidInput
 from annotators.protocols import Material, Protocol, Step
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.models import SettlementState
 from db.permissions import Actor
-from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.studies.design import StudyDesign, create_study
 from db.studies.settlements import stream_settled
 from exports.agreement.study import agreement_report

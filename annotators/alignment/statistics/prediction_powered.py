@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -273,12 +274,12 @@ class _Intervals:
         known = float((parts.own**2 * parts.open).sum())  # what a variance of 1 becomes: (1 - n/N) / n
         alone = middle * (1 - middle) * known
         if self._few_of_a_label():
-            error = max(error, float(np.sqrt(alone)) * np.sqrt(self.n / max(self._worth(factors), 1e-9)))
+            error = max(error, math.sqrt(alone) * math.sqrt(self.n / max(self._worth(factors), 1e-9)))
             n = middle * (1 - middle) / error**2
         else:
             spread = value * (1 - value)
             n = spread / error**2 if spread > 0 and error > 0 else middle * (1 - middle) / max(alone, error**2)
         centre = (value + t * t / (2 * n)) / (1 + t * t / n)
-        reach = t / (1 + t * t / n) * float(np.sqrt(value * (1 - value) / n + t * t / (4 * n * n)))
+        reach = t / (1 + t * t / n) * math.sqrt(value * (1 - value) / n + t * t / (4 * n * n))
         low = 0.0 if value <= 0 else max(centre - reach, 0.0)
         return low, 1.0 if value >= 1 else min(centre + reach, 1.0)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 
+from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.matching import Searchable
-from annotators.pages.finding.normal import Normal, normalise
-from annotators.pages.words.page import PageWords
+from annotators.pages.normal import Normal, normalise
 
 LEAST_SCORE = 0.6
 """A place that is less like the passage is none."""

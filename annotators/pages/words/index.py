@@ -26,7 +26,7 @@ from annotators.pages.documents.kinds import MEDIA_TYPES
 from annotators.pages.documents.original import check_original
 from annotators.pages.documents.renderer import Renderer
 from annotators.pages.documents.results import PageNotDrawn, Why
-from annotators.pages.words.page import VERSION, PageWords, Unreadable
+from annotators.pages.documents.words import VERSION, PageWords, Unreadable
 
 log = logging.getLogger(__name__)
 

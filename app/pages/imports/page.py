@@ -15,7 +15,7 @@ from app.pages.imports import label_form
 from app.state import app_state
 from app.uploads import Upload, import_uploads
 from app.widgets import blocks, next_steps, pager
-from db.items.batches import BatchRow, list_batches, withdraw_batch
+from db.batches import BatchRow, list_batches, withdraw_batch
 from db.items.imports import ImportReport
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow

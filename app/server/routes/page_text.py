@@ -18,12 +18,12 @@ from starlette.routing import Route
 
 from annotators.errors import InvalidInput
 from annotators.pages import PageNotDrawn, Renderer, Why, too_many
+from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.matching import Searchable
 from annotators.pages.finding.passages import Place, locate
 from annotators.pages.finding.phrases import Phrase, find_phrases
 from annotators.pages.finding.search import LONGEST_QUERY, search_document
 from annotators.pages.words.index import Source, WordIndex
-from annotators.pages.words.page import PageWords
 from app.server.routes.page_images import ASK_AGAIN, KEEP, NOT_SUPPLIED
 from app.server.threads import Threads
 from app.server.web import actor_of, path_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -383,6 +384,15 @@ def test_a_mean_stays_on_its_scale_and_of_rare_labels_it_is_wilsons() -> None:
     grades[:4] = (5, 5, 5, 4)
     ends = by_name(prediction_powered_mean(grades, np.linspace(0, 1, 40), scale=(1.0, 5.0)))["classical_mean"]
     assert ends.high == 5.0
+
+
+@pytest.mark.parametrize("labels", [[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1], [1, 0, 1, 0, 1, 1] * 5])
+def test_what_comes_back_can_be_written_as_json(labels: list[float]) -> None:
+    """Wilson's ends, too: a number of numpy's own stopped `assay alignment --json` for yes-no labels."""
+    human = np.array([*labels, *[math.nan] * 20])
+    metric = np.linspace(0, 1, len(human))
+    found = prediction_powered_mean(human, metric, scale=(0, 1))
+    assert json.loads(json.dumps([one.to_json() for one in found]))[0]["low"] is not None
 
 
 def test_what_is_labelled_throughout_is_known() -> None:

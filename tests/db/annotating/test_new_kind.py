@@ -17,9 +17,9 @@ from annotators.criteria.material import Material
 from annotators.errors import InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Step
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.engine import Database
 from db.models import GivenLabel
-from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from tests.makers import StudyInUse, make_member, make_person, tiny_protocol

@@ -14,9 +14,9 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotS
 from annotators.items.normal import read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
+from db.batches import list_batches, withdraw_batch
 from db.engine import Database
 from db.items import imports
-from db.items.batches import list_batches, withdraw_batch
 from db.items.documents import document_file, list_documents
 from db.items.imports import ImportReport, import_items, preview_import
 from db.items.read import current_versions, item_counts, item_details, list_items

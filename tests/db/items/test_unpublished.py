@@ -21,9 +21,9 @@ from annotators.errors import Conflict, NotFound
 from annotators.items.parsed import ParsedDocument
 from annotators.protocols import PROTOCOLS
 from db.annotating.disclosure import may_see_page
+from db.batches import list_batches, withdraw_batch
 from db.engine import Database
 from db.items import unpublished
-from db.items.batches import list_batches, withdraw_batch
 from db.items.documents import add_document, attach_bytes, document_file, list_documents
 from db.items.imports import ImportReport, import_items, staged
 from db.items.read import current_versions, item_counts, item_details, list_items

@@ -10,13 +10,13 @@ from sqlmodel import select
 
 from annotators.asking.submissions import FLAGGED, GivenLabel
 from annotators.errors import NotFound
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotating.annotations import reopen, submit
 from db.annotating.assignments import skip
 from db.annotating.committing import StepSubmission
 from db.annotating.my_progress import my_progress
 from db.engine import Database
 from db.models import Item, Membership
-from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.studies.remarks import item_labels, item_place, study_remarks
 from tests.makers import StudyInUse, make_member, make_person, make_project
 

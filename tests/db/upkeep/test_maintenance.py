@@ -12,12 +12,12 @@ from sqlmodel import col, select
 from annotators.asking.submissions import GivenLabel as GivenWith
 from annotators.errors import InvalidInput, NotAllowed, NotFound
 from db import guards
+from db.annotating.adjudications import UnitDecision, adjudicate
 from db.annotating.annotations import save_draft, submit
 from db.annotating.assignments import return_to_annotator
 from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.models import Document, Draft, Event, GivenLabel, StudyItem, Submission, Table
-from db.studies.adjudications import UnitDecision, adjudicate
 from db.upkeep.maintenance import delete_project, redact_text
 from tests.db.test_guards import one_of_each
 from tests.makers import StudyInUse, make_person, make_project

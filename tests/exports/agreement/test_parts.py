@@ -12,13 +12,13 @@ import pytest
 from annotators.agreement.annotators import agreement_with_rest, similarity
 from annotators.agreement.measure import measure
 from annotators.errors import InvalidInput, NotFound
+from db.annotating.adjudications import UnitDecision, adjudicate, disputes
 from db.annotating.annotations import reopen
+from db.batches import withdraw_batch
 from db.engine import Database
-from db.items.batches import withdraw_batch
 from db.items.imports import staged
 from db.people.accounts import erase_person
 from db.scores.write import run_scorer
-from db.studies.adjudications import UnitDecision, adjudicate, disputes
 from db.studies.ratings import alignment_stamp, ratings, ratings_stamp, scores_stamp
 from exports.agreement.annotators import (
     beside_table,

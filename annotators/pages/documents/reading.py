@@ -19,7 +19,7 @@ import numpy as np
 from PIL import Image
 
 from annotators.pages.documents.opened import Opened
-from annotators.pages.words.page import DOWN, LEFT, RIGHT, UP, Box, Word, pack_words
+from annotators.pages.documents.words import DOWN, LEFT, RIGHT, UP, Box, Word, pack_words
 
 # The program makes pictures smaller that are more than so many pixels wide or high.
 WIDTH = 2000

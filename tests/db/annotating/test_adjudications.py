@@ -11,12 +11,12 @@ from annotators.criteria import Condition, Label
 from annotators.criteria.choice import Choice
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Step
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import reopen
 from db.annotating.assignments import return_to_annotator
 from db.engine import Database
 from db.models import Assignment, Membership, StudyItem, now
 from db.permissions import Actor
-from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.studies.ratings import may_see_names, ratings
 from db.studies.settlements import stream_settled
 from tests.makers import StudyInUse, make_member, make_person, tiny_protocol

@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 from annotators.pages import PageNotDrawn, Renderer
+from annotators.pages.documents.words import DOWN, LEFT, RIGHT, UP, PageWords, Unreadable, Word, pack_words
 from annotators.pages.finding.matching import Searchable
-from annotators.pages.finding.normal import normalise
-from annotators.pages.words.page import DOWN, LEFT, RIGHT, UP, PageWords, Unreadable, Word, pack_words
+from annotators.pages.normal import normalise
 from tests.annotators.pages import makers
 
 mupdf: Any = pymupdf

@@ -9,7 +9,7 @@ import numpy as np
 import pymupdf
 
 from annotators.pages.documents.typeset import without_breaks
-from annotators.pages.words.page import DOWN, LEFT, MOST_WORDS, RIGHT, UP, Word
+from annotators.pages.documents.words import DOWN, LEFT, MOST_WORDS, RIGHT, UP, Word
 
 # The library has no types.
 mupdf: Any = pymupdf

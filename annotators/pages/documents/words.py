@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from annotators.later import Later
-from annotators.pages.finding.normal import Normal, begins_without_blank, normalise_words
+from annotators.pages.normal import Normal, begins_without_blank, normalise_words
 
 if TYPE_CHECKING:
     import numpy as np
