@@ -221,7 +221,7 @@ def test_what_the_server_loads_at_its_start_is_compiled_when_it_is_set_up() -> N
 
 
 def _distributions(requirements: list[str]) -> set[str]:
-    return {re.match(r"[\w.-]+", one)[0].lower() for one in requirements}  # type: ignore[index]
+    return {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in requirements}  # type: ignore[index]
 
 
 def test_every_package_that_is_imported_is_declared() -> None:

@@ -265,8 +265,8 @@ class _Pilot:
         table = UnitTable.of(_rated(self.ratings, codes.reshape(-1, annotators)), self.planned)
         patterns = len(table.multiplicity)
         if studies > 1 and patterns > GROUPS:
-            for one in codes:
-                yield from self._samples(one[None])
+            for code in codes:
+                yield from self._samples(code[None])
             return
         study = np.repeat(np.arange(studies), items)
         counting = table.of_unit >= 0

@@ -190,7 +190,7 @@ def agreement(  # noqa: PLR0917 - the command's options
                 least_shared=shared,
                 clustered=clustered,
                 units="units",
-                own_weights=weights_for(own, [(one.criterion, one.ratings) for one in found.tables]),
+                own_weights=weights_for(own, [(table.criterion, table.ratings) for table in found.tables]),
             )
         document = _document(found, criteria, seed, resamples, level)
         made = Report.of_table(found, criteria, seed=seed, resamples=resamples, level=level)
@@ -219,7 +219,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     if report is not None:
         written = write_report(made, report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
-    emit(document, lambda: "\n\n".join([made.in_words(), *(one.in_words() for one in plans)]), as_json=as_json)
+    emit(document, lambda: "\n\n".join([made.in_words(), *(plan.in_words() for plan in plans)]), as_json=as_json)
 
 
 def _named_columns(given: Mapping[str, Any]) -> dict[str, str]:
@@ -248,5 +248,5 @@ def _document(
         "resamples": resamples,
         "level": level,
         "left_out": found.left_out,
-        "criteria": [one.to_json() for one in criteria],
+        "criteria": [criterion.to_json() for criterion in criteria],
     }

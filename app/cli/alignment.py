@@ -184,7 +184,7 @@ def in_words(statistics: Sequence[Aligned], notes: Sequence[str]) -> str:
 
     lines = []
     for section in sections(statistics):
-        for one in section.tables:
-            lines += [one.caption, as_text(one), ""]
+        for table in section.tables:
+            lines += [table.caption, as_text(table), ""]
         lines += [*section.words, ""] if section.words else []
     return "\n".join([*lines, *notes]).rstrip()

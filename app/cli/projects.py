@@ -132,7 +132,10 @@ def in_words(report: ImportReport) -> str:
         lines.append(f"  kept in the items' metadata: {kept}")
     lines += _some(
         count(len(report.revisions), "proposed revision") + " (there with other content; nothing was changed):",
-        [f"{one.file}, line {one.line}: {one.external_id} ({', '.join(one.changes)})" for one in report.revisions],
+        [
+            f"{revision.file}, line {revision.line}: {revision.external_id} ({', '.join(revision.changes)})"
+            for revision in report.revisions
+        ],
     )
     lines += _some(
         count(len(report.rejected), "bad row") + ":",

@@ -159,7 +159,7 @@ def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
         }
     except (ValueError, KeyError, TypeError, RecursionError):
         chances, settings = {}, {}
-    if not chances or not all(0 < one <= 1 for one in chances.values()):
+    if not chances or not all(0 < chance <= 1 for chance in chances.values()):
         raise InvalidInput(f"{path.name} holds no draw. Make one with `assay advice … --draw N --json`.")
     return tuple(chances), settings
 

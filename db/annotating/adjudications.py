@@ -272,7 +272,7 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
             list(raters.values()),
             comments,
             flags,
-            {raters[one.person_id]: one.assignment_id for one in annotations},
+            {raters[annotation.person_id]: annotation.assignment_id for annotation in annotations},
             settlement.state if settlement else SettlementState.PENDING,
             _refusal(study, annotations, actor),
         )
@@ -294,7 +294,7 @@ def _annotations(session: Session, study: Study, study_item_id: int) -> list[Ann
 
 
 def _raters(session: Session, study: Study, annotations: Sequence[Annotation]) -> dict[int, str]:
-    people = sorted({one.person_id for one in annotations})
+    people = sorted({annotation.person_id for annotation in annotations})
     names = {person_id: f"R{n}" for n, person_id in enumerate(people, 1)}
     if study.settings.get("show_names"):
         rows = session.execute(select(Account.person_id, Account.name).where(col(Account.person_id).in_(people)))
@@ -321,9 +321,9 @@ def _units(
     wire: Wire,
 ) -> list[DisputedUnit]:
     """The units with their votes, parts of the item under their names on the wire."""
-    by_sitting = {(one.assignment_id, one.sitting): one for one in annotations}
+    by_sitting = {(annotation.assignment_id, annotation.sitting): annotation for annotation in annotations}
     votes: dict[tuple[str, str], list[Vote]] = defaultdict(list)
-    assignments = [one.assignment_id for one in annotations]
+    assignments = [annotation.assignment_id for annotation in annotations]
     for row in session.exec(select(GivenLabel).where(col(GivenLabel.assignment_id).in_(assignments))):
         annotation = by_sitting.get((row.assignment_id, row.sitting))
         if annotation is not None:
@@ -338,7 +338,7 @@ def _units(
         for (name, target), cast_votes in sorted(votes.items()):
             if name != criterion.name:
                 continue
-            values = [one.value for one in cast_votes if not one.cannot_judge]
+            values = [vote.value for vote in cast_votes if not vote.cannot_judge]
             settled = settle(criterion, values, len(annotations), study.rule)
             decision = decided.get((name, target))
             open_ = criterion.compared and is_disputed(protocol, name, settled, len(annotations))
@@ -363,8 +363,8 @@ def _remarks(
 ) -> tuple[dict[str, str], dict[str, str]]:
     comments: dict[str, str] = {}
     flags: dict[str, str] = {}
-    by_sitting = {(one.assignment_id, one.sitting): one for one in annotations}
-    assignments = [one.assignment_id for one in annotations]
+    by_sitting = {(annotation.assignment_id, annotation.sitting): annotation for annotation in annotations}
+    assignments = [annotation.assignment_id for annotation in annotations]
     for row in session.exec(select(Submission).where(col(Submission.assignment_id).in_(assignments))):
         if (row.assignment_id, row.sitting) in by_sitting:
             rater = raters[row.person_id]
@@ -397,7 +397,7 @@ def _has_yet_to_judge(session: Session, study: Study, study_item_id: int, person
 
 def _refusal(study: Study, annotations: Sequence[Annotation], actor: Actor) -> str | None:
     """Why this person may not adjudicate the item, or None."""
-    own = any(one.person_id == actor.person_id for one in annotations)
+    own = any(annotation.person_id == actor.person_id for annotation in annotations)
     if own and not study.settings.get("allow_own_adjudication"):
         return "You annotated this item yourself, so somebody else has to adjudicate it."
     return None

@@ -502,7 +502,7 @@ def _found_places(sets: Sequence[PhraseSet], answer: str, mode: Mode) -> list[li
     """Where the best set's phrases stand in the answer, in order, overlapping ones as one; in UTF-16 units."""
     best = next(one for one in sets if one.best)
     merged: list[list[int]] = []
-    for start, end in sorted(chain.from_iterable(places_of([one.text for one in best.phrases], answer, mode))):
+    for start, end in sorted(chain.from_iterable(places_of([phrase.text for phrase in best.phrases], answer, mode))):
         if merged and start < merged[-1][1]:
             merged[-1][1] = max(merged[-1][1], end)
         else:

@@ -197,9 +197,9 @@ def update_settlements(connection: Connection, study: Study, protocol: Protocol,
     sign = mark(connection)
     for start in range(0, len(study_item_ids), _AT_ONCE):
         ids = sorted(study_item_ids[start : start + _AT_ONCE])
-        connection.exec_driver_sql(_LOCK.format(mark=sign), [(one, study.id) for one in ids])
+        connection.exec_driver_sql(_LOCK.format(mark=sign), [(identifier, study.id) for identifier in ids])
         found = current_labels(connection, study.id, ids)
-        stands = [(*_by_votes(study, protocol, found[one], known), one) for one in ids]
+        stands = [(*_by_votes(study, protocol, found[identifier], known), identifier) for identifier in ids]
         connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
 
 
@@ -212,7 +212,7 @@ def settle_batch(
     after the others, whose rows are locked by then, so that of two who write at once the second sees both.
     """
     known: Known = {}
-    stands = [(*_by_votes(study, protocol, labels[one], known), one, study.id) for one in sorted(labels)]
+    stands = [(*_by_votes(study, protocol, labels[label], known), label, study.id) for label in sorted(labels)]
     sign = mark(connection)
     connection.exec_driver_sql(_SETTLE_NEW.format(mark=sign), stands)
     besides = driver_rows(connection.exec_driver_sql(_LABELLED_BESIDES.format(mark=sign), (study.id, batch_id)))

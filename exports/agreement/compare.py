@@ -14,6 +14,7 @@ from annotators.agreement.simultaneous import Simultaneous, jointly
 from annotators.agreement.statistics.base import named, title_of
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
+from annotators.figures import ends
 from annotators.later import Later
 from exports.agreement.study import CriterionReport, Grouping
 from exports.drawing.figures import Estimated, between, figure, number, p_value
@@ -72,7 +73,7 @@ def between_studies(
     clusters. Raises InvalidInput when the two cannot be on one scale.
     """
     sides = [_by_item(one) for one in (a, b)]
-    units = [set(one.units) for one in sides]
+    units = [set(side.units) for side in sides]
     shared = len(units[0] & units[1])
     some = shared > 0 and units[0] != units[1]
     clusters: dict[Hashable, Hashable] | None = {unit: unit for one in units for unit in one} if some else None
@@ -156,7 +157,7 @@ def criteria_at_once(
 
     Raises InvalidInput for fewer than two criteria.
     """
-    tables = [table for one in criteria if one.n_ratings and (table := one.table()) is not None]
+    tables = [table for criterion in criteria if criterion.n_ratings and (table := criterion.table()) is not None]
     if len(tables) < 2:
         raise InvalidInput("Criteria are compared when two of them have labels that can be measured. Choose two.")
     return jointly(tables, statistic, resamples=resamples, seed=seed, by_question=by_question)
@@ -166,12 +167,12 @@ def members_table(found: Simultaneous, titles: Mapping[str, str]) -> TextTable:
     """Each criterion's coefficient with the interval that holds together with the others'."""
     rows = [
         [
-            titles.get(one.criterion, one.criterion),
-            title_of(one.statistic),
-            figure(one, 3),
-            "" if one.error is None else number(one.error),
+            titles.get(member.criterion, member.criterion),
+            title_of(member.statistic),
+            figure(member, 3),
+            "" if member.error is None else number(member.error),
         ]
-        for one in found.members
+        for member in found.members
     ]
     columns = ("Criterion", "Coefficient", "Value, interval for all at once", "Standard error")
     return TextTable.of("Criteria at once", columns, rows)
@@ -181,19 +182,19 @@ def contrasts_table(found: Simultaneous, titles: Mapping[str, str]) -> TextTable
     """The difference of each pair of criteria, with p adjusted for how many pairs there are."""
     rows = [
         [
-            f"{titles.get(one.a, one.a)} − {titles.get(one.b, one.b)}",
-            f"{number(one.value, 3, sign=True)} [{number(one.low, 3, sign=True)}, {number(one.high, 3, sign=True)}]",
-            p_value(one.p_value),
-            p_value(one.p_adjusted),
+            f"{titles.get(contrast.a, contrast.a)} − {titles.get(contrast.b, contrast.b)}",
+            number(contrast.value, 3, sign=True) + ends(contrast.low, contrast.high, 3, sign=True),
+            p_value(contrast.p_value),
+            p_value(contrast.p_adjusted),
         ]
-        for one in found.contrasts
+        for contrast in found.contrasts
     ]
     return TextTable.of("Differences of criteria", ("Criteria", "Difference", "p", "p, Holm"), rows)
 
 
 def members_plot(found: Simultaneous, titles: Mapping[str, str]) -> alt.LayerChart | None:
     """The intervals that hold together."""
-    rows = [(titles.get(one.criterion, one.criterion), one) for one in found.members]
+    rows = [(titles.get(member.criterion, member.criterion), member) for member in found.members]
     return forest(rows, "Coefficient, 95 % for all together")
 
 

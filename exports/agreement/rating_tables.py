@@ -86,7 +86,7 @@ def _long(columns: Columns, named: Named, scales: Sequence[str], labels: Sequenc
 
     criteria = perhaps(named.criterion, "criterion")
     values, lines = [value[row] for row in rows], [columns.lines[row] for row in rows]
-    names = [ONLY] * len(rows) if criteria is None else [str(one) for one in criteria]
+    names = [ONLY] * len(rows) if criteria is None else [str(criterion) for criterion in criteria]
     scale = scales_of(scales, names)
     _refuse_words(values, names, scale, lines)
     tables = tables_of(
@@ -174,7 +174,7 @@ def _numbers(words: list[str]) -> Sequence[Label]:
         numbers = [json.loads(word) for word in words]
     except ValueError:
         return words
-    are_numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
+    are_numbers = all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers)
     return numbers if are_numbers else words
 
 

@@ -88,17 +88,17 @@ class Report:
         ]
         measured = [
             Measured(
-                one.title,
-                one.criterion.scale,
-                one.measured,
-                one.ratings,
-                one.n_units,
-                one.n_raters,
-                one.n_ratings,
-                None if one.measured else one.statistics[0].reason,
-                one,
+                criterion.title,
+                criterion.criterion.scale,
+                criterion.measured,
+                criterion.ratings,
+                criterion.n_units,
+                criterion.n_raters,
+                criterion.n_ratings,
+                None if criterion.measured else criterion.statistics[0].reason,
+                criterion,
             )
-            for one in report.criteria
+            for criterion in report.criteria
         ]
         return cls(f"Agreement in study {report.study}", facts, measured, report.resamples, report.seed, report.level)
 
@@ -115,7 +115,7 @@ class Report:
         """The report of a table."""
         facts = [("Table", found.name), ("Rows", f"{found.n_rows:,}")]
         facts += [(f"Left out: {reason}", f"{n:,}") for reason, n in found.left_out.items()]
-        several = len({one.criterion for one in criteria}) < len(criteria)
+        several = len({criterion.criterion for criterion in criteria}) < len(criteria)
         measured = [
             Measured(
                 f"{one.criterion} ({one.target})" if several else one.criterion,
@@ -256,16 +256,20 @@ def statistics_table(title: str, statistics: Sequence[Statistic], level: float =
     columns = ("Statistic", "About", "Value", interval, "Units", "Raters", "Ratings", "How, or why not")
     rows = [
         [
-            title_of(one.name),
-            " and ".join(map(str, one.raters)) if one.raters else "" if one.label is None else str(one.label),
-            "not defined" if one.value is None else number(one.value),
-            between(one).strip(),
-            f"{one.n_units:,}",
-            str(one.n_raters),
-            f"{one.n_ratings:,}",
-            (one.reason or "") if one.value is None else _method(one),
+            title_of(statistic.name),
+            " and ".join(map(str, statistic.raters))
+            if statistic.raters
+            else ""
+            if statistic.label is None
+            else str(statistic.label),
+            "not defined" if statistic.value is None else number(statistic.value),
+            between(statistic).strip(),
+            f"{statistic.n_units:,}",
+            str(statistic.n_raters),
+            f"{statistic.n_ratings:,}",
+            (statistic.reason or "") if statistic.value is None else _method(statistic),
         ]
-        for one in statistics
+        for statistic in statistics
     ]
     return TextTable.of(f"{title}: statistics", columns, rows)
 

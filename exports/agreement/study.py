@@ -248,7 +248,7 @@ def agreement_in_parts(
         "raters": raters,
         "least_shared": least_shared,
     }
-    labelled = [_labels_of(one, found) for one in found.criteria]
+    labelled = [_labels_of(criterion, found) for criterion in found.criteria]
     own = weights_for(weights or {}, [(one.criterion.name, one.ratings) for one in labelled])
     report = AgreementReport(
         found=found,
@@ -274,7 +274,7 @@ def unmeasured(found: StudyRatings, criterion: str) -> CriterionReport:
     """One criterion's labels with nothing measured on them, for comparisons. Raises NotFound when there is none."""
     column = next((one for one in found.criteria if one.criterion.name == criterion), None)
     if column is None:
-        names = ", ".join(one.criterion.name for one in found.criteria)
+        names = ", ".join(criterion.criterion.name for criterion in found.criteria)
         raise NotFound(f"Study {found.study.name!r} has no criterion {criterion!r}. It has: {names}.")
     return _labels_of(column, found)
 

@@ -85,7 +85,7 @@ class Report:
             scale = (0.0, 1.0) if pairs.binary else None
             if scale is None and pairs.n and np.ptp(pairs.human) > 0:
                 scale = (float(pairs.human.min()), float(pairs.human.max()))
-            criterion = next((one.criterion for one in found.statistics if one.metric == name), None)
+            criterion = next((statistic.criterion for statistic in found.statistics if statistic.metric == name), None)
             rows.append((criterion or "human", scale, name, pairs))
         facts = [("Table", found.table), ("Rows", f"{found.n_rows:,}"), *_how(found.asked)]
         return cls(f"Alignment in {found.table}", facts, found.statistics, [*found.notes, *found.warnings], rows)
@@ -115,7 +115,7 @@ class Report:
         rows.sort(key=lambda one: best.index(one[1]) if one[1] in best else len(best))
         place_of = slug(criterion)
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
-        named = [(one.metric or "", one) for one in values if one.metric is not None]
+        named = [(value.metric or "", value) for value in values if value.metric is not None]
         chart = forest(named, f"{title_of('spearman')}, {_level(values)} interval")
         if chart is not None:
             yield f"{place_of}-forest", f"{criterion}: Spearman's ρ of every metric with its interval.", chart
@@ -135,7 +135,7 @@ class Report:
     def _best_first(self, criterion: str) -> list[str]:
         """The metrics by how well they go with people."""
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
-        defined = [one for one in values if one.value is not None and one.metric is not None]
+        defined = [value for value in values if value.value is not None and value.metric is not None]
         return [one.metric or "" for one in sorted(defined, key=lambda one: -(one.value or 0.0))]
 
 
@@ -160,7 +160,7 @@ def _how(asked: Resampling) -> list[tuple[str, str]]:
 
 
 def _level(values: Sequence[Aligned]) -> str:
-    level = next((one.interval.level for one in values if one.interval is not None), 0.95)
+    level = next((value.interval.level for value in values if value.interval is not None), 0.95)
     return f"{100 * level:g} %"
 
 

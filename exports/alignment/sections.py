@@ -39,7 +39,9 @@ def figure(one: Aligned | None, digits: int = 3, *, reasons: bool = False) -> st
 def chosen(statistics: Iterable[Aligned], **about: Any) -> list[Aligned]:
     """The statistics that are about exactly this; a value of ... is anything."""
     wanted = {key: value for key, value in about.items() if value is not ...}
-    return [one for one in statistics if all(getattr(one, key) == value for key, value in wanted.items())]
+    return [
+        statistic for statistic in statistics if all(getattr(statistic, key) == value for key, value in wanted.items())
+    ]
 
 
 def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3) -> TextTable:
@@ -60,7 +62,7 @@ def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3
     for metric in metrics:
         first = next(cells[metric, name] for name in HEADLINES if (metric, name) in cells)
         rows.append([metric, f"{first.n:,}", *(figure(cells.get((metric, name)), digits) for name in used)])
-    if any(one.value is not None for one in ceilings.values()):
+    if any(ceiling.value is not None for ceiling in ceilings.values()):
         n = next(iter(ceilings.values())).n
         rows.append(
             [f"one person against the rest ({n} people)", "", *(figure(ceilings.get(name), digits) for name in used)]
@@ -124,7 +126,7 @@ def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
 
 
 def _means(cells: Sequence[Aligned | None]) -> list[str]:
-    return [text for one in cells for text in (figure(one, 2), f"{one.n:,}" if one else "")]
+    return [text for cell in cells for text in (figure(cell, 2), f"{cell.n:,}" if cell else "")]
 
 
 def groups_table(statistics: Sequence[Aligned], criterion: str, name: str) -> TextTable | None:
@@ -180,8 +182,10 @@ OTHERS = (
 def sections(statistics: Sequence[Aligned]) -> list[Section]:
     """The tables of a report, in its order."""
     found: list[Section] = []
-    criteria = list(dict.fromkeys(one.criterion for one in statistics if one.criterion is not None))
-    compared = [one for one in criteria if any(s.name in HEADLINES for s in chosen(statistics, criterion=one))]
+    criteria = list(dict.fromkeys(statistic.criterion for statistic in statistics if statistic.criterion is not None))
+    compared = [
+        criterion for criterion in criteria if any(s.name in HEADLINES for s in chosen(statistics, criterion=criterion))
+    ]
     if len(compared) > 1:
         found.append(Section("Metrics and criteria", [matrix_table(statistics)]))
     means = means_tables(statistics)

@@ -61,7 +61,7 @@ class TableAlignment:
             "seed": self.asked.seed,
             "resamples": self.asked.resamples,
             "level": self.asked.level,
-            "statistics": [one.to_json() for one in self.statistics],
+            "statistics": [statistic.to_json() for statistic in self.statistics],
             "notes": list(self.notes),
             "warnings": list(self.warnings),
         }

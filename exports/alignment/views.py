@@ -163,7 +163,7 @@ def differing_units(report: AlignmentReport, criterion: str, metric: str, *, tur
         )
         for one, about in zip(found[:most], facts[:most], strict=True)
     ]
-    return Differing(shown, len(found), list(dict.fromkeys(one.item for one in facts)))
+    return Differing(shown, len(found), list(dict.fromkeys(fact.item for fact in facts)))
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,9 @@ def report_html(report: Document) -> str:
     body = []
     for section in report.sections():
         body.append(f"<h2>{escape(section.title)}</h2>")
-        body += [f"<h3>{escape(one.caption)}</h3><div class=scroll>{as_html(one)}</div>" for one in section.tables]
+        body += [
+            f"<h3>{escape(table.caption)}</h3><div class=scroll>{as_html(table)}</div>" for table in section.tables
+        ]
         body += [f"<p class=soft>{escape(line)}</p>" for line in section.words]
         figures = [
             f"<figure>{_inline(chart, name)}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -32,7 +32,7 @@ def marks(chart: Any) -> set[str]:
     """The kinds of mark in a chart, those of its layers included."""
     spec = chart.to_dict()
     layers = spec.get("layer", [spec])
-    return {one["mark"]["type"] if isinstance(one["mark"], dict) else one["mark"] for one in layers}
+    return {layer["mark"]["type"] if isinstance(layer["mark"], dict) else layer["mark"] for layer in layers}
 
 
 def statistic(value: float, n: int = 20) -> Statistic:

@@ -84,7 +84,9 @@ def in_view(page: Page, selector: str) -> bool:
 def given_second() -> str:
     """The value of the second label of the evidence units, as it is stored."""
     protocol = PROTOCOLS.get("qa_verification")
-    return str(next(one for one in protocol.criteria if one.name == "grounding").label_list()[1].value)
+    return str(
+        next(criterion for criterion in protocol.criteria if criterion.name == "grounding").label_list()[1].value
+    )
 
 
 def wide(page: Page) -> int:

@@ -142,9 +142,9 @@ def mace(
     patterns = [UnitPatterns.of(own, data.code) for _, own in groups]
     ended = [
         best_of(
-            one,
+            pattern,
             maximise,
-            _starts(one, starts, seed),
+            _starts(pattern, starts, seed),
             objective_name=(
                 "lower bound of the evidence" if method == "variational" else "log-likelihood plus log prior"
             ),
@@ -152,7 +152,7 @@ def mace(
             tolerance=tolerance,
             most=most_iterations,
         )
-        for one in patterns
+        for pattern in patterns
     ]
     competence, strategy, posterior = found.competence.copy(), found.strategy.copy(), found.posterior
     fits, dependences = [], []

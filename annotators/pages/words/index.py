@@ -320,4 +320,4 @@ def _by_part(source: Source, pages: Iterable[int]) -> Iterator[tuple[_Part, list
 
 
 def _bytes_of(pages: Mapping[int, PageWords]) -> int:
-    return sum(one.size * 2 + 1000 for one in pages.values())
+    return sum(page.size * 2 + 1000 for page in pages.values())

@@ -192,7 +192,11 @@ def _parts(view: View) -> None:
 
 
 def _criteria(view: View) -> None:
-    there = {one.criterion.name: one for one in view.report.criteria if one.ratings is not None and one.n_ratings}
+    there = {
+        criterion.criterion.name: criterion
+        for criterion in view.report.criteria
+        if criterion.ratings is not None and criterion.n_ratings
+    }
     if len(there) < 2:
         ui.empty("Fewer than two criteria have labels that can be measured.", "With two they can be compared here.")
         return

@@ -121,7 +121,7 @@ def _measured(task: Alignment) -> views.Report:
 
 def _criterion(report: views.Report) -> CriterionOutline:
     """The criterion that the parts below the first tables are about."""
-    there = {one.name: one for one in report.outline.criteria}
+    there = {criterion.name: criterion for criterion in report.outline.criteria}
     usable = [name for name, one in there.items() if one.labelled] or list(there)
     picked = st.selectbox(
         "Criterion",
@@ -137,7 +137,7 @@ def _metric(metrics: list[MetricOutline], where: str) -> MetricOutline | None:
     if not metrics:
         ui.empty("No metric has values that this criterion could be set against.", "Choose another criterion above.")
         return None
-    by_name = {one.name: one for one in metrics}
+    by_name = {metric.name: metric for metric in metrics}
     return by_name[st.selectbox("Metric", list(by_name), key=f"alignment-metric-{where}")]
 
 

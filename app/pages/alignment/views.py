@@ -70,7 +70,7 @@ class Report:
 
 def table(shown: TextTable, outline: Outline, name: str | None = None) -> None:
     """Draw a table of the report, its caption above it, criteria by their titles; its files keep their names."""
-    told = titled(shown, {one.name: one.title for one in outline.criteria})
+    told = titled(shown, {criterion.name: criterion.title for criterion in outline.criteria})
     st.caption(ui.plain(told.caption))
     rows = [[blocks.short(cell, 24) for cell in row] for row in told.rows]
     blocks.table(shown.caption, shown.columns, shown.rows, name=name, seen=(told.caption, told.columns, rows))
@@ -80,7 +80,7 @@ def titled(given: TextTable, titles: Mapping[str, str]) -> TextTable:
     """The table with titles of criteria where it heads or begins with their names."""
     about, colon, rest = given.caption.partition(": ")
     caption = f"{titles.get(about, about)}{colon}{rest}"
-    columns = [titles.get(one, one) for one in given.columns]
+    columns = [titles.get(column, column) for column in given.columns]
     rows = [[titles.get(row[0], row[0]), *row[1:]] if given.columns[0] == "Criterion" else row for row in given.rows]
     return TextTable.of(caption, columns, rows)
 
@@ -92,11 +92,13 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
     """The tables: mean agreement, metric × criterion, and those of the chosen criterion."""
     for place, shown in enumerate(means_tables(report.statistics)):
         table(shown, report.outline, f"mean-agreement-{place}")
-    criteria = {one.criterion for one in report.statistics if one.name == "spearman" and one.metric}
+    criteria = {
+        statistic.criterion for statistic in report.statistics if statistic.name == "spearman" and statistic.metric
+    }
     if len(criteria) > 1:
         picked = st.selectbox(
-            "Coefficient", [one for one in HEADLINES if one != "precision"], index=1, format_func=title_of,
-            key="alignment-matrix",
+            "Coefficient", [headline for headline in HEADLINES if headline != "precision"], index=1,
+            format_func=title_of, key="alignment-matrix",
         )  # fmt: skip
         table(matrix_table(report.statistics, picked), report.outline, "alignment-matrix")
     name = human.name
@@ -108,7 +110,7 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
         if words:
             with st.expander(f"What is not defined, and why ({len(words)})", expanded=not shown.rows):
                 st.html("".join(f'<p class="assay-soft">{escape(line)}</p>' for line in words))
-        used = [one for one in HEADLINES if groups_table(report.statistics, name, one) is not None]
+        used = [headline for headline in HEADLINES if groups_table(report.statistics, name, headline) is not None]
         if used:
             with st.expander("By system and category"):
                 picked = st.selectbox(
@@ -128,7 +130,9 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
 def meanwhile(outline: Outline, statistics: Sequence[Aligned]) -> bool:
     """The tables that there are while the rest is measured, without anything to choose; whether there is one."""
     shown = means_tables(statistics)
-    criteria = {one.criterion: None for one in statistics if one.name == "spearman" and one.metric}
+    criteria = {
+        statistic.criterion: None for statistic in statistics if statistic.name == "spearman" and statistic.metric
+    }
     shown += [metrics_table(statistics, name, 2) for name in criteria if name is not None]
     there = [one for one in shown if one.rows]
     for one in there:
@@ -236,10 +240,10 @@ def draw_differences(report: Report, human: CriterionOutline, metric: MetricOutl
     ranked = human.scale is None or metric.scale is None
     rows = [
         [
-            blocks.item(one.item, one.item_id), one.target, one.system, wording.number(one.human, 2),
-            wording.number(one.metric, 3), wording.number(one.difference, 2),
+            blocks.item(unit.item, unit.item_id), unit.target, unit.system, wording.number(unit.human, 2),
+            wording.number(unit.metric, 3), wording.number(unit.difference, 2),
         ]
-        for one in found.units
+        for unit in found.units
     ]  # fmt: skip
     blocks.table(
         f"Where {metric.name} and people differ most on {human.name}",

@@ -85,15 +85,15 @@ def _items(project: ProjectRow, first: Column, second: Column) -> None:
         ("Item", "System", "Category", first.name, second.name, "Question", "Answer"),
         [
             (
-                blocks.item(one.external_id, one.item_id, project.project_id),
-                one.system,
-                one.category,
-                shown(first, one.first),
-                shown(second, one.second),
-                blocks.clip(one.question, 110),
-                blocks.clip(one.answer, 160),
+                blocks.item(row.external_id, row.item_id, project.project_id),
+                row.system,
+                row.category,
+                shown(first, row.first),
+                shown(second, row.second),
+                blocks.clip(row.question, 110),
+                blocks.clip(row.answer, 160),
             )
-            for one in rows
+            for row in rows
         ],
         name="differences",
     )

@@ -62,7 +62,7 @@ def radar(
     ]
     corners = []
     for name, of in values.items():
-        there = [one for one in categories if of.get(one) is not None]
+        there = [category for category in categories if of.get(category) is not None]
         for place, category in enumerate([*there, *there[:1]]):
             value = float(of[category] or 0.0)
             radius = max(0.0, min(1.0, value / high))

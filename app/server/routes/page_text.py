@@ -163,7 +163,9 @@ class PageTexts:
         out: list[dict[str, Any]] = []
         complete = True
         for passage in given.passages:
-            visible = next((one for one in given.documents if one.source.document_id == passage.document_id), None)
+            visible = next(
+                (document for document in given.documents if document.source.document_id == passage.document_id), None
+            )
             places, reason, all_read = self._places(passage, visible, until)
             complete = complete and all_read
             out += [

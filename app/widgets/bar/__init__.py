@@ -41,8 +41,8 @@ def bar(groups: Sequence[Place], pages: Sequence[Place], aside: Sequence[Place])
     """Draw the groups and, under them, the pages of the open one; the name of the page that was pressed, if one was."""
     pressed = _bar(
         data={
-            "groups": [asdict(one) for one in groups],
-            "pages": [asdict(one) for one in pages],
+            "groups": [asdict(group) for group in groups],
+            "pages": [asdict(page) for page in pages],
             "aside": [asdict(one) for one in aside],
             "words": {"groups": "Groups of pages", "pages": "Pages"},
         },

@@ -169,7 +169,7 @@ def test_resamples_evaluated_in_several_goes_are_the_same(monkeypatch: pytest.Mo
     at_once = measure(ratings)
     monkeypatch.setattr(Layout, "at_once", lambda self, width: max(1, 3000 // width))
     in_goes = measure(ratings)
-    assert [one.method for one in in_goes] == [one.method for one in at_once]
+    assert [goe.method for goe in in_goes] == [one.method for one in at_once]
     for a, b in zip(at_once, in_goes, strict=True):
         assert [a.low, a.high] == pytest.approx([b.low, b.high], abs=1e-12)
 

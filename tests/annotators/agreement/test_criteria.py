@@ -31,7 +31,7 @@ def test_a_long_table_becomes_one_table_a_criterion_and_kind_of_target() -> None
         scale={"useful": "ordinal"},
         labels={"correct": ["no", "yes", "unsure"]},
     )
-    assert [(one.criterion, one.target, one.ratings.scale) for one in tables] == [
+    assert [(table.criterion, table.target, table.ratings.scale) for table in tables] == [
         ("correct", "item", "nominal"),
         ("useful", "evidence", "ordinal"),
     ]
@@ -49,7 +49,7 @@ def test_only_our_kinds_of_target_make_tables_of_their_own() -> None:
         ["yes", "no"] * 20 + ["yes"] * 42,
         targets=[*(sentence for sentence in sentences for _ in range(2)), "", None],
     )
-    assert [(one.criterion, one.target) for one in tables] == [("value", "item")]
+    assert [(table.criterion, table.target) for table in tables] == [("value", "item")]
     [table] = tables
     assert table.ratings.units[:2] == (("a", sentences[0]), ("a", sentences[1]))
     assert table.ratings.units[-1] == "b"

@@ -35,7 +35,7 @@ def test_units_without_a_category_come_last_under_none() -> None:
 def test_a_group_without_agreement_has_its_reason() -> None:
     ratings = Ratings.from_rows([["a", "b"], ["a", None]])
     found = agreement_by_group(ratings, {0: "x", 1: "y"}, resamples=0)
-    assert {one.reason for one in found[1].statistics} != {None}
+    assert {statistic.reason for statistic in found[1].statistics} != {None}
 
 
 def test_stretches_of_time_have_as_many_units_each_in_the_order_of_their_last_rating() -> None:

@@ -102,8 +102,8 @@ def test_planted_drift_is_found_and_only_where_it_was_planted() -> None:
     assert last.stretches[0].agreement is not None
     assert last.stretches[-1].agreement is not None
     assert last.stretches[0].agreement > last.stretches[-1].agreement + 0.2
-    assert [(one.start, one.stop) for one in last.stretches] == [(40 * i, 40 * i + 40) for i in range(10)]
-    assert all(sum(one.labels.values()) == pytest.approx(1) for one in last.stretches)
+    assert [(stretch.start, stretch.stop) for stretch in last.stretches] == [(40 * i, 40 * i + 40) for i in range(10)]
+    assert all(sum(stretch.labels.values()) == pytest.approx(1) for stretch in last.stretches)
 
 
 def test_the_order_is_that_of_the_times_and_not_of_the_units() -> None:
@@ -131,6 +131,6 @@ def test_few_ratings_and_ratings_without_a_time_are_not_stretched_into_a_trend()
     first, second = drifts(ratings, times)
     assert first.agreement.reason == "6 ratings of units that others rated are too few to see a change"
     assert first.speed.reason == "0 times are too few to see a change"
-    assert [(one.start, one.stop) for one in first.stretches] == [(0, 6)]
+    assert [(stretch.start, stretch.stop) for stretch in first.stretches] == [(0, 6)]
     assert second.n_ratings == 0
     assert second.stretches == ()

@@ -86,8 +86,8 @@ def plain_wins(people: People, judge: Mapping[str, float], name: str, closeness:
 
     def near(label: float, others: list[float]) -> float:
         if closeness == "equal":
-            return float(np.mean([one == label for one in others]))
-        return -float(np.sqrt(np.mean([(one - label) ** 2 for one in others])))
+            return float(np.mean([other == label for other in others]))
+        return -float(np.sqrt(np.mean([(other - label) ** 2 for other in others])))
 
     found = {}
     for unit, own in people[name].items():

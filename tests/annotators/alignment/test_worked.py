@@ -191,7 +191,7 @@ def test_williams_and_steiger_keep_their_level() -> None:
         first, second = human + rng.normal(size=60), human + rng.normal(size=60)
         r = np.corrcoef([human, first, second])
         tests = (williams_t(r[0, 1], r[0, 2], r[1, 2], 60), steiger_z(r[0, 1], r[0, 2], r[1, 2], 60))
-        rejected += [(one.p_value or 0) < 0.05 for one in tests]
+        rejected += [(test.p_value or 0) < 0.05 for test in tests]
     assert rejected / 2000 == pytest.approx([0.05, 0.05], abs=0.015)
 
 
@@ -487,7 +487,7 @@ def test_the_units_farthest_apart_come_first() -> None:
 
 def test_without_a_common_scale_ranks_are_compared() -> None:
     pairs = Pairs.of([1, 2, 3, 4], [400, 200, 300, 100], units="abcd")
-    found = {one.unit: one.difference for one in differences(pairs)}
+    found = {difference.unit: difference.difference for difference in differences(pairs)}
     assert found == pytest.approx({"a": 0.75, "b": 0, "c": 0, "d": -0.75})
 
 

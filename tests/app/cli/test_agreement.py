@@ -205,7 +205,7 @@ def test_own_weights_add_kappa_of_each_pair_and_their_mean(assay: CommandLine, l
     names = ["cohen_kappa_weighted", "light_kappa_weighted"]
     ours = measure(table, names, 200, 2, own_weights=own, least_shared=9)
     theirs = [one for one in found if one["name"] in names]
-    assert [one["raters"] for one in theirs[:-1]] == [["ada", "ben"], ["ada", "cem"], ["ben", "cem"]]
+    assert [their["raters"] for their in theirs[:-1]] == [["ada", "ben"], ["ada", "cem"], ["ben", "cem"]]
     for one, other in zip(theirs, ours, strict=True):
         assert (one["name"], one["value"]) == (other.name, other.value)
         assert (one["low"], one["high"]) == (other.low, other.high)
@@ -311,7 +311,7 @@ def test_level_kind_and_raters_of_the_intervals_are_options(assay: CommandLine, 
     found = statistics(assay.json(*asked, "--raters", "random"))["fleiss_kappa"]
     assert found["method"].startswith("two-way bootstrap over units and raters (raters like these), t with")
     pairs = [one for one in assay.json(*asked, "--shared", "9")["criteria"][0]["statistics"] if "raters" in one]
-    assert all(one["value"] is not None for one in pairs)
+    assert all(pair["value"] is not None for pair in pairs)
     refused = assay(*asked, "--interval", "wald", code=2)
     assert "'wald' is none of BCa, percentile, jackknife, analytic." in refused.err
 

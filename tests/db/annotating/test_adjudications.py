@@ -166,11 +166,11 @@ def test_what_an_adjudicator_is_sent_gives_no_role_away_and_decisions_find_their
     assert "gold" not in sent
     assert "distractor" not in sent
     decisions = [UnitDecision(unit.criterion, unit.target, "required") for unit in seen.units if unit.needs_decision]
-    assert [one.target for one in decisions] == ["evidence:E1", "evidence:E2"]
+    assert [decision.target for decision in decisions] == ["evidence:E1", "evidence:E2"]
     adjudicate(database, actor, place, uid="a", decisions=decisions, from_browser=True)
     with database.read() as session:
         units = [one for one in stream_settled(session, study.study_id) if one.criterion == "grounding"]
-    assert {(one.target, one.value) for one in units} == {
+    assert {(unit.target, unit.value) for unit in units} == {
         ("evidence:gold-1", "required"),
         ("evidence:distractor-2", "required"),
     }
@@ -300,9 +300,9 @@ def test_what_half_of_the_annotators_were_asked_is_decided_by_what_it_depends_on
     [dispute] = disputes(database, study.researcher, study.study_id)
     assert dispute.n_disputed == 1
     needed = [
-        one.criterion
-        for one in disputed_item(database, study.researcher, study_item(study)).units
-        if one.needs_decision
+        unit.criterion
+        for unit in disputed_item(database, study.researcher, study_item(study)).units
+        if unit.needs_decision
     ]
     assert needed == ["right"]
 
@@ -316,11 +316,11 @@ def test_names_come_with_labels_only_for_whom_they_are(database: Database, role:
     reader = make_person(database)
     make_member(database, study.project_id, reader, role)
     names = set(ratings(database, reader, study.study_id, named=True).names.values())
-    assert names == ({one.name for one in study.annotators} if told else {"A1", "A2"})
+    assert names == ({annotator.name for annotator in study.annotators} if told else {"A1", "A2"})
     assert may_see_names(database, reader, study.study_id) is told
 
 
 def test_names_come_with_labels_where_the_study_says_so(database: Database) -> None:
     study = voted(database, ("yes", "no"), settings={"show_names": True})
     names = ratings(database, adjudicator(study), study.study_id).names.values()
-    assert set(names) == {one.name for one in study.annotators}
+    assert set(names) == {annotator.name for annotator in study.annotators}

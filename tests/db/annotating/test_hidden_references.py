@@ -85,7 +85,7 @@ def test_what_belongs_to_the_references_comes_with_them(database: Database) -> N
     assert [one["pages"] for one in item["documents"]] == [[5]]
     assert seen_pages(study, document) == {5}
     shown = reading(database, study.annotators[0], study.study_id, assignment_id=item["assignment"])
-    assert [one.pages for one in shown.documents] == [(5,)]
+    assert [document.pages for document in shown.documents] == [(5,)]
     after = study.submit(0, item, {"claims": "yes", "images": "no"}).item
     assert after is not None
     assert [(one["key"], one["of"]) for one in after["claims"]] == [
@@ -139,9 +139,9 @@ def test_no_built_in_protocol_sends_them_while_the_references_are_hidden(
     ]
     changed = Protocol.model_validate({
         **protocol.model_dump(),
-        "steps": [*(one.model_dump() for one in steps), *(one.model_dump() for one in protocol.steps[1:])],
+        "steps": [*(step.model_dump() for step in steps), *(step.model_dump() for step in protocol.steps[1:])],
         "about_scores": False,
-        "criteria": [{**one.model_dump(), "score": []} for one in protocol.criteria],
+        "criteria": [{**criterion.model_dump(), "score": []} for criterion in protocol.criteria],
     })  # fmt: skip
     study, _ = in_use(sqlite_database, changed)
     with sqlite_database.read() as session:

@@ -116,7 +116,7 @@ def test_it_settles_is_adjudicated_compared_and_exported_by_what_it_says_itself(
     adjudicate(study.db, adjudicator, waiting.study_item_id, uid="b", decisions=[decision], from_browser=True)
 
     [found] = agreement_report(study.db, study.researcher, study.study_id, resamples=20).criteria
-    assert {one.name: one.value for one in found.statistics}["percent_agreement"] == 0
+    assert {statistic.name: statistic.value for statistic in found.statistics}["percent_agreement"] == 0
     export_project(study.db, study.researcher, study.project_id, to=tmp_path / "out", study_id=study.study_id)
     with (tmp_path / "out/adjudicated.csv").open() as file:
         final = [(row["how"], row["label"]) for row in csv.DictReader(file)]

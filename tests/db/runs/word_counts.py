@@ -60,7 +60,10 @@ class WordCounts(RunKind[QuestionText, int]):
         """Words of at least so many letters."""
         for questions in blocks:
             time.sleep(self._seconds)
-            yield questions, [[sum(len(word) >= self._letters for word in one.text.split())] for one in questions]
+            yield (
+                questions,
+                [[sum(len(word) >= self._letters for word in question.text.split())] for question in questions],
+            )
 
     def store(self, session: Session, run_id: int, done: Sequence[tuple[QuestionText, Sequence[int]]]) -> int:
         """A row for each question."""

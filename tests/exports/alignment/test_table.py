@@ -52,7 +52,9 @@ def write(path: Path, rows: list[dict[str, object]] = ROWS, separator: str = ","
 def find(found: TableAlignment, name: str, **about: object) -> Aligned:
     wanted = {"group": None, "against": None, **about}
     [one] = [
-        one for one in found.statistics if one.name == name and all(getattr(one, k) == v for k, v in wanted.items())
+        statistic
+        for statistic in found.statistics
+        if statistic.name == name and all(getattr(statistic, k) == v for k, v in wanted.items())
     ]
     return one
 
@@ -220,7 +222,7 @@ def test_a_table_with_rows_nobody_judged_has_a_prediction_powered_mean(tmp_path:
     grades = ["" if row >= 25 else str(1 + round(4 * one)) for row, one in enumerate(score)]
     path.write_text("grade,m\n" + "\n".join(f"{g},{s:.3f}" for g, s in zip(grades, score, strict=True)))
     found = align_table(path, Named("grade", ("m",)), Resampling(50), scale=(1.0, 5.0))
-    tuned = next(one for one in found.statistics if one.name == "ppi_plus_plus_mean")
+    tuned = next(statistic for statistic in found.statistics if statistic.name == "ppi_plus_plus_mean")
     assert tuned.n == 25
     assert tuned.n_effective is not None
     assert tuned.n_effective > 50

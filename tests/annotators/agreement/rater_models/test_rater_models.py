@@ -152,7 +152,7 @@ def test_the_fit_of_groups_is_the_sum_of_theirs_and_their_shares_are_weighed_by_
     matrix[:, 60:] = np.nan
     parts = [dawid_skene(Ratings.from_matrix(rows, labels=[0, 1])) for rows in (matrix[:3], matrix[3:])]
     whole = dawid_skene(Ratings.from_matrix(matrix, labels=[0, 1]), resamples=50)
-    fits = [one.fit for one in parts]
+    fits = [part.fit for part in parts]
     assert whole.fit is not None
     assert fits[0] is not None
     assert fits[1] is not None
@@ -160,8 +160,8 @@ def test_the_fit_of_groups_is_the_sum_of_theirs_and_their_shares_are_weighed_by_
     assert whole.fit.objective == pytest.approx(max(fits[0].starts) + max(fits[1].starts), rel=1e-5)
     assert whole.fit.starts == pytest.approx(np.add(fits[0].starts, fits[1].starts))
     assert (whole.fit.iterations, whole.fit.reached) == (
-        max(one.iterations for one in fits if one),
-        min(one.reached for one in fits if one),
+        max(fit.iterations for fit in fits if fit),
+        min(fit.reached for fit in fits if fit),
     )
     np.testing.assert_allclose(whole.prevalence, (40 * parts[0].prevalence + 20 * parts[1].prevalence) / 60)
     assert whole.prevalence_interval is not None

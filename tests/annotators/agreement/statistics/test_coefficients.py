@@ -65,7 +65,11 @@ def test_one_coefficient_stands_for_a_scale(scale: str) -> None:
     assert headline(stands.headline_of or "nominal") == stands.name
 
 
-FITTING = [one for one in all_coefficients() if one.misfit(TABLE) is None and not one.own_weights]
+FITTING = [
+    coefficient
+    for coefficient in all_coefficients()
+    if coefficient.misfit(TABLE) is None and not coefficient.own_weights
+]
 
 
 @pytest.mark.parametrize("coefficient", FITTING, ids=lambda coefficient: coefficient.name)

@@ -141,7 +141,7 @@ def test_set_coefficients_are_their_definitions(seed: int) -> None:
         monotonic = 1.0 if a == b else 2 / 3 if a & b and (a <= b or b <= a) else 1 / 3
         return jaccard(a, b) * monotonic
 
-    means = [sum(jaccard(a, b) for a, b in one) / len(one) for one in pairs if one]
+    means = [sum(jaccard(a, b) for a, b in pair) / len(pair) for pair in pairs if pair]
     assert_is(found["mean_jaccard", None], sum(means) / len(means))
     pairable = [c for c in columns if len(c) > 1]
     everything = [one for c in pairable for one in c]
@@ -177,7 +177,7 @@ def test_boxes_are_matched_one_to_one_by_their_overlap() -> None:
 def _single(*boxes: object) -> list[frozenset[object]]:
     from annotators.agreement.tables.ratings import as_set
 
-    return [as_set([one]) for one in boxes]
+    return [as_set([box]) for box in boxes]
 
 
 def test_one_box_is_not_matched_twice() -> None:

@@ -76,7 +76,7 @@ def test_lights_kappa_is_the_mean_of_the_pairs() -> None:
     # a-b: agree on all four, κ = 1. a-c and b-c: agree on 3 of 4; p_e = (2 * 1 + 2 * 3) / 16 = .5; κ = .5.
     ratings = Ratings.from_rows([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
     *pairs, light = measure(ratings, ["cohen_kappa", "light_kappa"], resamples=0, least_shared=2)
-    assert [one.value for one in pairs] == pytest.approx([1.0, 0.5, 0.5])
+    assert [pair.value for pair in pairs] == pytest.approx([1.0, 0.5, 0.5])
     assert light.value == pytest.approx(2 / 3)
 
 

@@ -146,7 +146,7 @@ def test_a_mean_of_kappas_does_not_leave_out_two_raters_who_agree_throughout() -
     # a and b agree on "yes" throughout, so that their κ is 0/0; c differs from both.
     rows = [["yes"] * 12, ["yes"] * 12, ["yes"] * 11 + ["no"]]
     *pairs, light = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=50)
-    assert [one.value for one in pairs] == [None, 0.0, 0.0]
+    assert [pair.value for pair in pairs] == [None, 0.0, 0.0]
     assert light.value is None
     assert "1 gave one label throughout (0/0)" in (light.reason or "")
 
