@@ -168,7 +168,7 @@ def agreement(  # noqa: PLR0917 - the command's options
         check_names(context, *what)
     from annotators.agreement.report import agreement_report as report_of
     from exports.agreement.own_weights import named_weights, weights_for
-    from exports.agreement.rating_tables import Named, read_ratings
+    from exports.agreement.rating_tables import RatingColumns, read_ratings
     from exports.agreement.report import Report
     from exports.agreement.study import agreement_report
     from exports.drawing.report_files import write_report
@@ -176,7 +176,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     chosen: str | list[str] = statistics if statistics in ("default", "all") else named
     own = named_weights(weights or ())
     if isinstance(what, Path):
-        columns = Named(unit, rater, value, criterion, target, question)
+        columns = RatingColumns(unit, rater, value, criterion, target, question)
         with working("Measuring agreement"):
             found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or ())
             criteria = report_of(

@@ -122,7 +122,7 @@ def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
     """Queue the work and do it here, unless a worker has it already: then wait for that; how many scores were added."""
     from app.worker.jobs import Interrupted, carry_out, queue, worker_name
     from app.worker.kinds.score import SCORE
-    from db.jobs import Order, WorkerDesk
+    from db.jobs import JobOrder, WorkerDesk
 
     job = queue(here.db, here.actor, project_id, SCORE, SCORE.read(given))
     desk = WorkerDesk(here.db, worker_name())
@@ -137,7 +137,7 @@ def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
             try:
                 return int(carry_out(here.db, desk, taken, shown=move).get("added", 0))
             except Interrupted as interruption:
-                if interruption.order is not Order.LOST:
+                if interruption.order is not JobOrder.LOST:
                     job = _facts(here, project_id, job.job_id)
                     break
     return _outcome(job)

@@ -26,11 +26,11 @@ from db.models import (
     Annotation,
     Assignment,
     AssignmentState,
-    GivenLabel,
     Item,
     ItemVersion,
     Settlement,
     SettlementState,
+    StoredLabel,
     Study,
     StudyItem,
     StudyMember,
@@ -324,7 +324,7 @@ def _units(
     by_sitting = {(annotation.assignment_id, annotation.sitting): annotation for annotation in annotations}
     votes: dict[tuple[str, str], list[Vote]] = defaultdict(list)
     assignments = [annotation.assignment_id for annotation in annotations]
-    for row in session.exec(select(GivenLabel).where(col(GivenLabel.assignment_id).in_(assignments))):
+    for row in session.exec(select(StoredLabel).where(col(StoredLabel.assignment_id).in_(assignments))):
         annotation = by_sitting.get((row.assignment_id, row.sitting))
         if annotation is not None:
             rater = raters[annotation.person_id]

@@ -21,8 +21,8 @@ from db.models import (
     Adjudication,
     Annotation,
     AnnotationKind,
-    GivenLabel,
     SettlementState,
+    StoredLabel,
     Study,
 )
 from db.query import driver_rows, mark, pick, plain_rows, table_of
@@ -91,14 +91,14 @@ class ItemLabels:
 
 def _current() -> Select[Any]:
     """A plain query, on tables rather than classes: every submission runs it, and exports read a million rows."""
-    given, label, newer = table_of(Annotation).c, table_of(GivenLabel).c, table_of(Annotation).alias()
+    given, label, newer = table_of(Annotation).c, table_of(StoredLabel).c, table_of(Annotation).alias()
     same = (label.assignment_id == given.assignment_id) & (label.sitting == given.sitting)
     return (
         sql_select(
             *(given.study_item_id, given.id),
             *(label.criterion, label.target, label.value, label.cannot_judge),
         )
-        .select_from(table_of(Annotation).outerjoin(table_of(GivenLabel), same))
+        .select_from(table_of(Annotation).outerjoin(table_of(StoredLabel), same))
         .where(
             given.study_id == bindparam("study"),
             given.study_item_id.in_(bindparam("ids", expanding=True)),
@@ -284,7 +284,7 @@ def _settled_block(
 
 
 @dataclass(frozen=True)
-class Decision:
+class DecidedUnit:
     """What an adjudicator decided for one unit."""
 
     value: Any
@@ -293,7 +293,9 @@ class Decision:
     overrules: bool
 
 
-def adjudicated_labels(session: Session, study_item_ids: Iterable[int]) -> dict[int, dict[tuple[str, str], Decision]]:
+def adjudicated_labels(
+    session: Session, study_item_ids: Iterable[int]
+) -> dict[int, dict[tuple[str, str], DecidedUnit]]:
     """Study item → unit → the decision of its last round."""
     given, label = Adjudication, AdjudicatedLabel
     rows = session.execute(
@@ -305,7 +307,7 @@ def adjudicated_labels(session: Session, study_item_ids: Iterable[int]) -> dict[
         .where(col(given.study_item_id).in_(list(study_item_ids)))
         .order_by(col(given.round))
     )  # fmt: skip
-    found: dict[int, dict[tuple[str, str], Decision]] = defaultdict(dict)
+    found: dict[int, dict[tuple[str, str], DecidedUnit]] = defaultdict(dict)
     for study_item_id, criterion, target, value, reason, of_all, person_id, overrules in rows:
-        found[study_item_id][criterion, target] = Decision(value, reason or of_all, person_id, overrules)
+        found[study_item_id][criterion, target] = DecidedUnit(value, reason or of_all, person_id, overrules)
     return dict(found)

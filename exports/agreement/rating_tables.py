@@ -25,7 +25,7 @@ ONLY = "value"
 
 
 @dataclass(frozen=True)
-class Named:
+class RatingColumns:
     """What the columns of a long table are called; None: by its usual name, if there is such a column.
 
     In a wide table `rater` names the columns of the raters, with commas between them; None: all but the unit's.
@@ -50,7 +50,7 @@ class RatingTables:
 
 
 def read_ratings(
-    path: Path, named: Named, *, wide: bool = False, scales: Sequence[str] = (), labels: Sequence[str] = ()
+    path: Path, named: RatingColumns, *, wide: bool = False, scales: Sequence[str] = (), labels: Sequence[str] = ()
 ) -> RatingTables:
     """The ratings of a table (.csv, .tsv, .jsonl, .parquet).
 
@@ -72,7 +72,7 @@ def read_ratings(
         raise InvalidInput(f"{columns.name}: {error}") from error
 
 
-def _long(columns: Columns, named: Named, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
+def _long(columns: Columns, named: RatingColumns, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
     unit = _cells(columns, named.unit, "item", "--unit")
     rater = _cells(columns, named.rater, "annotator", "--rater")
     value = _cells(columns, named.value, "value", "--value")
@@ -105,7 +105,7 @@ def _long(columns: Columns, named: Named, scales: Sequence[str], labels: Sequenc
     return RatingTables(columns.name, tables, len(columns.lines), left_out)
 
 
-def _wide(columns: Columns, named: Named, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
+def _wide(columns: Columns, named: RatingColumns, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
     chosen = None if named.rater is None else [name.strip() for name in named.rater.split(",")]
     for name in [*(chosen or ()), *([named.unit] if named.unit is not None else [])]:
         columns[name]  # NotFound says which columns there are

@@ -31,7 +31,7 @@ Plot = tuple[str, str, Any]
 
 
 @dataclass(frozen=True)
-class Report:
+class AlignmentDocument:
     """What a report says: a title, facts about it, statistics, notes, and the rows that plots are drawn from.
 
     `rows` is (criterion, its scale or None, metric, rows).
@@ -46,7 +46,7 @@ class Report:
     """Of criteria that ask agreement with a score: (criterion, grouping, its grades, group → grade → how often)."""
 
     @classmethod
-    def of_study(cls, report: AlignmentReport) -> Report:
+    def of_study(cls, report: AlignmentReport) -> AlignmentDocument:
         """The report of a study."""
         data = report.data
         facts = [
@@ -78,7 +78,7 @@ class Report:
         )
 
     @classmethod
-    def of_table(cls, found: TableAlignment) -> Report:
+    def of_table(cls, found: TableAlignment) -> AlignmentDocument:
         """The report of a table."""
         rows = []
         for name, pairs in found.pairs.items():
@@ -139,7 +139,7 @@ class Report:
         return [one.metric or "" for one in sorted(defined, key=lambda one: -(one.value or 0.0))]
 
 
-def packed(report: Report, name: str) -> bytes:
+def packed(report: AlignmentDocument, name: str) -> bytes:
     """The report `name` (.md or .tex) and its plots in a ZIP."""
     stem, _, ending = name.rpartition(".")
     text, files = report_markdown(report, stem) if ending == "md" else report_latex(report, stem)

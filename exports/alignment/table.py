@@ -30,7 +30,7 @@ from exports.reading.columns import Columns, read_columns
 
 
 @dataclass(frozen=True)
-class Named:
+class MetricColumns:
     """Which columns of a table are what; `unit` and `rater` say whose judgement of what a row is."""
 
     human: str
@@ -69,7 +69,7 @@ class TableAlignment:
 
 def align_table(
     path: Path,
-    named: Named,
+    named: MetricColumns,
     asked: Resampling | None = None,
     *,
     threshold: float | None = None,
@@ -144,7 +144,7 @@ class _Work:
         self,
         *,
         table: Columns,
-        named: Named,
+        named: MetricColumns,
         asked: Resampling,
         human: list[float | None],
         threshold: float | None,

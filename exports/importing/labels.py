@@ -47,7 +47,7 @@ class LabelTableImport:
 
 
 @dataclass(frozen=True)
-class CriterionPlan:
+class TableCriterion:
     """One criterion of a table: what it is called there and in the study, what its values are and how often."""
 
     column: str
@@ -73,7 +73,7 @@ class LabelTablePlan:
     plan: LabelPlan
     columns: list[str]
     ignored: list[str]
-    criteria: list[CriterionPlan]
+    criteria: list[TableCriterion]
     inferred: Protocol | None
     items_added: int
     left_out: dict[str, int]
@@ -195,7 +195,7 @@ def _ready(
     return _Ready(values, study_id, protocol, rows)
 
 
-def _criteria(ready: _Ready) -> list[CriterionPlan]:
+def _criteria(ready: _Ready) -> list[TableCriterion]:
     """The criteria of the table in the order in which they first appear, their values most frequent first."""
     by_name = {criterion.name: criterion for criterion in ready.protocol.criteria}
     found = []
@@ -203,7 +203,7 @@ def _criteria(ready: _Ready) -> list[CriterionPlan]:
         name = column if column in by_name else criterion_name(column)
         known = by_name.get(name)
         target, scale = (str(known.target), known.scale) if known else ("", "not in the protocol")
-        found.append(CriterionPlan(column, name, target, scale, values.most_common()))
+        found.append(TableCriterion(column, name, target, scale, values.most_common()))
     return found
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from sqlmodel import col, select
 
 from annotators.protocols import PROTOCOLS
-from db.models import GivenLabel, Item, ItemVersion
+from db.models import Item, ItemVersion, StoredLabel
 from db.projects import create_project
 from db.scores.write import run_scorer
 from db.studies.design import StudyDesign, create_study
@@ -186,7 +186,7 @@ def test_a_missing_value_is_said_in_its_row_with_the_reason_and_suggests_cannot_
         wait_until_saved(page)
         expect(page.get_by_test_id("finished")).to_be_visible()
         with server.db.read() as session:
-            labels = session.exec(select(GivenLabel).order_by(col(GivenLabel.id))).all()
+            labels = session.exec(select(StoredLabel).order_by(col(StoredLabel.id))).all()
         assert [(label.value, label.cannot_judge) for label in labels] == [
             (5, False),
             (None, True),

@@ -15,7 +15,7 @@ from app import ui, wording
 from app.widgets import blocks
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
-from app.worker.report_tasks import Alignment, View
+from app.worker.report_tasks import Alignment, ReportView
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
 from exports.alignment.sections import (
@@ -49,7 +49,7 @@ SHOWN = 50
 
 
 @dataclass(frozen=True)
-class Report:
+class ShownReport:
     """A study's report as the page has it; `task` is what made it, and makes what else is shown of it."""
 
     task: Alignment
@@ -60,7 +60,7 @@ class Report:
     def view(self, function: Callable[..., Any], *given: Any, with_db: bool = False, **named: Any) -> Any:
         """What `function` gives of the report, made where its labels are, once for everybody."""
         key = (self.task.key, function.__name__, given, tuple(named.items()))
-        return measured(key, View(self.task, function, given, named, with_db))[-1]
+        return measured(key, ReportView(self.task, function, given, named, with_db))[-1]
 
     def spearman(self, criterion: str, metric: str) -> Aligned | None:
         """Spearman's ρ of a metric on all units."""
@@ -88,7 +88,7 @@ def titled(given: TextTable, titles: Mapping[str, str]) -> TextTable:
 # Coefficients ---------------------------------------------------------------------------------------------------------
 
 
-def coefficients(report: Report, human: CriterionOutline) -> None:
+def coefficients(report: ShownReport, human: CriterionOutline) -> None:
     """The tables: mean agreement, metric × criterion, and those of the chosen criterion."""
     for place, shown in enumerate(means_tables(report.statistics)):
         table(shown, report.outline, f"mean-agreement-{place}")
@@ -143,7 +143,7 @@ def meanwhile(outline: Outline, statistics: Sequence[Aligned]) -> bool:
 # Plots ----------------------------------------------------------------------------------------------------------------
 
 
-def draw_grades(report: Report, human: CriterionOutline) -> None:
+def draw_grades(report: ShownReport, human: CriterionOutline) -> None:
     """How people graded a score: Likert bars by system and by category, each with its n."""
     drawn = False
     grades, groups = report.view(grade_counts, human.name)
@@ -154,7 +154,7 @@ def draw_grades(report: Report, human: CriterionOutline) -> None:
         ui.empty("Nobody has graded this score yet.", "The bars appear with the first labels.")
 
 
-def draw_plots(report: Report, human: CriterionOutline, metric: MetricOutline) -> None:
+def draw_plots(report: ShownReport, human: CriterionOutline, metric: MetricOutline) -> None:
     """Forest and ROC of all metrics, scatter and calibration of one, and its decisions."""
     name, slug = human.name, f"{human.name}-{human.metrics.index(metric)}"
     made: MetricPlots = report.view(metric_plots, name, metric.name)
@@ -225,7 +225,7 @@ def _decisions(pairs: Pairs, name: str, metric: MetricOutline, slug: str) -> Non
 # Units ----------------------------------------------------------------------------------------------------------------
 
 
-def draw_differences(report: Report, human: CriterionOutline, metric: MetricOutline) -> Sequence[str]:
+def draw_differences(report: ShownReport, human: CriterionOutline, metric: MetricOutline) -> Sequence[str]:
     """The units on which metric and people differ most, each a link to its item; the items, in their order."""
     against = report.spearman(human.name, metric.name)
     turned = st.checkbox(
@@ -256,7 +256,7 @@ def draw_differences(report: Report, human: CriterionOutline, metric: MetricOutl
     return found.items
 
 
-def draw_next(report: Report, human: CriterionOutline, metric: MetricOutline) -> int:
+def draw_next(report: ShownReport, human: CriterionOutline, metric: MetricOutline) -> int:
     """The items without a label whose label would tell most about the metric; how many there are to draw among."""
     found: tuple[list[AdvisedItem], int] = report.view(advised_items, human.name, metric.name, most=SHOWN, with_db=True)
     advised, n = found
@@ -286,7 +286,7 @@ def draw_next(report: Report, human: CriterionOutline, metric: MetricOutline) ->
 
 
 def drawn_next(
-    report: Report, human: CriterionOutline, metric: MetricOutline, n: int
+    report: ShownReport, human: CriterionOutline, metric: MetricOutline, n: int
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """n items drawn among these, and what the settings of their study keep of the draw."""
     drawn: tuple[tuple[str, ...], dict[str, Any]] = report.view(
@@ -295,7 +295,7 @@ def drawn_next(
     return drawn
 
 
-def choices(report: Report, human: CriterionOutline) -> list[MetricOutline]:
+def choices(report: ShownReport, human: CriterionOutline) -> list[MetricOutline]:
     """The metrics that this criterion can be set against, the one that goes best with it first."""
     if human.about_score is not None:
         return list(human.metrics)

@@ -11,7 +11,7 @@ from app.pages.scores import plots
 from app.pages.scores.tables import Column
 from app.widgets import blocks, pager
 from db.projects import ProjectRow
-from db.scores.items import Comparison, compare_scores, list_differences
+from db.scores.items import ScoreComparison, compare_scores, list_differences
 
 _PAGE = 30
 
@@ -44,7 +44,7 @@ def draw(project: ProjectRow, columns: dict[str, Column]) -> None:
     _items(project, first, second)
 
 
-def _figures(first: Column, second: Column, found: Comparison) -> None:
+def _figures(first: Column, second: Column, found: ScoreComparison) -> None:
     sums = found.sums
     difference = sums.difference
     low, high = difference.interval or (None, None)

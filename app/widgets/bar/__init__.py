@@ -22,7 +22,7 @@ export default async function (component) {{
 
 
 @dataclass(frozen=True)
-class Place:
+class BarPlace:
     """A page that the bar leads to, with how much waits there (and that in words).
 
     `current` is what `aria-current` says: `page` of the one that is open, `true` of its group, or of the page that led
@@ -37,7 +37,7 @@ class Place:
     waits: str = ""
 
 
-def bar(groups: Sequence[Place], pages: Sequence[Place], aside: Sequence[Place]) -> str | None:
+def bar(groups: Sequence[BarPlace], pages: Sequence[BarPlace], aside: Sequence[BarPlace]) -> str | None:
     """Draw the groups and, under them, the pages of the open one; the name of the page that was pressed, if one was."""
     pressed = _bar(
         data={

@@ -15,7 +15,7 @@ from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import work
 from db.annotating.disclosure import may_see_page, reading
 from db.engine import Database
-from db.models import Claim, Document, GivenLabel, Image, ItemVersion
+from db.models import Claim, Document, Image, ItemVersion, StoredLabel
 from tests.makers import StudyInUse, tiny_protocol
 
 SECRET = "Gold statement"
@@ -95,7 +95,7 @@ def test_what_belongs_to_the_references_comes_with_them(database: Database) -> N
     assert seen_pages(study, document) == {4, 5, 6}
     assert study.submit(0, after, {"later": "yes"}).status == "done"
     with database.read() as session:
-        targets = set(session.exec(select(GivenLabel.target).where(GivenLabel.criterion == "later")))
+        targets = set(session.exec(select(StoredLabel.target).where(StoredLabel.criterion == "later")))
     assert targets == {"claim:said-1", "claim:gold-1", "claim:gold-2"}
 
 
@@ -122,9 +122,9 @@ def test_labels_that_were_given_of_what_is_hidden_now_do_not_bring_its_name_back
     [item] = study.work(0)["items"]
     study.submit(0, item, {"claims": "yes", "images": "no"})
     with database.write() as session:
-        label = session.exec(select(GivenLabel).where(GivenLabel.criterion == "claims")).one()
+        label = session.exec(select(StoredLabel).where(StoredLabel.criterion == "claims")).one()
         fields = {"submission_id": label.submission_id, "assignment_id": label.assignment_id, "criterion": "claims"}
-        session.add(GivenLabel(**fields, target="claim:gone", value="yes"))
+        session.add(StoredLabel(**fields, target="claim:gone", value="yes"))
     [item] = study.work(0)["items"]
     assert "gone" not in json.dumps(item)
 

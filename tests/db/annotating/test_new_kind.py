@@ -19,7 +19,7 @@ from annotators.items.targets import Units
 from annotators.protocols import Step
 from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.engine import Database
-from db.models import GivenLabel
+from db.models import StoredLabel
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from tests.makers import StudyInUse, make_member, make_person, tiny_protocol
@@ -94,7 +94,7 @@ def test_its_values_have_neutral_keys_in_the_browser_and_the_items_own_where_the
         study.submit(0, item, {"best": "E3"})
     study.submit(0, item, {"best": "E1"})
     with study.db.read() as session:
-        [stored] = [label.value for label in session.exec(select(GivenLabel))]
+        [stored] = [label.value for label in session.exec(select(StoredLabel))]
     assert stored in ("gold-1", "distractor-2")
 
 

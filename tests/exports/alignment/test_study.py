@@ -326,7 +326,7 @@ def _score(db: Database, study: StudyInUse, values: list[float | None]) -> None:
 
 
 def _judgement(session: object, study: StudyInUse, judge: Actor, place: int, value: str) -> None:
-    from db.models import Annotation, Assignment, AssignmentState, GivenLabel, Submission
+    from db.models import Annotation, Assignment, AssignmentState, StoredLabel, Submission
 
     add, flush = session.add, session.flush  # type: ignore[attr-defined]
     assignment = Assignment(
@@ -344,7 +344,7 @@ def _judgement(session: object, study: StudyInUse, judge: Actor, place: int, val
             kind=AnnotationKind.MODEL,
         )
     )  # fmt: skip
-    add(GivenLabel(submission_id=submission.id, assignment_id=assignment.id, criterion="right", value=value))
+    add(StoredLabel(submission_id=submission.id, assignment_id=assignment.id, criterion="right", value=value))
 
 
 def _graded(db: Database, admin: Actor, folder: Path, protocol: str) -> tuple[int, int]:
