@@ -8,8 +8,11 @@ from typing import Any
 
 
 class Later(ModuleType):
-    """Stands for a module until something of it is asked for."""
+    """Stands for a module until something of it is asked for, and keeps what was."""
 
     def __getattr__(self, name: str) -> Any:
         """What the module has under this name."""
-        return getattr(import_module(self.__name__), name)
+        found = getattr(import_module(self.__name__), name)
+        if not name.startswith("__"):
+            setattr(self, name, found)
+        return found

@@ -35,12 +35,13 @@ class Registry(Generic[T]):
     `package` is scanned: every module in it is imported once, and registers what it defines by calling `register`.
     Packages of third parties are found through the entry-point group of the same name as the package's registry
     (`assay.protocols`, `assay.scorers`, `assay.formats`, `assay.jobs`): the entry point names a module, which registers
-    likewise.
+    likewise. Not `extended`, only what lies in the package is known.
     """
 
-    def __init__(self, noun: str, package: str) -> None:
+    def __init__(self, noun: str, package: str, *, extended: bool = True) -> None:
         self.noun = noun
         self.package = package
+        self.extended = extended
         self._things: dict[str, T] = {}
         self._loaded = False
         self._lock = RLock()
@@ -57,8 +58,9 @@ class Registry(Generic[T]):
             if self._loaded:
                 return
             import_modules(self.package)
-            for entry in importlib.metadata.entry_points(group=f"assay.{self.noun}s"):
-                entry.load()
+            if self.extended:
+                for entry in importlib.metadata.entry_points(group=f"assay.{self.noun}s"):
+                    entry.load()
             self._loaded = True
 
     def get(self, name: str) -> T:

@@ -10,11 +10,11 @@ import streamlit as st
 from app import navigation, ui
 from app.navigation import Entry, Group
 from app.style import style
-from app.widgets.bar import Place, bar
+from app.widgets.bar import BarPlace, bar
 from app.widgets.blocks import address
+from db.annotating.adjudications import count_disputed
 from db.permissions import ADJUDICATORS, Actor
 from db.projects import ProjectRow
-from db.studies.adjudications import count_disputed
 
 
 def draw(
@@ -51,7 +51,7 @@ def draw(
 
 def _places(
     actor: Actor, chosen: ProjectRow | None, entries: Sequence[Entry], current: str
-) -> tuple[list[Place], list[Place], list[Place]]:
+) -> tuple[list[BarPlace], list[BarPlace], list[BarPlace]]:
     """The groups that have a page for this person, the pages of the open one, and those beside them."""
     by_name = {entry.name: entry for entry in entries}
     here = by_name.get(current)
@@ -59,10 +59,10 @@ def _places(
     waiting = _waiting(actor, chosen, by_name)
     about = {"project": chosen.project_id} if chosen else {}
 
-    def place(entry: Entry, title: str, now: str) -> Place:
+    def place(entry: Entry, title: str, now: str) -> BarPlace:
         n = waiting.get(entry.name, 0) if title == entry.title else 0
         path = "" if entry.name == "home" else entry.name
-        return Place(entry.name, title, address(path, **about), now, n, f"{n:,} wait for you" if n else "")
+        return BarPlace(entry.name, title, address(path, **about), now, n, f"{n:,} wait for you" if n else "")
 
     def now(entry: Entry) -> str:
         return "page" if entry.name == current else "true" if here and here.from_ == entry.name else ""

@@ -171,7 +171,7 @@ class TakenJob:
     done: int
 
 
-class Order(StrEnum):
+class JobOrder(StrEnum):
     """What a heartbeat brings back: go on, stop because somebody cancelled, or stop because another has the job."""
 
     GO_ON = "go on"
@@ -235,18 +235,18 @@ class WorkerDesk:
         self._furthest[job.id] = job.done
         return TakenJob(job.id, job.project_id, job.kind, dict(job.parameters), actor, job.done)
 
-    def heartbeat(self, job_id: int, *, done: int, total: int | None, rate: float | None) -> Order:
+    def heartbeat(self, job_id: int, *, done: int, total: int | None, rate: float | None) -> JobOrder:
         """Say that this worker is there and how far it is; what to do next (`Order`)."""
         with self.db.write() as session:
             job = self._mine(session, job_id)
             if job is None:
-                return Order.LOST
+                return JobOrder.LOST
             job.heartbeat_at = _moment(session)
             if done > max(job.done, self._furthest.get(job_id, 0)):
                 job.attempts = 1
             job.done, job.total, job.rate = done, total, rate
             session.add(job)
-            return Order.CANCEL if job.cancel_requested else Order.GO_ON
+            return JobOrder.CANCEL if job.cancel_requested else JobOrder.GO_ON
 
     def finish(self, job_id: int, *, done: int, total: int | None, result: dict[str, Any] | None = None) -> None:
         """The job is done."""

@@ -565,7 +565,7 @@ class Annotation(Table, table=True):
     created_at: datetime = _time()
 
 
-class GivenLabel(Table, table=True):
+class StoredLabel(Table, table=True):
     """One value for one criterion and target, committed with a step. Append-only.
 
     It belongs to the annotation of the same (assignment, sitting), if that was ever completed. `value` is None exactly
@@ -700,7 +700,7 @@ class Job(Table, table=True):
     result: dict[str, Any] | None = _json(lambda: None, nullable=True)
 
 
-class TrainingSet(Table, table=True):
+class TrainingSetVersion(Table, table=True):
     """One version of the labelled texts that a classifier of a project compares with. Append-only.
 
     The version with the highest number is the current one. `report` holds what was shown before it was accepted: the

@@ -52,9 +52,14 @@ class Labelled:
     def queue(self, *, only: str | None = None) -> int:
         """Queue the comparison of what is proposed; the job."""
         examples = [
-            {"text": one.text, "label": one.label, "origin": one.origin, "item_version_id": one.item_version_id}
-            for one in proposed_examples(self.db, self.rosa, self.project_id)
-            if only in (None, one.label)
+            {
+                "text": example.text,
+                "label": example.label,
+                "origin": example.origin,
+                "item_version_id": example.item_version_id,
+            }
+            for example in proposed_examples(self.db, self.rosa, self.project_id)
+            if only in (None, example.label)
         ]
         return queue_job(self.db, self.rosa, self.project_id, kind=REVIEW, parameters={"examples": examples}).job_id
 

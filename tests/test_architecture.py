@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,6 +81,76 @@ def test_a_module_begins_with_a_sentence_that_says_what_lives_there(path: Path) 
     assert re.search(r"[.:]$|[.:]\n", words.split("\n\n")[0].strip() + "\n")
 
 
+def _imports() -> dict[str, set[str]]:
+    """Module → the modules of ours that it imports, anywhere in the file but for types alone."""
+    modules = {_module(path): path for path in FILES}
+
+    def statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                continue
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                yield child
+            yield from statements(child)
+
+    found: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        names: set[str] = set()
+        for statement in statements(ast.parse(path.read_text())):
+            if isinstance(statement, ast.Import):
+                names |= {alias.name for alias in statement.names}
+            else:
+                of = statement.module or ""
+                names |= {inner if (inner := f"{of}.{alias.name}") in modules else of for alias in statement.names}
+        found[module] = {name for name in names if name in modules and name != module}
+    return found
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Things that import themselves by way of others: those that are reached from what they reach."""
+    reached: dict[str, set[str]] = {}
+    for start, first in graph.items():
+        seen: set[str] = set()
+        waiting = [*first]
+        while waiting:
+            thing = waiting.pop()
+            if thing not in seen:
+                seen.add(thing)
+                waiting += graph.get(thing, ())
+        reached[start] = seen
+    found = {tuple(sorted(other for other in reached[thing] if thing in reached[other])) for thing in graph}
+    return sorted(list(circle) for circle in found if circle)
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    assert _circles(_imports()) == []
+
+
+def test_no_room_imports_itself_by_way_of_others() -> None:
+    """A folder and what lies in it are one house: its own files may use its rooms, and these the folder's files."""
+    folders = {_module(path): ".".join(path.relative_to(ROOT).parts[:-1]) for path in FILES}
+    graph: dict[str, set[str]] = {folder: set() for folder in folders.values()}
+    for module, names in _imports().items():
+        here = folders[module]
+        for there in (folders[name] for name in names):
+            if not f"{here}.".startswith(f"{there}.") and not f"{there}.".startswith(f"{here}."):
+                graph[here].add(there)
+    assert _circles(graph) == []
+
+
+CATALOGUES = {"annotators/scorers", "app/cli", "app/pages"}
+"""One file a metric, a group of commands, a page: as many as there are of them."""
+
+
+def test_a_room_has_about_fifteen_files() -> None:
+    sizes = Counter(path.parent.relative_to(ROOT).as_posix() for path in FILES if path.name != "__init__.py")
+    assert {room: n for room, n in sizes.items() if n > 16 and room not in CATALOGUES} == {}
+
+
 def test_every_package_is_listed_for_setuptools() -> None:
     listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
     there = {".".join(path.parent.relative_to(ROOT).parts) for path in FILES}
@@ -150,7 +221,7 @@ def test_what_the_server_loads_at_its_start_is_compiled_when_it_is_set_up() -> N
 
 
 def _distributions(requirements: list[str]) -> set[str]:
-    return {re.match(r"[\w.-]+", one)[0].lower() for one in requirements}  # type: ignore[index]
+    return {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in requirements}  # type: ignore[index]
 
 
 def test_every_package_that_is_imported_is_declared() -> None:

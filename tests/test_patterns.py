@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.pages.finding.normal import normalise
+from annotators.pages.normal import normalise
 from annotators.scorers.shared.sentences import sentences
 from annotators.scorers.shared.words import answer_form, plain, words
 from exports.cells import original, safe
@@ -94,7 +94,7 @@ def patterns() -> Iterator[Found]:
                 continue
             if call.func.attr not in (*METHODS, "compile"):
                 continue
-            inside = {one.name for one in functions if call in ast.walk(one)}
+            inside = {function.name for function in functions if call in ast.walk(function)}
             if any((path, name) in WITHOUT_A_TEXT_OF_THEIR_OWN for name in inside):
                 continue
             source = ast.Expression(call.args[0])

@@ -1,8 +1,8 @@
-"""Each annotator beside the others: agreement with the rest and with a reference, bias, similarity, self-agreement."""
+"""Each annotator beside the others: agreement with the rest and with a reference, bias, similarity."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,12 +11,12 @@ from scipy import sparse
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from annotators.agreement.bootstrap import Resampled, resample
-from annotators.agreement.rater_models import Observations
-from annotators.agreement.report import MOST_LABELS, measure
-from annotators.agreement.result import Statistic
-from annotators.agreement.table import FloatArray, IntArray, Label, Ratings, Scale
+from annotators.agreement.catalogue import MOST_LABELS
+from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
+from annotators.intervals.bootstrap import Resampled, resample
+from annotators.intervals.result import Statistic
 
 MOST_CELLS = 20_000_000  # units × labels of one annotator: above, only agreement is measured
 MOST_ORDERED = 300  # so many raters are put into the best order of a tree; more into any order of it
@@ -129,7 +129,7 @@ class _Beside:
             )
             if self.rest.shape[1] < len(self.ratings.labels):
                 why = f"{len(self.ratings.labels):,} labels are too many for what is corrected for chance"
-                entries[1:] = [replace(entry, reason=why) for entry in entries[1:]]
+                entries[1:] = [entry.undefined(why) for entry in entries[1:]]
             entries = [
                 entry if entry.reason else _with_value(entry, sampled, i, level) for i, entry in enumerate(entries)
             ]
@@ -162,9 +162,9 @@ class _Beside:
 
     def _entry(self, name: str) -> Statistic:
         n_units = len(self.code)
-        return Statistic.pending(
-            name,
-            None if n_units else self.why,
+        return Statistic(
+            name=name,
+            reason=None if n_units else self.why,
             n_units=n_units,
             n_raters=len(self.ratings.raters),
             n_ratings=n_units + int(self.rest.sum()),
@@ -190,10 +190,8 @@ def _with_value(entry: Statistic, sampled: Resampled, place: int, level: float) 
     """The entry with its value and interval, or why it has none."""
     value = float(sampled.values[place])
     if np.isnan(value):
-        return replace(entry, reason="everybody gave one and the same label throughout (0/0)")
-    interval = sampled.interval(place, level)
-    method = interval.in_words()
-    return replace(entry, value=value, low=interval.low, high=interval.high, method=method, interval=interval)
+        return entry.undefined("everybody gave one and the same label throughout (0/0)")
+    return entry.measured(value, [sampled.interval(place, level)])
 
 
 def _times(entry: Statistic, factor: float) -> Statistic:
@@ -205,7 +203,7 @@ def _times(entry: Statistic, factor: float) -> Statistic:
     interval = entry.interval
     if interval is not None:
         interval = replace(interval, low=longer(interval.low), high=longer(interval.high))
-    return replace(entry, value=longer(entry.value), low=longer(entry.low), high=longer(entry.high), interval=interval)
+    return replace(entry, value=longer(entry.value), interval=interval)
 
 
 def _label_counts(ratings: Ratings) -> sparse.csr_array:
@@ -270,51 +268,3 @@ def _order(value: FloatArray) -> tuple[int, ...]:
     np.fill_diagonal(distances, 0.0)
     tree = linkage(squareform(distances, checks=False), "average", optimal_ordering=r <= MOST_ORDERED)
     return tuple(leaves_list(tree).tolist())
-
-
-@dataclass(frozen=True, eq=False)
-class SelfAgreement:
-    """How far one annotator repeats themselves: the statistics of `measure` over units that they rated again."""
-
-    rater: Hashable
-    n_units: int
-    statistics: tuple[Statistic, ...]
-
-
-def self_agreement(
-    repeats: Observations,
-    scale: Scale = "nominal",
-    statistics: Sequence[str] = ("percent_agreement", "krippendorff_alpha_nominal"),
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> tuple[SelfAgreement, ...]:
-    """Agreement of each annotator with themselves, the ratings of one unit taken as those of several raters.
-
-    A unit that the annotator rated once does not count. All annotators are listed; who repeated nothing has statistics
-    without a value and with the reason. Raises InvalidInput as `measure` does.
-    """
-    found = []
-    for rater, name in enumerate(repeats.raters):
-        own = np.flatnonzero(repeats.rater == rater)
-        unit = repeats.unit[own]
-        first = np.searchsorted(unit, unit)  # sorted by unit
-        table = Ratings.from_triples(
-            unit,
-            np.arange(len(own)) - first,
-            [repeats.labels[code] for code in repeats.code[own]],
-            repeats.labels if scale not in ("set", "text") else None,
-            scale,
-        )
-        again = int((table.sizes > 1).sum())
-        measured = measure(table, statistics, resamples, seed, level)
-        why = "the annotator rated no unit again"
-        found.append(
-            SelfAgreement(
-                name,
-                again,
-                tuple(one if again else replace(one, reason=why) for one in measured),
-            )
-        )
-    return tuple(found)

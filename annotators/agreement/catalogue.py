@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from annotators.agreement.table import Ratings, Scale
-from annotators.coefficient_names import CATALOGUE
+from annotators.agreement.statistics.base import all_coefficients
+from annotators.agreement.tables.ratings import Ratings, Scale
 
 MOST_LABELS = 20  # specific agreement is reported by default up to so many labels
 MOST_RATERS = 10  # statistics of each pair, and their means, are made unasked up to so many raters (45 pairs)
-LEAST_SHARED = 10  # with three raters and more, a pair needs so many shared units for a κ unless told otherwise
 
 
 def headline(scale: Scale) -> str:
     """The name of the coefficient that stands for agreement on this scale: Krippendorff's α for it, if there is one."""
-    return {"set": "krippendorff_alpha_masi", "text": "text_similarity"}.get(scale, f"krippendorff_alpha_{scale}")
+    return next(coefficient.name for coefficient in all_coefficients() if coefficient.headline_of == scale)
 
 
 def default_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[str, ...]:
@@ -44,7 +43,7 @@ def all_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[str,
     if ratings.scale in ("set", "text"):
         return default_statistics(ratings)
     return tuple(
-        name
-        for name, entry in CATALOGUE.items()
-        if entry.needs not in ("sets", "texts") and (own_weights or not name.endswith("_weighted"))
+        coefficient.name
+        for coefficient in all_coefficients()
+        if coefficient.needs not in ("sets", "texts") and (own_weights or not coefficient.own_weights)
     )

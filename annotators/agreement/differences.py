@@ -6,25 +6,21 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
-from annotators.agreement.bootstrap import CELLS_AT_ONCE, ROUNDING, Resampled, Sampling
-from annotators.agreement.parts import Asked, Part, Sample, with_value
-from annotators.agreement.report import statistic_names
-from annotators.agreement.result import IntervalKind, Statistic
-from annotators.agreement.samples import samples
-from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
-from annotators.coefficient_names import CATALOGUE
+from annotators.agreement.measure import chosen
+from annotators.agreement.statistics.base import Asked, Coefficient, Measurement, Sample, Sampling, samples
+from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.arrays import FloatArray, IntArray, np, sparse
 from annotators.errors import InvalidInput
+from annotators.intervals.analytic import ROUNDING
+from annotators.intervals.bootstrap import STACKED, Resampled
+from annotators.intervals.result import IntervalKind, Statistic
 
 Units = Mapping[Hashable, Hashable]
-WHO_MATTERS = ("pairs", "light", "conger", "icc")
 UNDEFINED_IN_ONE = "it is not defined in one of the two tables"
 
 
 @dataclass(frozen=True)
-class Difference:
+class CoefficientDifference:
     """How much a coefficient differs between two tables: `value` = a - b, with its interval and the p of a permutation.
 
     `paired` says that the two tables rate the same units and were resampled together. `p_value` is None with
@@ -72,7 +68,7 @@ def difference(
     seed: int = 0,
     level: float = 0.95,
     kind: IntervalKind = "BCa",
-) -> Difference:
+) -> CoefficientDifference:
     """The difference a - b of one coefficient between two tables on the same labels.
 
     Unpaired (two studies, two arms): units are resampled in each table by itself, and the permutation deals all units
@@ -86,33 +82,35 @@ def difference(
     Raises InvalidInput for an unknown statistic, one with several entries, tables on different scales, or ordered
     labels that are not the same.
     """
-    name = statistic_names(a, statistic)[0]
+    coefficient = chosen(a, statistic)[0]
     a, b = _on_the_same_labels(a, b)
     if paired is None:
-        names = [{clusters.get(unit) for unit in one.units} if clusters else set(one.units) for one in (a, b)]
+        names = [{clusters.get(unit) for unit in table.units} if clusters else set(table.units) for table in (a, b)]
         paired = bool(names[0] & names[1]) if clusters else bool(names[0]) and names[0] == names[1]
     codes = _clusters(a, b, clusters, paired=paired)
     drawn_from = 1 + max(int(code.max(initial=-1)) for code in codes if code is not None) if paired else 0
     over = "clusters" if clusters else "units"
     samplings = [
-        Sampling(resamples, seed + (0 if paired else place), level, kind, code, over, drawn_from)
+        Sampling(resamples, seed + (0 if paired else place), level, kind, over, code, drawn_from)
         for place, code in enumerate(codes)
     ]
-    found = [_prepared(table, name, label, one) for table, one in zip((a, b), samplings, strict=True)]
-    drawn = [_resampled(*one, sampling) for one, sampling in zip(found, samplings, strict=True)]
+    found = [_prepared(table, coefficient, label, sampling) for table, sampling in zip((a, b), samplings, strict=True)]
+    drawn = [_resampled(*prepared, sampling) for prepared, sampling in zip(found, samplings, strict=True)]
     sides = [
-        with_value(part.entries[place], sampled, place, part.about(place), sampling)
+        part.figure(place, sampled, place, sampling)
         for (_, part, place), sampled, sampling in zip(found, drawn, samplings, strict=True)
     ]
-    made = Difference(name, sides[0], sides[1], None, None, None, None, None, paired)
+    made = CoefficientDifference(coefficient.name, sides[0], sides[1], None, None, None, None, None, paired)
     if sides[0].value is None or sides[1].value is None:
         why = sides[0].reason if sides[0].value is None else sides[1].reason
         return replace(made, reason=f"{UNDEFINED_IN_ONE}: {why}")
-    both = _combined(drawn, [one[2] for one in found], paired=paired)
+    both = _combined(drawn, [place for _, _, place in found], paired=paired)
     interval = both.interval(0, level, kind)
     p, p_reason = None, None
     if permutations:
-        p, p_reason = _permuted((a, b), (name, label), codes, permutations=permutations, seed=seed, paired=paired)
+        p, p_reason = _permuted(
+            (a, b), (coefficient, label), codes, permutations=permutations, seed=seed, paired=paired
+        )
     words = [f"difference of two {'paired' if paired else 'independent'} tables", interval.in_words()]
     if p is not None:
         words.append(f"two-sided p from {permutations:,} permutations")
@@ -129,37 +127,30 @@ def difference(
 
 def by_raters(ratings: Ratings, groups: Mapping[Hashable, Hashable]) -> dict[Hashable, Ratings]:
     """One table for each group of raters, all with the same units and labels; raters without a group are left out."""
-    found = {}
-    for group in dict.fromkeys(groups[rater] for rater in ratings.raters if rater in groups):
-        members = [i for i, rater in enumerate(ratings.raters) if groups.get(rater) == group and rater in groups]
-        place = np.full(len(ratings.raters), -1, dtype=np.int64)
-        place[members] = np.arange(len(members))
-        kept = place[ratings.rater] >= 0
-        found[group] = replace(
-            ratings,
-            raters=tuple(ratings.raters[i] for i in members),
-            unit=ratings.unit[kept],
-            rater=place[ratings.rater[kept]],
-            code=ratings.code[kept],
-        )
-    return found
+    members: dict[Hashable, list[int]] = {}
+    for i, rater in enumerate(ratings.raters):
+        if rater in groups:
+            members.setdefault(groups[rater], []).append(i)
+    return {group: ratings.of_raters(places) for group, places in members.items()}
 
 
-def _prepared(ratings: Ratings, name: str, label: Label | None, sampling: Sampling) -> tuple[Sample, Part, int]:
-    """The sample and the part that measure the statistic, and the place of its entry."""
-    for sample in samples(ratings, [name], Asked(), sampling):
+def _prepared(
+    ratings: Ratings, coefficient: Coefficient, label: Label | None, sampling: Sampling
+) -> tuple[Sample, Measurement, int]:
+    """The sample and the part that measure the coefficient, and the place of its entry."""
+    if coefficient.by_pair and len(ratings.raters) > 2:
+        raise InvalidInput(f"{coefficient.name} has one value a pair of raters: give tables of two raters each")
+    for sample in samples(ratings, [coefficient], Asked(), sampling):
         for part in sample.parts:
-            entries = [i for i, one in enumerate(part.entries) if one.name == name and label in (None, one.label)]
-            if CATALOGUE[name].by_pair and len(ratings.raters) > 2:
-                raise InvalidInput(f"{name} has one value a pair of raters: give tables of two raters each")
+            entries = [i for i, entry in enumerate(part.entries) if label in (None, entry.label)]
             if len(entries) > 1:
-                raise InvalidInput(f"{name} has one value a label: say which label")
+                raise InvalidInput(f"{coefficient.name} has one value a label: say which label")
             if entries:
                 return sample, part, entries[0]
-    raise InvalidInput(f"label {label!r} is not one of the labels of {name}: use one that is declared")
+    raise InvalidInput(f"label {label!r} is not one of the labels of {coefficient.name}: use one that is declared")
 
 
-def _resampled(sample: Sample, part: Part, place: int, sampling: Sampling) -> Resampled:
+def _resampled(sample: Sample, part: Measurement, place: int, sampling: Sampling) -> Resampled:
     if part.entries[place].reason is not None:
         nothing = np.full((0, len(part.entries)), np.nan)
         return Resampled(np.full(len(part.entries), np.nan), nothing, nothing, np.empty(0), sampling.seed, 0)
@@ -200,7 +191,7 @@ def _on_the_same_labels(a: Ratings, b: Ratings) -> tuple[Ratings, Ratings]:
     place = {one: i for i, one in enumerate(labels)}
 
     def moved(table: Ratings) -> Ratings:
-        to = np.array([place[one] for one in table.labels], dtype=np.int64)
+        to = np.array([place[label] for label in table.labels], dtype=np.int64)
         code = to[table.code] if len(to) else table.code
         return replace(table, labels=labels, numbers=numbers, numeric=numeric, code=code)
 
@@ -221,7 +212,7 @@ def _clusters(
         for side, table in enumerate((a, b))
     ]
     place = {one: i for i, one in enumerate(sorted(dict.fromkeys([*named[0], *named[1]]), key=str))}
-    codes = [np.array([place[one] for one in names], dtype=np.int64) for names in named]
+    codes = [np.array([place[name] for name in names], dtype=np.int64) for names in named]
     return codes[0], codes[1]
 
 
@@ -230,7 +221,7 @@ def _clusters(
 
 def _permuted(
     tables: tuple[Ratings, Ratings],
-    about: tuple[str, Label | None],
+    about: tuple[Coefficient, Label | None],
     codes: tuple[IntArray | None, IntArray | None],
     *,
     permutations: int,
@@ -238,12 +229,12 @@ def _permuted(
     paired: bool,
 ) -> tuple[float | None, str | None]:
     """The p of the difference of a statistic (and label), or why there is none; `codes` are from `_clusters`."""
-    one = _one_table(tables, about[0])
-    if isinstance(one, str):
-        return None, one
-    units, first = len(one.units), len(tables[0].units)
+    both = _one_table(tables, about[0])
+    if isinstance(both, str):
+        return None, both
+    units, first = len(both.units), len(tables[0].units)
     every_unit = Sampling(0, seed, clusters=np.zeros(units, dtype=np.int64), drawn_from=1)
-    sample, part, place = _prepared(one, *about, every_unit)
+    sample, part, place = _prepared(both, *about, every_unit)
     patterns = len(sample.multiplicity)
     blocks = np.concatenate(
         [
@@ -264,7 +255,7 @@ def _permuted(
 
     sides = [values(np.asarray(content.sum(axis=0), dtype=np.float64)[None, :]) for content in contents]
     observed = float(sides[0][0] - sides[1][0])
-    at_once = max(1, CELLS_AT_ONCE // max(1, patterns, sample.width, contents[0].shape[0]))
+    at_once = STACKED.at_once(max(patterns, sample.width, contents[0].shape[0]))
     drawn = []
     for start in range(0, permutations, at_once):
         left, right = deal(min(at_once, permutations - start))
@@ -276,14 +267,14 @@ def _permuted(
     return float((1 + (np.abs(far) >= abs(observed) - ROUNDING).sum()) / (1 + len(far))), None
 
 
-def _one_table(tables: tuple[Ratings, Ratings], name: str) -> Ratings | str:
+def _one_table(tables: tuple[Ratings, Ratings], coefficient: Coefficient) -> Ratings | str:
     """Both tables as one, the units of the first before those of the second; or why that makes no sense."""
     a, b = tables
     raters: tuple[Hashable, ...]
     if a.raters == b.raters:
         raters, shift = a.raters, 0
-    elif CATALOGUE[name].family not in WHO_MATTERS or name in ("icc_1_1", "icc_1_k"):
-        raters, shift = (*((0, one) for one in a.raters), *((1, one) for one in b.raters)), len(a.raters)
+    elif not coefficient.who_matters:
+        raters, shift = (*((0, rater) for rater in a.raters), *((1, rater) for rater in b.raters)), len(a.raters)
     elif len(a.raters) == len(b.raters) == 2:
         raters, shift = (0, 1), 0
     else:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from annotators.agreement.report import measure
-from annotators.agreement.result import IntervalKind, Statistic
-from annotators.agreement.table import FloatArray, IntArray, Ratings
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.ratings import Ratings
+from annotators.arrays import FloatArray, np
 from annotators.errors import InvalidInput
+from annotators.intervals.result import IntervalKind, Statistic
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +33,6 @@ class GroupAgreement:
         if self.first is not None:
             found |= {"first": self.first, "last": self.last}
         return found | {"statistics": [statistic.to_json() for statistic in self.statistics]}
-
-
-def some_units(ratings: Ratings, chosen: IntArray) -> Ratings:
-    """The table of some of its units (their places, in increasing order), with all raters and labels."""
-    place = np.full(len(ratings.units), -1, dtype=np.int64)
-    place[chosen] = np.arange(len(chosen))
-    kept = place[ratings.unit] >= 0
-    return replace(
-        ratings,
-        units=tuple(ratings.units[i] for i in chosen.tolist()),
-        unit=place[ratings.unit[kept]],
-        rater=ratings.rater[kept],
-        code=ratings.code[kept],
-    )
 
 
 def agreement_by_group(
@@ -76,7 +61,7 @@ def agreement_by_group(
     found = []
     for name in names:
         chosen = np.array(members[name], dtype=np.int64)
-        part = some_units(ratings, chosen)
+        part = ratings.of_units(chosen)
         measured = measure(part, statistics, resamples, seed, level, kind=kind, clusters=clusters)
         found.append(GroupAgreement(name, len(chosen), tuple(measured)))
     return tuple(found)
@@ -96,7 +81,7 @@ def agreement_over_time(
 ) -> tuple[GroupAgreement, ...]:
     """The statistics of `measure` in consecutive stretches of time with as many units each (the same but for one).
 
-    `times` says when each rating was given, as a number, in the order of `ratings` (`pace.aligned` brings it there). A
+    `times` says when each rating was given, as a number, in the order of `ratings`. A
     unit belongs to the time of its last rating, when its agreement became known; units with fewer than two ratings, and
     those of which a rating has no time, are left out. There are fewer stretches when there are fewer units. `clusters`
     has the question of every unit, where questions are resampled.
@@ -115,7 +100,7 @@ def agreement_over_time(
         return ()
     found = []
     for place, chosen in enumerate(np.array_split(known, min(stretches, len(known)))):
-        part = some_units(ratings, np.sort(chosen))
+        part = ratings.of_units(np.sort(chosen))
         measured = measure(part, statistics, resamples, seed, level, kind=kind, clusters=clusters)
         first, latest = float(last[chosen[0]]), float(last[chosen[-1]])
         found.append(GroupAgreement(place, len(chosen), tuple(measured), first, latest))

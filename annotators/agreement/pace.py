@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
+from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
 from annotators.later import Later
 
@@ -79,33 +80,8 @@ class Drift:
     speed: Estimate
 
 
-def aligned(
-    ratings: Ratings, units: Iterable[Hashable], raters: Iterable[Hashable], values: Iterable[float | None]
-) -> FloatArray:
-    """A column of numbers put into the order of `ratings`, one a rating; NaN for one that is missing.
-
-    Triple i says that rater i has value i for unit i, in any order; triples without a rating in the table are left out.
-    `Ratings` sorts its triples, so a column in the order of the triples does not fit it as it stands. Raises
-    InvalidInput when the three differ in length, or a unit and rater come twice with different values.
-    """
-    unit_of = {unit: i for i, unit in enumerate(ratings.units)}
-    rater_of = {rater: i for i, rater in enumerate(ratings.raters)}
-    found: dict[tuple[int, int], float] = {}
-    try:
-        for unit, rater, value in zip(units, raters, values, strict=True):
-            key = (unit_of.get(unit, -1), rater_of.get(rater, -1))
-            number = np.nan if value is None else float(value)
-            before = found.setdefault(key, number)
-            if -1 not in key and before != number and not (np.isnan(before) and np.isnan(number)):
-                raise InvalidInput(f"rater {rater!r} has {before} and {number} for unit {unit!r}: give one of them")
-    except ValueError as error:
-        raise InvalidInput(f"units, raters and values do not line up ({error}): give one of each") from error
-    keys = zip(ratings.unit.tolist(), ratings.rater.tolist(), strict=True)
-    return np.fromiter((found.get(key, np.nan) for key in keys), dtype=np.float64, count=ratings.n_ratings)
-
-
 def speeds(ratings: Ratings, seconds: FloatArray, level: float = 0.95) -> tuple[Speed, ...]:
-    """The speed of every annotator. `seconds` has one time a rating, in the order of `ratings` (see `aligned`).
+    """The speed of every annotator. `seconds` has one time a rating, in the order of `ratings`.
 
     The interval of the median is that of order statistics (exact, whatever the distribution). `relative` is the
     geometric mean over units of own time / median time of the others, with a t interval of the logarithms; a unit
@@ -140,7 +116,7 @@ def drifts(
     stretches: int = 10,
     level: float = 0.95,
 ) -> tuple[Drift, ...]:
-    """How every annotator changes. `times` says when each rating was given, in the order of `ratings` (see `aligned`).
+    """How every annotator changes. `times` says when each rating was given, in the order of `ratings`.
 
     Any unit of time will do, only the order counts; ratings without a time are left out. An annotator's ratings are
     cut into up to `stretches` stretches of the same length, 5 ratings or more each. The change is the slope of a

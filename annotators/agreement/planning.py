@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
-from annotators.agreement.dawid_skene import DawidSkene, dawid_skene
-from annotators.agreement.planned import WHO_MATTERS, Evaluate, plannable, rated, unit_table
-from annotators.agreement.table import FloatArray, IntArray, Ratings
+from annotators.agreement.rater_models.dawid_skene import DawidSkene, dawid_skene
+from annotators.agreement.statistics.base import Coefficient, all_coefficients, coefficient_named
+from annotators.agreement.tables.ratings import Ratings
+from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
+from annotators.intervals.bootstrap import Evaluate
 
 FEW_UNITS = 30  # a pilot with fewer units says little about the next ones
 GROUPS = 400  # with more patterns than this the jackknife leaves out random groups of units
@@ -20,6 +22,11 @@ CELLS = 4_000_000  # 32 MB of weights at once
 SMOOTHING = 0.01  # of the rater model: a label that a rater never gave in the pilot is rare, not impossible
 MISFIT = 0.05
 UNITS = 100_000  # simulated units at once
+
+
+def plannable() -> tuple[str, ...]:
+    """The names of the coefficients that can be planned. `light_kappa` of two annotators is Cohen's κ."""
+    return tuple(coefficient.name for coefficient in all_coefficients() if coefficient.plannable)
 
 
 @dataclass(frozen=True)
@@ -90,9 +97,9 @@ class Plan:
         """
         found: dict[int, int] = {}
         for n_annotators in dict.fromkeys(study.n_annotators for study in self.studies):
-            rows = [one for one in self.studies if one.n_annotators == n_annotators and one.width]
+            rows = [study for study in self.studies if study.n_annotators == n_annotators and study.width]
             if rows:
-                nearest = min(rows, key=lambda one: abs(np.log((one.width or 1.0) / width)))
+                nearest = min(rows, key=lambda study: abs(np.log((study.width or 1.0) / width)))
                 found[n_annotators] = int(np.ceil(nearest.n_items * ((nearest.width or 0.0) / width) ** 2))
         return found
 
@@ -145,8 +152,9 @@ def plan(
     if own < 2 and (not len(sizes) or sizes.max() < 2):
         return Plan(statistic, level, simulations, seed, None, (), reason="the pilot has no unit with two ratings")
     asked = list(dict.fromkeys([max(own, 2)] if n_annotators is None else n_annotators))
-    source = _Pilot(pilot, statistic, max(own, 2), seed)
-    value = unit_table(pilot, statistic).value
+    planned = coefficient_named(statistic)
+    source = _Pilot(pilot, planned, max(own, 2), seed)
+    value = UnitTable.of(pilot, planned).value
     if value is None:
         return Plan(
             statistic, level, simulations, seed, None, (), reason=f"{statistic} is not defined for the pilot's ratings"
@@ -179,7 +187,39 @@ def _checked(
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
+class UnitTable:
+    """A coefficient over P patterns of units: `evaluate` takes weights (B × P) and returns B values, NaN undefined.
+
+    `multiplicity` (P) is how many units of the table show the pattern, `of_unit` (U) the pattern of each unit, -1 for
+    one that does not count.
+    """
+
+    evaluate: Evaluate
+    multiplicity: IntArray
+    of_unit: IntArray
+
+    @classmethod
+    def of(cls, ratings: Ratings, planned: Coefficient) -> UnitTable:
+        """The coefficient over the units of a table. Raises InvalidInput when the scale does not fit it."""
+        ordered, numeric = planned.needs != "nothing", planned.needs in ("numbers", "ratio")
+        if ordered and ratings.scale not in ("ordinal", "interval", "ratio"):
+            raise InvalidInput(f"{planned.name} needs ordered labels: the scale is {ratings.scale}")
+        if numeric and not ratings.numeric:
+            raise InvalidInput(f"{planned.name} needs labels that are numbers: plan krippendorff_alpha_ordinal")
+        evaluate, sample = planned.of_units(ratings)
+        return cls(evaluate, sample.multiplicity, sample.of_unit)
+
+    @property
+    def value(self) -> float | None:
+        """The coefficient of the table itself, None where it is undefined or rests on one unit."""
+        if self.multiplicity.sum() < 2:
+            return None
+        found = float(self.evaluate(self.multiplicity[None, :].astype(np.float64))[0])
+        return None if np.isnan(found) else found
+
+
+@dataclass(frozen=True, eq=False)
+class _Studies:
     """Simulated studies over the same P patterns: `weights` (S × P) is how often each study holds each pattern."""
 
     evaluate: Evaluate
@@ -189,8 +229,8 @@ class _Sample:
 class _Pilot:
     """The pilot as the source of simulated studies."""
 
-    def __init__(self, ratings: Ratings, statistic: str, own: int, seed: int) -> None:
-        self.ratings, self.statistic, self.own, self.seed = ratings, statistic, own, seed
+    def __init__(self, ratings: Ratings, planned: Coefficient, own: int, seed: int) -> None:
+        self.ratings, self.planned, self.own, self.seed = ratings, planned, own, seed
         self.starts = np.searchsorted(ratings.unit, np.arange(len(ratings.units)))
         self._model: DawidSkene | None = None
 
@@ -203,35 +243,35 @@ class _Pilot:
         return "a Dawid–Skene model of the pilot's annotators"
 
     def _thinned(self, annotators: int) -> bool:
-        return annotators < self.own and self.statistic not in WHO_MATTERS
+        return annotators < self.own and not self.planned.who_matters
 
-    def studies(self, items: int, annotators: int, simulations: int, rng: np.random.Generator) -> Iterator[_Sample]:
+    def studies(self, items: int, annotators: int, simulations: int, rng: np.random.Generator) -> Iterator[_Studies]:
         """The simulated studies, in as few samples as can be."""
         if annotators == self.own:
-            table = unit_table(self.ratings, self.statistic)
+            table = UnitTable.of(self.ratings, self.planned)
             there = self.ratings.sizes > 0
             drawn = np.bincount(table.of_unit[there] + 1, minlength=len(table.multiplicity) + 1)
             weights = rng.multinomial(items, drawn / drawn.sum(), size=simulations)[:, 1:]
-            yield _Sample(table.evaluate, weights)
+            yield _Studies(table.evaluate, weights)
             return
         make = self._thin if self._thinned(annotators) else self._simulated
         at_once = max(1, UNITS // items)
         for start in range(0, simulations, at_once):
             yield from self._samples(make(min(at_once, simulations - start), items, annotators, rng))
 
-    def _samples(self, codes: IntArray) -> Iterator[_Sample]:
+    def _samples(self, codes: IntArray) -> Iterator[_Studies]:
         """The studies with these codes (S × items × annotators): one sample, or one each if they have much in it."""
         studies, items, annotators = codes.shape
-        table = unit_table(rated(self.ratings, codes.reshape(-1, annotators)), self.statistic)
+        table = UnitTable.of(_rated(self.ratings, codes.reshape(-1, annotators)), self.planned)
         patterns = len(table.multiplicity)
         if studies > 1 and patterns > GROUPS:
-            for one in codes:
-                yield from self._samples(one[None])
+            for code in codes:
+                yield from self._samples(code[None])
             return
         study = np.repeat(np.arange(studies), items)
         counting = table.of_unit >= 0
         cells = np.bincount(study[counting] * patterns + table.of_unit[counting], minlength=studies * patterns)
-        yield _Sample(table.evaluate, cells.reshape(studies, patterns))
+        yield _Studies(table.evaluate, cells.reshape(studies, patterns))
 
     def _thin(self, studies: int, items: int, annotators: int, rng: np.random.Generator) -> IntArray:
         """Codes (S × items × annotators): some of the ratings of drawn units that have enough of them."""
@@ -280,7 +320,9 @@ class _Pilot:
                 f"the rows for other numbers than {self.own} annotators are guesses"
             )
         rng = np.random.default_rng([self.seed, 4])
-        values = np.concatenate([_values(one) for one in self._samples(self._simulated(50, 200, self.own, rng))])
+        values = np.concatenate(
+            [_values(studies) for studies in self._samples(self._simulated(50, 200, self.own, rng))]
+        )
         modelled = float(np.nanmean(values)) if not np.isnan(values).all() else np.nan
         if not abs(modelled - value) <= MISFIT:
             notes.append(
@@ -290,13 +332,26 @@ class _Pilot:
         return notes
 
 
-def _values(sample: _Sample) -> FloatArray:
+def _rated(pilot: Ratings, codes: IntArray) -> Ratings:
+    """A table on the pilot's scale whose units × raters have these codes, without gaps."""
+    items, annotators = codes.shape
+    return replace(
+        pilot,
+        units=tuple(range(items)),
+        raters=tuple(range(annotators)),
+        unit=np.repeat(np.arange(items), annotators),
+        rater=np.tile(np.arange(annotators), items),
+        code=codes.ravel().astype(np.int64),
+    )
+
+
+def _values(sample: _Studies) -> FloatArray:
     """The coefficient in each simulated study, NaN where undefined and where it rests on a single unit."""
     weights = sample.weights.astype(np.float64)
     return np.where(weights.sum(axis=1) > 1, sample.evaluate(weights), np.nan)
 
 
-def _intervals(sample: _Sample, level: float) -> FloatArray:
+def _intervals(sample: _Studies, level: float) -> FloatArray:
     """Value, low and high of each simulated study (S × 3), NaN where undefined."""
     values = _values(sample)
     found = np.full((len(values), 3), np.nan)

@@ -1,19 +1,29 @@
-"""What a reader must know beside the figures: prevalence, small samples, undefined resamples, and verbal benchmarks."""
+"""Agreement in words: the sentence for a paper, what a reader must know beside the figures, and verbal benchmarks."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-import numpy as np
+from annotators.agreement.catalogue import headline
+from annotators.agreement.statistics.base import LANDIS_KOCH, coefficient_named, title_of
+from annotators.agreement.tables.ratings import Ratings, Scale
+from annotators.arrays import np
+from annotators.errors import InvalidInput
+from annotators.figures import ends, number, percent
+from annotators.intervals.remarks import FEW_UNITS, cluster_warning, few_units_warning
+from annotators.intervals.result import BOOTSTRAPS, TWO_WAY, Statistic
 
-from annotators.agreement.result import Statistic
-from annotators.agreement.table import Ratings
-from annotators.agreement.words import percent, prevalence_warning
-from annotators.coefficient_names import CATALOGUE, TITLES
-
-FEW_UNITS = 30
-FEW_CLUSTERS = 20
-"""Below so many clusters intervals over clusters fall short of what they say: docs/statistics.md has the figures."""
+NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
+HIGH_AGREEMENT = 0.8
+LOW_COEFFICIENT = 0.667  # below this even tentative conclusions are unsafe: Krippendorff (2004), Content Analysis
+DOMINANT_SHARE = 0.75
+CORRECTED = (
+    "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "fleiss_kappa", "light_kappa", "light_kappa_linear",
+    "cohen_kappa", "cohen_kappa_linear",
+)  # fmt: skip
+BOUNDED = ("gwet_ac1", "gwet_ac2_ordinal")
+"""What raw agreement is compared with where one label dominates, the first that was measured: what falls with it, and
+what does not."""
 
 SHORT_OF_THE_REST = ((2, "half"), (4, "80 %"), (6, "90 %"))
 """With up to so many units that carry any label but the commonest, 95 % intervals of α and κ covered the truth in about
@@ -23,9 +33,74 @@ say. docs/statistics.md has the figures."""
 FEW_RATERS = 5
 """Up to so many raters the two-way bootstrap covers less often than it says: docs/statistics.md has the figures."""
 
-LANDIS_KOCH = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
-KRIPPENDORFF = ((0.667, "below what tentative conclusions need"), (0.8, "for tentative conclusions"))
-KAPPAS = ("cohen", "light", "scott", "fleiss", "conger")
+KAPPA_WORDS = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
+ALPHA_WORDS = ((0.667, "below what tentative conclusions need"), (0.8, "for tentative conclusions"))
+
+
+def sentence(
+    statistics: Sequence[Statistic],
+    *,
+    scale: Scale = "nominal",
+    coefficient: str | None = None,
+    criterion: str | None = None,
+    units: str = "items",
+) -> str:
+    """What a paper says about the agreement: who labelled how much, the coefficient, its interval, raw agreement.
+
+    `statistics` come from `measure`. `coefficient` is the one to report (default: α for `scale`), `criterion` is named
+    when given, `units` is what the units are called, in the plural. An undefined coefficient gives its reason.
+
+    Raises InvalidInput when the coefficient is not among the statistics.
+    """
+    name = coefficient or headline(scale)
+    chosen = next((statistic for statistic in statistics if statistic.name == name), None)
+    if chosen is None:
+        there = ", ".join(dict.fromkeys(statistic.name for statistic in statistics)) or "none"
+        raise InvalidInput(f"statistic {name!r} was not measured (measured: {there}): measure it first")
+    about = f'for "{criterion}", ' if criterion else ""
+    if not chosen.n_units:
+        words = about + _in_words(chosen, units)
+        return f"{words[0].upper()}{words[1:]}."
+    n = chosen.n_raters
+    who = f"{NUMBERS[n] if n < len(NUMBERS) else f'{n:,}'} annotator{'' if n == 1 else 's'}"
+    parts = [f"{who} labelled {_count(chosen.n_units, units)}"]
+    if chosen.left_out:
+        parts[0] += f" ({chosen.left_out:,} more with a single label left out)"
+    parts.append(about + _in_words(chosen, units))
+    raw = next((statistic for statistic in statistics if statistic.name == "percent_agreement"), None)
+    if raw is not None and raw.value is not None and raw is not chosen:
+        parts.append(f"raw agreement {percent(raw.value)}")
+    return "; ".join(parts) + "."
+
+
+def _in_words(statistic: Statistic, units: str) -> str:
+    """The coefficient with its interval, or why it is not defined."""
+    called = title_of(statistic.name)
+    if statistic.raters is not None:
+        called += f" of {statistic.raters[0]} and {statistic.raters[1]}"
+    if statistic.value is None:
+        return f"{called} is not defined: {statistic.reason}"
+    words = f"{called} = {number(statistic.value)}"
+    made = statistic.interval
+    if made is None or made.low is None or made.high is None:
+        return f"{words} ({statistic.method})" if statistic.method else words
+    if made.kind in BOOTSTRAPS:
+        over = units if made.over == "units" else made.over
+        how = f"{made.kind}, {made.resamples:,} bootstrap resamples over {over}, seed {made.seed}"
+        if made.undefined:
+            how += f"; {made.undefined:,} of them undefined"
+        if made.note:
+            how += f"; {made.note}"
+    else:
+        how = made.in_words()
+    return f"{words}, {100 * made.level:g} % CI{ends(made.low, made.high)} ({how})"
+
+
+def _count(n: int, units: str) -> str:
+    return f"{n:,} {units.removesuffix('s') if n == 1 else units}"
+
+
+# Warnings -------------------------------------------------------------------------------------------------------------
 
 
 def warnings_about(
@@ -44,15 +119,17 @@ def warnings_about(
         found.append(cluster_warning(len({clusters[ratings.units[place]] for place in counting.tolist()}), over))
     found.append(_few_raters(ratings, statistics))
     undefined = [
-        one
-        for one in statistics
-        if one.interval is not None and one.value is not None and 20 * one.interval.undefined > one.interval.resamples
+        statistic
+        for statistic in statistics
+        if statistic.interval is not None
+        and statistic.value is not None
+        and 20 * statistic.interval.undefined > statistic.interval.resamples
     ]
     if undefined:
-        worst = max(undefined, key=lambda one: one.interval.undefined if one.interval else 0)
+        worst = max(undefined, key=lambda statistic: statistic.interval.undefined if statistic.interval else 0)
         assert worst.interval is not None
         share = worst.interval.undefined / worst.interval.resamples
-        names = ", ".join(dict.fromkeys(TITLES[one.name] for one in undefined))
+        names = ", ".join(dict.fromkeys(title_of(statistic.name) for statistic in undefined))
         found.append(
             f"In up to {percent(share, 0)} of the resamples {names} could not be computed; the intervals rest on the "
             "others and are too narrow."
@@ -84,17 +161,9 @@ def small_sample_warning(ratings: Ratings) -> str | None:
     return _few_units(units) if units < FEW_UNITS else None
 
 
-def cluster_warning(clusters: int, over: str = "questions") -> str | None:
-    """That there are too few clusters for an interval over clusters to be trusted, or None; `over` is their name."""
-    if not 0 < clusters < FEW_CLUSTERS:
-        return None
-    what = f"1 {over.removesuffix('s')}, which is" if clusters == 1 else f"{clusters} {over}, each of which is"
-    return f"The intervals rest on only {what} drawn as a whole: with fewer than {FEW_CLUSTERS} they are too narrow."
-
-
 def _few_raters(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None:
     n = len(ratings.raters)
-    two_way = any(one.interval is not None and one.interval.kind == "two-way bootstrap" for one in statistics)
+    two_way = any(statistic.interval is not None and statistic.interval.kind == TWO_WAY for statistic in statistics)
     if n > FEW_RATERS or not two_way:
         return None
     return (
@@ -104,11 +173,40 @@ def _few_raters(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None
 
 
 def _few_units(units: int) -> str:
-    one = units == 1
+    return few_units_warning(units, "was rated twice or more", "were rated twice or more")
+
+
+def prevalence_warning(ratings: Ratings, statistics: Sequence[Statistic]) -> str | None:
+    """The prevalence problem in words, or None: raw agreement high, κ or α low, because one label dominates.
+
+    It is said when raw agreement is 80 % or more, the coefficient (α, else Fleiss', Light's or Cohen's κ) below .667,
+    and one label has three quarters of the ratings or more. Feinstein & Cicchetti (1990), Journal of Clinical
+    Epidemiology 43, 543-549.
+    """
+    values = {statistic.name: statistic.value for statistic in reversed(statistics) if statistic.label is None}
+    raw = values.get("percent_agreement")
+    name = next((name for name in CORRECTED if values.get(name) is not None), None)
+    if raw is None or name is None:
+        return None
+    value, shares = values[name], ratings.label_shares()
+    label = max(shares, key=lambda label: shares[label])
+    if value is None or raw < HIGH_AGREEMENT or value >= LOW_COEFFICIENT or shares[label] < DOMINANT_SHARE:
+        return None
+    others = [
+        f'on "{statistic.label}" ({percent(statistic.value, 0)})'
+        for statistic in statistics
+        if statistic.name == "specific_agreement" and statistic.label != label and statistic.value is not None
+    ]
+    beside = f" Read it beside the specific agreement {', '.join(others)}." if others else ""
+    gwet = next((name for name in BOUNDED if values.get(name) is not None), None)
+    other = f"; {title_of(gwet)} is {number(values[gwet] or 0.0)}" if gwet else ""
     return (
-        f"Only {units} {'unit was' if one else 'units were'} rated twice or more: "
-        "with fewer than 30, intervals are rough and tend to be too narrow."
+        f'{percent(shares[label], 0)} of the labels are "{label}", so chance agreement is high and '
+        f"{title_of(name)} is low ({number(value)}) although raw agreement is {percent(raw)}{other}.{beside}"
     )
+
+
+# Verbal benchmarks ----------------------------------------------------------------------------------------------------
 
 
 def benchmarks(statistic: Statistic) -> list[str]:
@@ -120,21 +218,21 @@ def benchmarks(statistic: Statistic) -> list[str]:
     if statistic.value is None or statistic.low is None or statistic.high is None:
         return []
     values = (statistic.value, statistic.low, statistic.high)
-    if statistic.name.startswith(KAPPAS):
-        return [_spoken([_landis_koch(value) for value in values], "Landis & Koch 1977")]
-    if statistic.name.startswith("krippendorff") and statistic.name in CATALOGUE:
-        return [_spoken([_krippendorff(value) for value in values], "Krippendorff 2004")]
-    return []
+    source = coefficient_named(statistic.name).benchmark
+    if source is None:
+        return []
+    word = _landis_koch if source == LANDIS_KOCH else _krippendorff
+    return [_spoken([word(value) for value in values], source)]
 
 
 def _landis_koch(value: float) -> str:
     if value < 0:
         return "poor"
-    return next((word for top, word in LANDIS_KOCH[1:] if value <= top), "almost perfect")
+    return next((word for top, word in KAPPA_WORDS[1:] if value <= top), "almost perfect")
 
 
 def _krippendorff(value: float) -> str:
-    return next((word for top, word in KRIPPENDORFF if value < top), "reliable")
+    return next((word for top, word in ALPHA_WORDS if value < top), "reliable")
 
 
 def _spoken(words: list[str], source: str) -> str:

@@ -7,22 +7,17 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-from scipy.special import ndtr
-
-from annotators.agreement.bootstrap import ROUNDING, Sampling
 from annotators.agreement.catalogue import headline
-from annotators.agreement.columns import CriterionTable
-from annotators.agreement.parts import Asked
-from annotators.agreement.report import statistic_names
-from annotators.agreement.samples import samples
-from annotators.agreement.table import FloatArray, IntArray
-from annotators.coefficient_names import CATALOGUE
+from annotators.agreement.measure import chosen
+from annotators.agreement.statistics.base import Asked, Sampling, samples
+from annotators.agreement.tables.columns import CriterionTable
+from annotators.arrays import FloatArray, IntArray, np, special
 from annotators.errors import InvalidInput
+from annotators.intervals.analytic import ROUNDING
 
 
 @dataclass(frozen=True)
-class Member:
+class SimultaneousMember:
     """One criterion's coefficient, its standard error, and the interval that holds together with the others'."""
 
     criterion: str
@@ -55,7 +50,7 @@ class Simultaneous:
     `correlation` is that of the coefficients over the resamples, of the defined members in their order.
     """
 
-    members: tuple[Member, ...]
+    members: tuple[SimultaneousMember, ...]
     contrasts: tuple[Contrast, ...]
     correlation: tuple[tuple[float, ...], ...]
     method: str
@@ -156,10 +151,11 @@ class _Found:
 
 
 def _replicates(table: CriterionTable, statistic: str | None, sampling: Sampling) -> _Found:
-    name = statistic_names(table.ratings, statistic or headline(table.ratings.scale))[0]
-    if CATALOGUE[name].by_label or (CATALOGUE[name].by_pair and len(table.ratings.raters) > 2):
+    coefficient = chosen(table.ratings, statistic or headline(table.ratings.scale))[0]
+    name = coefficient.name
+    if coefficient.by_label or (coefficient.by_pair and len(table.ratings.raters) > 2):
         raise InvalidInput(f"{name} has several values a criterion: choose a statistic with one")
-    sample = next(iter(samples(table.ratings, [name], Asked(), sampling)))
+    sample = next(samples(table.ratings, [coefficient], Asked(), sampling))
     part = sample.parts[0]
     nothing = np.empty(0)
     if part.entries[0].reason:
@@ -170,11 +166,11 @@ def _replicates(table: CriterionTable, statistic: str | None, sampling: Sampling
     return _Found(name, float(sampled.values[0]), sampled.replicates[:, 0], None)
 
 
-def _member(table: CriterionTable, found: _Found, error: float | None = None, reach: float = 0.0) -> Member:
+def _member(table: CriterionTable, found: _Found, error: float | None = None, reach: float = 0.0) -> SimultaneousMember:
     low = high = None
     if found.value is not None and error is not None:
         low, high = min(found.value - reach * error, 1.0), min(found.value + reach * error, 1.0)
-    return Member(table.criterion, table.target, found.name, found.value, error, low, high, found.reason)
+    return SimultaneousMember(table.criterion, table.target, found.name, found.value, error, low, high, found.reason)
 
 
 def _contrasts(names: list[str], values: FloatArray, drawn: FloatArray, level: float) -> list[Contrast]:
@@ -186,7 +182,7 @@ def _contrasts(names: list[str], values: FloatArray, drawn: FloatArray, level: f
         ends.append(np.quantile(apart, [(1 - level) / 2, (1 + level) / 2]).tolist())
         error, value = float(apart.std(ddof=1)), float(values[i] - values[j])
         certain = 1.0 if abs(value) <= ROUNDING else 0.0
-        p_values.append(2 * float(ndtr(-abs(value) / error)) if error > ROUNDING else certain)
+        p_values.append(2 * float(special.ndtr(-abs(value) / error)) if error > ROUNDING else certain)
     return [
         Contrast(names[i], names[j], float(values[i] - values[j]), low, high, p, adjusted)
         for (i, j), (low, high), p, adjusted in zip(pairs, ends, p_values, holm(p_values), strict=True)

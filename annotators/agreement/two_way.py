@@ -16,18 +16,13 @@ counts twice. That raters are a sample of their kind: Gwet (2008), Psychometrika
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-from scipy.special import stdtrit
-
-from annotators.agreement.bootstrap import Sampling
-from annotators.agreement.parts import Asked
-from annotators.agreement.result import RANDOM_RATERS, TWO_WAY, Interval
-from annotators.agreement.samples import samples
-from annotators.agreement.table import FloatArray, IntArray, Label, Ratings
-from annotators.coefficient_names import CATALOGUE
+from annotators.agreement.statistics.base import Asked, Coefficient, Sampling, samples
+from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.arrays import FloatArray, IntArray, np, special
+from annotators.intervals.result import RANDOM_RATERS, TWO_WAY, Interval
 
 Key = tuple[str, Label | None]
 GROUPS = 400
@@ -35,7 +30,7 @@ GROUPS = 400
 
 
 @dataclass(frozen=True, eq=False)
-class _Measured:
+class _WithoutEach:
     """A statistic on one table: its value, its bootstrap replicates (B), and without each group of units (G)."""
 
     value: float
@@ -43,26 +38,32 @@ class _Measured:
     without: FloatArray
 
 
-def two_way_intervals(ratings: Ratings, names: Sequence[str], asked: Asked, sampling: Sampling) -> dict[Key, Interval]:
-    """The interval about raters like these of each of the named statistics that has no named raters of its own.
+def two_way_intervals(
+    ratings: Ratings, coefficients: Sequence[Coefficient], asked: Asked, sampling: Sampling
+) -> dict[Key, Interval]:
+    """The interval about raters like these of each of the coefficients that has no named raters of its own.
 
     By name and label. An interval without ends says why in its note: two raters cannot say how raters differ.
     """
-    names = [name for name in names if CATALOGUE[name].family != "pairs" or name == "scott_pi"]
+    wanted = [coefficient for coefficient in coefficients if coefficient.over_all or not coefficient.by_pair]
     counting = np.unique(ratings.rater[ratings.counting(2)])
     groups, n_groups = _groups(ratings, sampling)
     drawn = replace(sampling, clusters=groups, drawn_from=n_groups)
     asked = replace(asked, each_pair=False)
-    whole = _measured(ratings, names, asked, drawn)
+    whole = _measured(ratings, wanted, asked, drawn)
     if len(counting) < 3:
         why = f"{len(counting)} raters cannot tell how raters differ; 3 are needed"
         return {key: _without(sampling, why) for key in whole}
     few = replace(drawn, resamples=1)
-    parts = [_measured(_without_rater(ratings, rater), names, asked, few) for rater in counting.tolist()]
-    return {key: _interval(one, [part.get(key) for part in parts], sampling) for key, one in whole.items()}
+    raters = range(len(ratings.raters))
+    parts = [
+        _measured(ratings.of_raters([other for other in raters if other != rater]), wanted, asked, few)
+        for rater in counting.tolist()
+    ]
+    return {key: _interval(found, [part.get(key) for part in parts], sampling) for key, found in whole.items()}
 
 
-def _interval(whole: _Measured, parts: Sequence[_Measured | None], sampling: Sampling) -> Interval:
+def _interval(whole: _WithoutEach, parts: Sequence[_WithoutEach | None], sampling: Sampling) -> Interval:
     defined = whole.replicates[~np.isnan(whole.replicates)]
     if 2 * len(defined) <= len(whole.replicates):
         return _without(sampling, "no resamples of units define it" if sampling.resamples else "no resamples")
@@ -79,7 +80,7 @@ def _interval(whole: _Measured, parts: Sequence[_Measured | None], sampling: Sam
     total = of_units + beyond
     shares = of_units**2 / max(n - 1, 1) + beyond**2 / (r - 1)
     freedom = total**2 / shares if shares > 0 else float(n - 1)
-    reach = float(stdtrit(freedom, (1 + sampling.level) / 2)) * float(np.sqrt(total))
+    reach = float(special.stdtrit(freedom, (1 + sampling.level) / 2)) * float(np.sqrt(total))
     return Interval(
         min(whole.value - reach, 1.0),
         min(whole.value + reach, 1.0),
@@ -99,11 +100,13 @@ def _without(sampling: Sampling, why: str) -> Interval:
     return Interval(None, None, TWO_WAY, sampling.level, note=why, raters=RANDOM_RATERS)
 
 
-def _measured(ratings: Ratings, names: Sequence[str], asked: Asked, sampling: Sampling) -> dict[Key, _Measured]:
+def _measured(
+    ratings: Ratings, coefficients: Sequence[Coefficient], asked: Asked, sampling: Sampling
+) -> dict[Key, _WithoutEach]:
     """Every statistic that is defined on the table, on the same resamples of the same groups."""
-    found: dict[Key, _Measured] = {}
-    for sample in samples(ratings, names, asked, sampling):
-        parts = [part for part in sample.parts if any(entry.reason is None for entry in part.entries)]
+    found: dict[Key, _WithoutEach] = {}
+    for sample in samples(ratings, coefficients, asked, sampling):
+        parts = [part for part in sample.parts if part.is_measured]
         if not parts:
             continue
         drawn = sample.resampled(parts, sampling)
@@ -111,7 +114,7 @@ def _measured(ratings: Ratings, names: Sequence[str], asked: Asked, sampling: Sa
             if entry.reason is None and not np.isnan(drawn.values[place]) and len(drawn.jackknife):
                 found.setdefault(
                     (entry.name, entry.label),
-                    _Measured(float(drawn.values[place]), drawn.replicates[:, place], drawn.jackknife[:, place]),
+                    _WithoutEach(float(drawn.values[place]), drawn.replicates[:, place], drawn.jackknife[:, place]),
                 )
     return found
 
@@ -139,10 +142,3 @@ def _rank(ratings: Ratings) -> IntArray:
     rank = np.empty(len(mixed), dtype=np.int64)
     rank[np.argsort(mixed, kind="stable")] = np.arange(len(mixed))
     return rank
-
-
-def _without_rater(ratings: Ratings, rater: int) -> Ratings:
-    kept = ratings.rater != rater
-    names: tuple[Hashable, ...] = tuple(name for place, name in enumerate(ratings.raters) if place != rater)
-    code = ratings.rater[kept]
-    return replace(ratings, raters=names, unit=ratings.unit[kept], rater=code - (code > rater), code=ratings.code[kept])

@@ -1,33 +1,39 @@
 """Metric or judge against people: the table of pairs, the statistics over it with their intervals, single units."""
 
-from annotators.alignment.alternative_annotator import alternative_annotator_test
-from annotators.alignment.anchoring import anchoring_effect, yielding
-from annotators.alignment.association import STATISTICS, association
-from annotators.alignment.calibration import Bin, calibration
-from annotators.alignment.ceiling import human_ceiling
-from annotators.alignment.comparison import compare, steiger_z, williams_t
-from annotators.alignment.means import mean_agreement
-from annotators.alignment.pairs import Pairs
-from annotators.alignment.prediction_powered import prediction_powered_mean
-from annotators.alignment.resampling import Resampling
-from annotators.alignment.result import Aligned, undefined
 from annotators.alignment.small_samples import small_sample_warnings
-from annotators.alignment.systems import SystemMeans, system_means, system_ranking
-from annotators.alignment.thresholds import confusion, cross_validated, decide, roc_curve
-from annotators.alignment.units import Candidate, Difference, Drawn, differences, draw_to_label, next_to_label
-from annotators.alignment.words import TITLES
+from annotators.alignment.statistics.alternative_annotator import alternative_annotator_test
+from annotators.alignment.statistics.anchoring import anchoring_effect, yielding
+from annotators.alignment.statistics.association import ASSOCIATION, association
+from annotators.alignment.statistics.base import title_of
+from annotators.alignment.statistics.calibration import Bin, calibration
+from annotators.alignment.statistics.ceiling import human_ceiling
+from annotators.alignment.statistics.comparison import compare, steiger_z, williams_t
+from annotators.alignment.statistics.means import mean_agreement
+from annotators.alignment.statistics.prediction_powered import prediction_powered_mean
+from annotators.alignment.statistics.systems import SystemMeans, system_means, system_ranking
+from annotators.alignment.statistics.thresholds import confusion, cross_validated, decide, roc_curve
+from annotators.alignment.tables.pairs import Pairs
+from annotators.alignment.units import (
+    DrawnUnit,
+    LabelCandidate,
+    UnitDifference,
+    differences,
+    draw_to_label,
+    next_to_label,
+)
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 
 __all__ = [
-    "STATISTICS",
-    "TITLES",
+    "ASSOCIATION",
     "Aligned",
     "Bin",
-    "Candidate",
-    "Difference",
-    "Drawn",
+    "DrawnUnit",
+    "LabelCandidate",
     "Pairs",
     "Resampling",
     "SystemMeans",
+    "UnitDifference",
     "alternative_annotator_test",
     "anchoring_effect",
     "association",
@@ -47,7 +53,7 @@ __all__ = [
     "steiger_z",
     "system_means",
     "system_ranking",
-    "undefined",
+    "title_of",
     "williams_t",
     "yielding",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotators.agreement.remarks import FEW_UNITS, cluster_warning
-from annotators.alignment.pairs import Pairs
+from annotators.alignment.tables.pairs import Pairs
+from annotators.intervals.remarks import FEW_UNITS, cluster_warning, few_units_warning
 
 FEW_OF_A_LABEL = 10
 
@@ -18,10 +18,7 @@ def small_sample_warnings(rows: Pairs, over: str = "questions") -> list[str]:
         return []
     found = []
     if rows.n < FEW_UNITS:
-        found.append(
-            f"Only {rows.n} unit{'s have' if rows.n > 1 else ' has'} a human value: with fewer than {FEW_UNITS}, "
-            "intervals are rough and tend to be too narrow."
-        )
+        found.append(few_units_warning(rows.n, "has a human value", "have a human value"))
     clusters = cluster_warning(rows.n_clusters, over) if rows.clustered else None
     found += [clusters] if clusters else []
     if rows.binary:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from annotators.agreement.table import FloatArray
-from annotators.alignment.pairs import Pairs
+from annotators.alignment.tables.pairs import Pairs
+from annotators.arrays import FloatArray
 from annotators.errors import InvalidInput
 
 NEIGHBOURS = 15
@@ -17,7 +17,7 @@ UNIFORM = 0.5  # how much of a draw is the same for all: no label weighs more th
 
 
 @dataclass(frozen=True)
-class Difference:
+class UnitDifference:
     """One unit: what people and the metric say, and the metric less people on a common scale from 0 to 1."""
 
     unit: Hashable
@@ -32,7 +32,7 @@ def differences(
     scale: tuple[float, float] | None = None,
     metric_scale: tuple[float, float] | None = None,
     turned: bool = False,
-) -> list[Difference]:
+) -> list[UnitDifference]:
     """The units by how far metric and people are apart, farthest first.
 
     Where both scales are known, values are put on 0..1 by their ends; else each is replaced by its percentile rank
@@ -48,11 +48,13 @@ def differences(
         people, scores = _percentiles(pairs.human), _percentiles(-pairs.metric if turned else pairs.metric)
     apart = scores - people
     order = sorted(range(pairs.n), key=lambda i: (-abs(apart[i]), str(pairs.units[i])))
-    return [Difference(pairs.units[i], float(pairs.human[i]), float(pairs.metric[i]), float(apart[i])) for i in order]
+    return [
+        UnitDifference(pairs.units[i], float(pairs.human[i]), float(pairs.metric[i]), float(apart[i])) for i in order
+    ]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class LabelCandidate:
     """A unit without a label: how far metrics disagree on it, how little its score says, and both together (0..1)."""
 
     unit: Hashable
@@ -69,7 +71,7 @@ def next_to_label(
     chosen: str | None = None,
     clusters: Sequence[Hashable] | None = None,
     most: int = 50,
-) -> list[Candidate]:
+) -> list[LabelCandidate]:
     """The unlabelled units whose label would tell most about the metrics, the most telling first, at most `most`.
 
     `metrics` gives each metric's scores of the units (None or NaN: unscored). *Disagreement* is the range of a unit's
@@ -87,7 +89,7 @@ def next_to_label(
         raise InvalidInput(f"metric {chosen!r} is not among {', '.join(metrics)}: choose one of them")
     table = []
     for name, scores in metrics.items():
-        column = np.array([np.nan if one is None else float(one) for one in scores], dtype=np.float64)
+        column = np.array([np.nan if score is None else float(score) for score in scores], dtype=np.float64)
         if len(column) != len(units):
             raise InvalidInput(f"{len(column)} scores of {name!r} for {len(units)} units: give one for every unit")
         table.append(_percentiles(column))
@@ -96,7 +98,7 @@ def next_to_label(
     highest = np.where(scored, ranks, -np.inf).max(axis=0)
     lowest = np.where(scored, ranks, np.inf).min(axis=0)
     disagreement = np.where(scored.sum(axis=0) > 1, highest - lowest, 0.0)
-    column = np.array([np.nan if one is None else float(one) for one in metrics[chosen]], dtype=np.float64)
+    column = np.array([np.nan if score is None else float(score) for score in metrics[chosen]], dtype=np.float64)
     uncertainty = _uncertainty(column, ranks[list(metrics).index(chosen)], labelled)
     worth = (disagreement + uncertainty) / 2 if len(metrics) > 1 else uncertainty
     order = sorted(np.flatnonzero(scored.any(axis=0)).tolist(), key=lambda i: (-worth[i], str(units[i])))
@@ -107,18 +109,22 @@ def next_to_label(
         turns.append(seen.get(key, 0))
         seen[key] = turns[-1] + 1
     ordered = [i for _, i in sorted(zip(turns, order, strict=True), key=lambda entry: entry[0])]
-    return [Candidate(units[i], float(disagreement[i]), float(uncertainty[i]), float(worth[i])) for i in ordered[:most]]
+    return [
+        LabelCandidate(units[i], float(disagreement[i]), float(uncertainty[i]), float(worth[i])) for i in ordered[:most]
+    ]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnUnit:
     """A unit that was drawn to be labelled, and the probability (0..1) with which it could have been."""
 
     unit: Hashable
     probability: float
 
 
-def draw_to_label(candidates: Sequence[Candidate], n: int, *, seed: int = 0, uniform: float = UNIFORM) -> list[Drawn]:
+def draw_to_label(
+    candidates: Sequence[LabelCandidate], n: int, *, seed: int = 0, uniform: float = UNIFORM
+) -> list[DrawnUnit]:
     """n units drawn at random, those with more worth more often, each with a known inclusion probability.
 
     Labels of the units that look most telling are not a sample of anything: a mean of them misses the truth however
@@ -133,8 +139,8 @@ def draw_to_label(candidates: Sequence[Candidate], n: int, *, seed: int = 0, uni
     if n < 1 or not 0 < uniform <= 1:
         raise InvalidInput(f"{n} units, {uniform:g} of the chance uniform: give 1 or more, and a share above 0 up to 1")
     if n >= len(candidates):
-        return [Drawn(one.unit, 1.0) for one in candidates]
-    worth = np.array([one.worth for one in candidates], dtype=np.float64)
+        return [DrawnUnit(candidate.unit, 1.0) for candidate in candidates]
+    worth = np.array([candidate.worth for candidate in candidates], dtype=np.float64)
     total = float(worth.sum())
     told = worth / total if total > 0 else np.full(len(worth), 1 / len(worth))
     size: FloatArray = uniform / len(worth) + (1 - uniform) * told
@@ -153,7 +159,7 @@ def draw_to_label(candidates: Sequence[Candidate], n: int, *, seed: int = 0, uni
     ends = np.cumsum(chance[order])
     picked = np.unique(np.searchsorted(ends, rng.random() + np.arange(n), side="right"))
     chosen = order[picked[picked < len(order)]]
-    return [Drawn(candidates[i].unit, float(min(chance[i], 1.0))) for i in sorted(chosen.tolist())]
+    return [DrawnUnit(candidates[i].unit, float(min(chance[i], 1.0))) for i in sorted(chosen.tolist())]
 
 
 def _percentiles(column: FloatArray) -> FloatArray:

@@ -71,23 +71,23 @@ def advice(  # noqa: PLR0917 - the command's options
         emit(about | {"items": rows}, lambda: _list_in_words(found, rows), as_json=as_json)
         return
     items, settings = found.draw(draw, seed)
-    drawn = [{"item": one, "probability": settings["drawn_with"][one]} for one in items]
+    drawn = [{"item": item, "probability": settings["drawn_with"][item]} for item in items]
     document = about | {"seed": seed, "drawn": drawn, "not_drawn_from": settings["not_drawn_from"]}
     emit(document, lambda: _draw_in_words(found, drawn), as_json=as_json)
 
 
 def _listed(found: Advice, most: int) -> list[dict[str, Any]]:
     rows = []
-    for one in found.candidates[:most]:
-        item = found.items[str(one.unit)]
+    for candidate in found.candidates[:most]:
+        item = found.items[str(candidate.unit)]
         rows.append(
             {
                 "item": item.item,
                 "system": item.system,
                 "score": item.scores.get(found.metric),
-                "disagreement": one.disagreement,
-                "uncertainty": one.uncertainty,
-                "worth": one.worth,
+                "disagreement": candidate.disagreement,
+                "uncertainty": candidate.uncertainty,
+                "worth": candidate.worth,
             }
         )
     return rows

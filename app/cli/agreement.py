@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from annotators.coefficient_names import check_statistics
 from app.cli.base import (
     INTERVAL_KINDS,
     RATERS,
@@ -35,7 +34,7 @@ from exports.checks import SAID, check_report, check_scale, check_weights
 from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
-    from annotators.agreement import CriterionAgreement
+    from annotators.agreement.report import CriterionAgreement
     from exports.agreement.planning import CriterionPlan
     from exports.agreement.rating_tables import RatingTables
     from exports.agreement.report import Report
@@ -152,7 +151,9 @@ def agreement(  # noqa: PLR0917 - the command's options
     named = [name.strip() for name in statistics.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
     if statistics not in ("default", "all"):
-        check_statistics(named)
+        from annotators.agreement.statistics.base import named as coefficients_named
+
+        coefficients_named(named)
     for word in scale or ():
         if "=" not in word:
             check_scale(word)
@@ -165,9 +166,9 @@ def agreement(  # noqa: PLR0917 - the command's options
         check_columns(what, _named_columns(of_tables))
     else:
         check_names(context, *what)
-    from annotators.agreement import agreement_report as report_of
+    from annotators.agreement.report import agreement_report as report_of
     from exports.agreement.own_weights import named_weights, weights_for
-    from exports.agreement.rating_tables import Named, read_ratings
+    from exports.agreement.rating_tables import RatingColumns, read_ratings
     from exports.agreement.report import Report
     from exports.agreement.study import agreement_report
     from exports.drawing.report_files import write_report
@@ -175,7 +176,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     chosen: str | list[str] = statistics if statistics in ("default", "all") else named
     own = named_weights(weights or ())
     if isinstance(what, Path):
-        columns = Named(unit, rater, value, criterion, target, question)
+        columns = RatingColumns(unit, rater, value, criterion, target, question)
         with working("Measuring agreement"):
             found = read_ratings(what, columns, wide=wide, scales=scale or (), labels=labels or ())
             criteria = report_of(
@@ -189,7 +190,7 @@ def agreement(  # noqa: PLR0917 - the command's options
                 least_shared=shared,
                 clustered=clustered,
                 units="units",
-                own_weights=weights_for(own, [(one.criterion, one.ratings) for one in found.tables]),
+                own_weights=weights_for(own, [(table.criterion, table.ratings) for table in found.tables]),
             )
         document = _document(found, criteria, seed, resamples, level)
         made = Report.of_table(found, criteria, seed=seed, resamples=resamples, level=level)
@@ -218,7 +219,7 @@ def agreement(  # noqa: PLR0917 - the command's options
     if report is not None:
         written = write_report(made, report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
-    emit(document, lambda: "\n\n".join([made.in_words(), *(one.in_words() for one in plans)]), as_json=as_json)
+    emit(document, lambda: "\n\n".join([made.in_words(), *(plan.in_words() for plan in plans)]), as_json=as_json)
 
 
 def _named_columns(given: Mapping[str, Any]) -> dict[str, str]:
@@ -247,5 +248,5 @@ def _document(
         "resamples": resamples,
         "level": level,
         "left_out": found.left_out,
-        "criteria": [one.to_json() for one in criteria],
+        "criteria": [criterion.to_json() for criterion in criteria],
     }

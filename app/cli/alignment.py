@@ -31,7 +31,7 @@ from exports.checks import check_report
 from exports.reading.columns import check_columns
 
 if TYPE_CHECKING:
-    from annotators.alignment import Aligned
+    from annotators.intervals.result import Aligned
     from exports.alignment.study import Labels
 
 LABELS: tuple[Labels, ...] = ("item", "each", "settled")
@@ -135,16 +135,16 @@ def alignment(  # noqa: PLR0917 - the command's options
         check_names(context, *what)
     if report is not None:
         check_report(report)
-    from annotators.alignment import Resampling
+    from annotators.intervals.bootstrap import Resampling
     from exports.alignment.study import AlignmentReport, alignment_report
-    from exports.alignment.table import Named, TableAlignment, align_table
+    from exports.alignment.table import MetricColumns, TableAlignment, align_table
 
     asked = Resampling(resamples, seed, level, "percentile" if kind == "percentile" else "BCa")
     found: AlignmentReport | TableAlignment
     if isinstance(what, Path):
         assert human is not None
         assert metric
-        named = Named(human, tuple(metric), group, cluster, unit, rater)
+        named = MetricColumns(human, tuple(metric), group, cluster, unit, rater)
         with working("Measuring"):
             found = align_table(
                 what, named, asked, threshold=threshold, positive=positive, epsilon=epsilon, scale=scale
@@ -156,10 +156,14 @@ def alignment(  # noqa: PLR0917 - the command's options
                 scorers=tuple(scorer or ()), labels=which, by=by, asked=asked, epsilon=epsilon, progress=move,
             )  # fmt: skip
     if report is not None:
-        from exports.alignment.report import Report
+        from exports.alignment.report import AlignmentDocument
         from exports.drawing.report_files import write_report
 
-        made = Report.of_table(found) if isinstance(found, TableAlignment) else Report.of_study(found)
+        made = (
+            AlignmentDocument.of_table(found)
+            if isinstance(found, TableAlignment)
+            else AlignmentDocument.of_study(found)
+        )
         written = write_report(made, report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
     emit(found.to_json(), lambda: in_words(found.statistics, [*found.notes, *found.warnings]), as_json=as_json)
@@ -184,7 +188,7 @@ def in_words(statistics: Sequence[Aligned], notes: Sequence[str]) -> str:
 
     lines = []
     for section in sections(statistics):
-        for one in section.tables:
-            lines += [one.caption, as_text(one), ""]
+        for table in section.tables:
+            lines += [table.caption, as_text(table), ""]
         lines += [*section.words, ""] if section.words else []
     return "\n".join([*lines, *notes]).rstrip()

@@ -14,7 +14,7 @@ import typer
 from annotators.errors import NotFound
 
 if TYPE_CHECKING:
-    from annotators.agreement.result import IntervalKind, Raters
+    from annotators.intervals.result import IntervalKind, Raters
     from app.settings import Settings
     from db.engine import Database
     from db.permissions import Actor

@@ -125,9 +125,9 @@ def _plan_in_words(found: LabelTablePlan, study: str) -> str:
         f"Items: {len(plan.matched):,} matched, {len(plan.unmatched):,} not there"
         + (f": {shortened(plan.unmatched, MOST_SHOWN)}." if plan.unmatched else "."),
     ]
-    for one in found.criteria:
-        values = shortened([f"{value} ({n:,})" for value, n in one.values], MOST_SHOWN)
-        lines.append(f"{one.name} ({one.scale}, about each {one.target or 'item'}): {values}.")
+    for criterion in found.criteria:
+        values = shortened([f"{value} ({n:,})" for value, n in criterion.values], MOST_SHOWN)
+        lines.append(f"{criterion.name} ({criterion.scale}, about each {criterion.target or 'item'}): {values}.")
     if found.inferred:
         lines.append("The study would be made with a protocol inferred from the table.")
     if found.items_added:
@@ -137,7 +137,7 @@ def _plan_in_words(found: LabelTablePlan, study: str) -> str:
     lines += [f"Left out: {count(n, 'row')} ({reason})." for reason, n in found.left_out.items()]
     obstacles = found.obstacles
     if obstacles:
-        lines += ["It would be refused:", *(f"  {one}" for one in obstacles[:MOST_SHOWN])]
+        lines += ["It would be refused:", *(f"  {obstacle}" for obstacle in obstacles[:MOST_SHOWN])]
         more = len(obstacles) - MOST_SHOWN
         lines += [f"  … and {more:,} more (all with --json)"] if more > 0 else []
     return "\n".join(lines)
@@ -150,7 +150,7 @@ def _in_words(done: LabelTableImport, study: str) -> str:
         f"{', '.join(made.annotators)} into {study} (batch {made.batch})."
     ]
     if done.inferred:
-        criteria = ", ".join(f"{one.name} ({one.scale})" for one in done.inferred.criteria)
+        criteria = ", ".join(f"{criterion.name} ({criterion.scale})" for criterion in done.inferred.criteria)
         lines.append(f"The study was made with a protocol inferred from the table: {criteria}.")
     if done.items_added:
         lines.append(

@@ -132,7 +132,10 @@ def in_words(report: ImportReport) -> str:
         lines.append(f"  kept in the items' metadata: {kept}")
     lines += _some(
         count(len(report.revisions), "proposed revision") + " (there with other content; nothing was changed):",
-        [f"{one.file}, line {one.line}: {one.external_id} ({', '.join(one.changes)})" for one in report.revisions],
+        [
+            f"{revision.file}, line {revision.line}: {revision.external_id} ({', '.join(revision.changes)})"
+            for revision in report.revisions
+        ],
     )
     lines += _some(
         count(len(report.rejected), "bad row") + ":",
@@ -157,7 +160,7 @@ def batches(context: typer.Context, project: ProjectName, as_json: AsJson = Fals
 
     The batch number is what `assay withdraw` takes.
     """
-    from db.items.batches import list_batches
+    from db.batches import list_batches
 
     with opened(context) as here:
         rows = list_batches(here.db, here.actor, project_id_of(here, project))
@@ -193,7 +196,7 @@ def withdraw(
 
     Nothing is deleted, studies keep their frozen sample, and --undo puts it back.
     """
-    from db.items.batches import withdraw_batch
+    from db.batches import withdraw_batch
 
     with opened(context) as here:
         withdraw_batch(here.db, here.actor, project_id_of(here, project), batch, reason=reason, reinstates=undo)

@@ -105,7 +105,7 @@ def score(  # noqa: PLR0917 - the command's options
             added = _run(here, project_id, given)
         summary = score_summary(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
         gaps = score_gaps(here.db, here.actor, project_id, scorer=scorer, parameters=complete)
-        document = summary.to_json() | ({"gaps": [one.to_json() for one in gaps]} if gaps else {})
+        document = summary.to_json() | ({"gaps": [gap.to_json() for gap in gaps]} if gaps else {})
         emit(document, lambda: "\n\n".join(filter(None, [in_words(summary, added), _gaps(gaps)])), as_json=as_json)
 
 
@@ -122,7 +122,7 @@ def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
     """Queue the work and do it here, unless a worker has it already: then wait for that; how many scores were added."""
     from app.worker.jobs import Interrupted, carry_out, queue, worker_name
     from app.worker.kinds.score import SCORE
-    from db.jobs import Order, WorkerDesk
+    from db.jobs import JobOrder, WorkerDesk
 
     job = queue(here.db, here.actor, project_id, SCORE, SCORE.read(given))
     desk = WorkerDesk(here.db, worker_name())
@@ -137,7 +137,7 @@ def _run(here: Here, project_id: int, given: dict[str, Any]) -> int:
             try:
                 return int(carry_out(here.db, desk, taken, shown=move).get("added", 0))
             except Interrupted as interruption:
-                if interruption.order is not Order.LOST:
+                if interruption.order is not JobOrder.LOST:
                     job = _facts(here, project_id, job.job_id)
                     break
     return _outcome(job)
@@ -212,7 +212,7 @@ def _score_files(  # noqa: PLR0917 - the command's options
 def _files_in_words(found: FileScores, output: Path) -> str:
     written = f"{count(found.rows, 'score')} written to {output}"
     earlier = f", those of {count(found.earlier, 'item')} by an earlier attempt" if found.earlier else ""
-    return "\n\n".join([*(in_words(one, 0) for one in found.summaries), written + earlier])
+    return "\n\n".join([*(in_words(summary, 0) for summary in found.summaries), written + earlier])
 
 
 def in_words(summary: ScoreSummary, added: int) -> str:
@@ -221,7 +221,7 @@ def in_words(summary: ScoreSummary, added: int) -> str:
 
     parameters = " ".join(readable(summary.parameters)) or "no parameters"
     everything = ("all", "", summary.n_scored, summary.mean, summary.macro_mean)
-    rows = [everything, *((one.by, one.group, one.n, one.mean, one.macro_mean) for one in summary.groups)]
+    rows = [everything, *((group.by, group.group, group.n, group.mean, group.macro_mean) for group in summary.groups)]
     unscored = f", {summary.n_unscored:,} unscored" if summary.n_unscored else ""
     new = f"; {count(added, 'new score')}" if added else ""
     return "\n".join(
@@ -239,11 +239,11 @@ def _gaps(gaps: Sequence[ScoreGap]) -> str:
     if not gaps:
         return ""
     rows = [
-        (one.difference.name, one.system or "all", *one.means, one.gap.value, one.gap.low, one.gap.high, one.gap.n)
-        for one in gaps
+        (gap.difference.name, gap.system or "all", *gap.means, gap.gap.value, gap.gap.low, gap.gap.high, gap.gap.n)
+        for gap in gaps
     ]
     first = gaps[0].difference
-    reasons = [f"{one.system or 'all'}: {one.gap.reason}" for one in gaps if one.gap.reason]
+    reasons = [f"{gap.system or 'all'}: {gap.gap.reason}" for gap in gaps if gap.gap.reason]
     shown = table(("gap, paired by question", "system", first.of, first.minus, "gap", "low", "high", "questions"), rows)
     return "\n".join([shown, *reasons])
 
@@ -255,15 +255,15 @@ def scorers(context: typer.Context, as_json: AsJson = False) -> None:
     del context  # the list needs no home folder
     document = [
         {
-            "scorer": one.name,
-            "version": one.version,
-            "title": one.title,
-            "summary": one.summary,
-            "source": one.source,
-            "values": [kind.name for kind in one.values],
-            "parameters": {name: allowed_values(one, name) for name in one.parameters.model_fields},
+            "scorer": scorer.name,
+            "version": scorer.version,
+            "title": scorer.title,
+            "summary": scorer.summary,
+            "source": scorer.source,
+            "values": [kind.name for kind in scorer.values],
+            "parameters": {name: allowed_values(scorer, name) for name in scorer.parameters.model_fields},
         }
-        for one in SCORERS
+        for scorer in SCORERS
     ]
     lines = []
     for one in document:

@@ -159,7 +159,7 @@ def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
         }
     except (ValueError, KeyError, TypeError, RecursionError):
         chances, settings = {}, {}
-    if not chances or not all(0 < one <= 1 for one in chances.values()):
+    if not chances or not all(0 < chance <= 1 for chance in chances.values()):
         raise InvalidInput(f"{path.name} holds no draw. Make one with `assay advice … --draw N --json`.")
     return tuple(chances), settings
 
@@ -208,7 +208,7 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show how far a study and each annotator is."""
     check_names(context, project, study)
-    from db.studies.status import study_status
+    from db.annotating.status import study_status
 
     with opened(context) as here:
         found = study_status(here.db, here.actor, study_id_of(here, project, study))

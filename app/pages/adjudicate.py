@@ -8,10 +8,10 @@ from annotators.errors import NotFound
 from app import ui, wording
 from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
+from db.annotating.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
 from db.people.preferences import my_preferences
 from db.permissions import Actor
 from db.projects import ProjectRow
-from db.studies.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
 from db.studies.design import StudyRow, my_studies
 
 LATELY = 8
@@ -97,7 +97,7 @@ def _last(found: StudyDisputes) -> str:
 def _lately(studies: Sequence[StudyRow], actor: Actor) -> None:
     """What was decided last in this project's studies."""
     names = {row.study_id: row.name for row in studies}
-    decided = [one for study_id in names for one in latest_decisions(ui.db(), actor, study_id, limit=LATELY)]
+    decided = [decision for study_id in names for decision in latest_decisions(ui.db(), actor, study_id, limit=LATELY)]
     rows = sorted(decided, key=lambda one: one.at, reverse=True)[:LATELY]
     if not rows:
         return
@@ -106,8 +106,8 @@ def _lately(studies: Sequence[StudyRow], actor: Actor) -> None:
         "Decided lately",
         ("Item", "Study", "Decision", "By", "When", "Reason"),
         [
-            (blocks.identifier(one.item), names[one.study_id], _decision(one), one.by, ui.when(one.at), one.reason)
-            for one in rows
+            (blocks.identifier(row.item), names[row.study_id], _decision(row), row.by, ui.when(row.at), row.reason)
+            for row in rows
         ],
     )
 

@@ -60,7 +60,7 @@ def page() -> None:
 
 def _form(project: ProjectRow) -> _Wanted:
     studies = list_studies(ui.db(), ui.actor(), project.project_id)
-    by_id = {one.study_id: one for one in studies}
+    by_id = {study.study_id: study for study in studies}
     asked = ui.integer_parameter("study")
     chosen = st.selectbox(
         "What",
@@ -134,7 +134,10 @@ def _offer(project: ProjectRow) -> None:
     ui.table(
         "Files of the export",
         ("File", "Rows", "Bytes", "SHA-256"),
-        [(one["path"], one["rows"], f"{one['bytes']:,}", f"{one['sha256'][:16]}…") for one in manifest.files[:200]],
+        [
+            (file["path"], file["rows"], f"{file['bytes']:,}", f"{file['sha256'][:16]}…")
+            for file in manifest.files[:200]
+        ],
     )
     if len(manifest.files) > 200:
         st.caption(f"The first 200 of {len(manifest.files):,} files are shown; manifest.json has all.")

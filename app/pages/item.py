@@ -57,19 +57,19 @@ def page() -> None:
 def _studies(studies: Sequence[ItemInStudy], project_id: int) -> None:
     if not studies:
         ui.empty("The item is in no study.", "Labels appear here when a study has it in its sample.")
-    for one in studies:
-        st.subheader(ui.plain(one.study))
-        words = f"{one.protocol}, version {one.version} of the item"
+    for study in studies:
+        st.subheader(ui.plain(study.study))
+        words = f"{study.protocol}, version {study.version} of the item"
         blocks.links(
-            blocks.to(words, "study", study=one.study_id, project=project_id),
-            blocks.tag(one.state, quiet=one.state != "disputed"),
+            blocks.to(words, "study", study=study.study_id, project=project_id),
+            blocks.tag(study.state, quiet=study.state != "disputed"),
         )
-        if one.hidden:
+        if study.hidden:
             st.caption("You annotate in this study and have not judged this item: its labels appear when you have.")
-        elif not one.labels:
+        elif not study.labels:
             st.caption("Nobody has labelled it here yet.")
         else:
-            _labels(one)
+            _labels(study)
 
 
 def _labels(one: ItemInStudy) -> None:
@@ -127,14 +127,14 @@ def _scores(found: ItemDetails) -> None:
         ("Scorer", "Parameters", "Value", "Target", "Score", "Item version"),
         [
             (
-                f"{one.scorer} {one.version}",
-                ", ".join(readable(one.parameters)),
-                value_kind(one.scorer, one.name).title,
-                "" if one.target == "item" else one.target,
-                _score(one),
-                numbers[one.version_id],
+                f"{score.scorer} {score.version}",
+                ", ".join(readable(score.parameters)),
+                value_kind(score.scorer, score.name).title,
+                "" if score.target == "item" else score.target,
+                _score(score),
+                numbers[score.version_id],
             )
-            for one in found.scores
+            for score in found.scores
         ],
         name="scores",
     )
@@ -148,7 +148,10 @@ def _history(found: ItemDetails) -> None:
     ui.table(
         "Versions",
         ("Version", "When", "Why"),
-        [(one.number, ui.when(one.created_at), one.reason or "as imported") for one in reversed(found.versions)],
+        [
+            (version.number, ui.when(version.created_at), version.reason or "as imported")
+            for version in reversed(found.versions)
+        ],
     )
     blocks.facts(
         [

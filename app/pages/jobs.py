@@ -27,7 +27,7 @@ def page() -> None:
         ui.link("Scores", "scores", key="jobs-scores", primary=True, project=project.project_id)
         return
     job_bar.running(project.project_id)
-    _ended([one for one in rows if not one.is_unfinished])
+    _ended([row for row in rows if not row.is_unfinished])
     pager.buttons("jobs", rows[-1].job_id if len(rows) == PAGE else None)
 
 
@@ -39,20 +39,20 @@ def _ended(rows: list[JobRow]) -> None:
         ("Job", "What", "State", "Done", "Took", "Ended", "By"),
         [
             (
-                one.job_id,
-                job_bar.title(one),
-                job_bar.state(one),
-                f"{one.done:,} of {one.total:,}" if one.total else f"{one.done:,}",
-                _took(one),
-                ui.when(one.ended_at),
-                one.who,
+                row.job_id,
+                job_bar.title(row),
+                job_bar.state(row),
+                f"{row.done:,} of {row.total:,}" if row.total else f"{row.done:,}",
+                _took(row),
+                ui.when(row.ended_at),
+                row.who,
             )
-            for one in rows
+            for row in rows
         ],
     )
-    for one in rows:
-        if one.state in (JobState.FAILED, JobState.CANCELLED):
-            _stopped(one)
+    for row in rows:
+        if row.state in (JobState.FAILED, JobState.CANCELLED):
+            _stopped(row)
 
 
 def _took(job: JobRow) -> str:

@@ -41,7 +41,7 @@ def page() -> None:
         blocks.table(
             "What I did, latest first",
             ("Question", "Study", "State", "When", "Why", ""),
-            [_row(one) for one in rows],
+            [_row(row) for row in rows],
         )
     pager.buttons("my-work", rows[-1].assignment_id if len(rows) == PAGE else None)
 
@@ -65,7 +65,7 @@ def _progress(progress: list[MyProgress]) -> None:
 
 
 def _returned(rows: list[MyItem]) -> None:
-    returned = sum(one.state == "returned" for one in rows)
+    returned = sum(row.state == "returned" for row in rows)
     if returned:
         items = wording.count(returned, "item")
         st.warning(f"{items} returned to you: the reason stands beside each. Open it again and correct it.")

@@ -55,7 +55,7 @@ def _listed(studies: list[StudyRow], project: ProjectRow) -> None:
     if not studies:
         ui.empty("There is no study yet.", "A researcher of the project designs one; it then appears here.")
         return
-    rows = [_row(one, project) for one in reversed(studies)]
+    rows = [_row(study, project) for study in reversed(studies)]
     blocks.table(
         f"Studies of {project.name}",
         ("Study", "Protocol", "Items", "Overlap", "Annotations", "Disputed", "Agreement"),

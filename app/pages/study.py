@@ -14,13 +14,13 @@ from annotators.protocols import Protocol
 from app import ui, wording
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES
+from db.annotating.adjudications import settlement_counts
+from db.annotating.status import study_status
 from db.models import Study
 from db.permissions import ADJUDICATORS
 from db.projects import my_projects
-from db.studies.adjudications import settlement_counts
 from db.studies.design import StudyRow, list_studies, protocol_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
-from db.studies.status import study_status
 
 EVERY = 10
 """Seconds from one look at the progress to the next."""
@@ -121,7 +121,9 @@ def _guidelines(read: str | None) -> object:
 
 def _items(row: StudyRow) -> Sequence[tuple[str, object]]:
     """Items by where they stand, for those who may know."""
-    role = next((one.role for one in my_projects(ui.db(), ui.actor()) if one.project_id == row.project_id), None)
+    role = next(
+        (project.role for project in my_projects(ui.db(), ui.actor()) if project.project_id == row.project_id), None
+    )
     if role is None or not ui.may(role, ADJUDICATORS):
         return [("items disputed", f"{row.disputed:,}")]
     counts = settlement_counts(ui.db(), ui.actor(), row.study_id)
@@ -201,18 +203,18 @@ def _listed(title: str, name: str, study: Study, remarks: list[Remark], total: i
     if not remarks:
         return
     st.subheader(title)
-    about = any(one.about for one in remarks)
-    named = any(one.who for one in remarks)
+    about = any(remark.about for remark in remarks)
+    named = any(remark.who for remark in remarks)
     columns = ["Item", *(["About"] if about else []), title.rstrip("s"), *(["By"] if named else []), "When"]
     rows = [
         [
-            blocks.item(one.item, one.item_id, study.project_id),
-            *([one.about] if about else []),
-            one.text or wording.NO_REASON,
-            *([blocks.short(one.who)] if named else []),
-            blocks.short(ui.when(one.at)),
+            blocks.item(remark.item, remark.item_id, study.project_id),
+            *([remark.about] if about else []),
+            remark.text or wording.NO_REASON,
+            *([blocks.short(remark.who)] if named else []),
+            blocks.short(ui.when(remark.at)),
         ]
-        for one in remarks
+        for remark in remarks
     ]
     blocks.table(title, columns, rows, name=f"{name}-{study.id}")
     if total > len(remarks):

@@ -75,10 +75,10 @@ class Verifier:
 
     def __call__(self, step: Mapping[str, Any]) -> list[GivenLabel]:
         """The labels for what is asked in this step."""
-        item = next(one for one in self._items if one["question"] == step["question"])
+        item = next(item for item in self._items if item["question"] == step["question"])
         if "answer" in step:
             item = next(
-                one for one in self._items if (one["question"], one["answer"]) == (step["question"], step["answer"])
+                item for item in self._items if (item["question"], item["answer"]) == (step["question"], step["answer"])
             )
         keys = _evidence_keys(item, step)
         given = []

@@ -18,16 +18,16 @@ from app.sample.judgements import (
     judge_of_ambiguity,
     judge_of_scores,
 )
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.annotating.status import study_status
 from db.engine import Database
 from db.people.accounts import actor_named, add_person, list_people, set_member
 from db.permissions import Actor, Role
 from db.projects import create_project, my_projects
 from db.scores.write import run_scorer
-from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.studies.design import StudyDesign, create_study, list_studies
-from db.studies.status import study_status
 from exports.importing.items import import_paths
 from exports.sample import ANNOTATORS, simulated_labels, write_sample
 

@@ -34,7 +34,7 @@ FRAME = 16 << 10
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldFile:
     """An uploaded file: whose it is, where it lies, how many bytes it has, and what it is called."""
 
     person_id: int
@@ -52,7 +52,7 @@ class UploadStore:
         self.folder = folder / f"{os.getpid()}-{secrets.token_hex(4)}"
         self.most, self.most_of_a_person = most, most_of_a_person
         self._lock = Lock()
-        self._held: dict[tuple[str, str], Held] = {}
+        self._held: dict[tuple[str, str], HeldFile] = {}
         self._bytes: Counter[int] = Counter()
 
     def prepare(self) -> None:
@@ -71,7 +71,7 @@ class UploadStore:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self.folder
 
-    async def receive(self, request: Request, person_id: int, session_id: str, file_id: str) -> Held:
+    async def receive(self, request: Request, person_id: int, session_id: str, file_id: str) -> HeldFile:
         """Write the one file of a multipart request to disk as it comes.
 
         Raises TooLarge as soon as the file, or all files of the person, are too large, and InvalidInput for a request
@@ -90,7 +90,7 @@ class UploadStore:
                     self._check(taken, self._grow(person_id, len(chunk)))
                     await anyio.to_thread.run_sync(part.write, chunk)
                 part.end()
-            held = Held(person_id, path, path.stat().st_size, part.name, part.media_type)
+            held = HeldFile(person_id, path, path.stat().st_size, part.name, part.media_type)
             self._check(held.size, 0)
         except BaseException as error:
             self._grow(person_id, -taken)
@@ -131,7 +131,7 @@ class UploadStore:
                 del self._bytes[person_id]
             return now
 
-    def _remove(self, held: Held | None) -> None:
+    def _remove(self, held: HeldFile | None) -> None:
         if held is not None:
             with suppress(OSError):
                 held.path.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ DEFAULT_PROTOCOL = "qa_verification"
 
 
 @dataclass(frozen=True)
-class Step:
+class NextStep:
     """One step of a project. `need` is what is missing before it can be done; "" when it can be."""
 
     name: str
@@ -69,14 +69,14 @@ def standing(project: ProjectRow, studies: Sequence[StudyRow]) -> Standing:
     return Standing(items, overview.documents, people, own)
 
 
-def steps(project: ProjectRow, found: Standing, actor: Actor) -> list[Step]:
+def steps(project: ProjectRow, found: Standing, actor: Actor) -> list[NextStep]:
     """The four steps of the project for its researcher."""
     here = project.project_id
     others = [name for name in found.people if name != actor.name]
     mine = _mine(found.studies)
     no_items = "" if found.items else "Needs items: import first."
     return [
-        Step(
+        NextStep(
             "Import",
             f"{wording.count(found.items, 'item')}, {wording.count(found.documents, 'document')}."
             if found.items or found.documents
@@ -85,7 +85,7 @@ def steps(project: ProjectRow, found: Standing, actor: Actor) -> list[Step]:
             partial(ui.go, "imports", project=here),
             done=bool(found.items),
         ),
-        Step(
+        NextStep(
             "Add people",
             f"{wording.count(len(others), 'person', 'people')} besides you may annotate."
             if others
@@ -94,7 +94,7 @@ def steps(project: ProjectRow, found: Standing, actor: Actor) -> list[Step]:
             partial(ui.go, "people", project=here),
             done=bool(others),
         ),
-        Step(
+        NextStep(
             "Make a study",
             f"{wording.count(len(found.studies), 'study', 'studies')}: {found.studies[-1].name} is the latest."
             if found.studies
@@ -104,7 +104,7 @@ def steps(project: ProjectRow, found: Standing, actor: Actor) -> list[Step]:
             done=bool(found.studies),
             need=no_items,
         ),
-        Step(
+        NextStep(
             "Label",
             f"{mine.done:,} of about {mine.of:,} done in {mine.name}."
             if mine

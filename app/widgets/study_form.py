@@ -153,7 +153,7 @@ def _what_can_be_drawn(project: ProjectRow, protocol: Protocol, design: StudyDes
 def _notes(notes: Sequence[str]) -> None:
     """What cannot be drawn or judged, a line each."""
     if notes:
-        lines = "".join(f'<p style="margin:2px 0">{escape(one)}</p>' for one in notes)
+        lines = "".join(f'<p style="margin:2px 0">{escape(note)}</p>' for note in notes)
         st.html(f'<div class="assay-left-out" data-testid="left-out">{lines}</div>')
 
 

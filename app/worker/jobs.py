@@ -31,7 +31,7 @@ from app.worker.kinds.base import KINDS, JobKind, JobParameters, Work, known
 from app.worker.process import Child, begin
 from db.engine import Database
 from db.faults import DatabaseUnavailable
-from db.jobs import JobRow, Order, TakenJob, WorkerDesk, queue_job
+from db.jobs import JobOrder, JobRow, TakenJob, WorkerDesk, queue_job
 from db.permissions import Actor
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ _NICENESS = 10
 class Interrupted(Exception):
     """A job stops before its end: cancelled, taken by another worker, or its worker is asked to stop."""
 
-    def __init__(self, order: Order | None) -> None:
+    def __init__(self, order: JobOrder | None) -> None:
         super().__init__(order)
         self.order = order
 
@@ -77,7 +77,7 @@ class _Pulse:
     def __init__(self, desk: WorkerDesk, job: TakenJob, stop: threading.Event, *, may_exit: bool) -> None:
         self.done, self.total = job.done, None if job.done == 0 else job.done
         self._desk, self._job, self._stop, self._may_exit = desk, job, stop, may_exit
-        self._order = Order.GO_ON
+        self._order = JobOrder.GO_ON
         self._seen: deque[tuple[float, int]] = deque()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name=f"pulse of job {job.job_id}", daemon=True)
@@ -98,7 +98,7 @@ class _Pulse:
             self._seen.append((at, done))
             while self._seen[0][0] < at - _RATE_WINDOW and len(self._seen) > 2:
                 self._seen.popleft()
-        if self._order is not Order.GO_ON:
+        if self._order is not JobOrder.GO_ON:
             raise Interrupted(self._order)
         if self._stop.is_set():
             raise Interrupted(None)
@@ -116,7 +116,7 @@ class _Pulse:
         while not self._over.wait(BEAT_SECONDS):
             with contextlib.suppress(DatabaseUnavailable):  # the next beat tries again; a lost job is found out then
                 order = self._desk.heartbeat(self._job.job_id, done=self.done, total=self.total, rate=self.rate)
-                if order is not Order.GO_ON:
+                if order is not JobOrder.GO_ON:
                     self._order = order
                     cancelled_at = cancelled_at or time.monotonic()
             if self._may_exit and cancelled_at is not None and time.monotonic() - cancelled_at > STUCK_SECONDS:
@@ -155,7 +155,7 @@ def carry_out(
             parameters = kind.read(job.parameters)
             result = kind.carry_out(Work(db, job, progress, settings or Settings.load()), parameters)
         except Interrupted as interruption:
-            if interruption.order is Order.CANCEL:
+            if interruption.order is JobOrder.CANCEL:
                 desk.cancelled(job.job_id)
             elif interruption.order is None:
                 desk.give_back(job.job_id)

@@ -12,12 +12,13 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotators.agreement import CriterionAgreement
-from annotators.alignment import Aligned, Resampling
+from annotators.agreement.report import CriterionAgreement
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from db.engine import Database
 from db.permissions import Actor
 from exports.agreement.study import AgreementReport, agreement_in_parts
-from exports.alignment.report import Report, packed
+from exports.alignment.report import AlignmentDocument, packed
 from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
 from exports.alignment.views import Outline
 from exports.drawing.report_files import report_html
@@ -131,7 +132,7 @@ _held: OrderedDict[Hashable, AlignmentReport] = OrderedDict()
 
 
 @dataclass(frozen=True)
-class View:
+class ReportView:
     """`function(report, …)` of an alignment report without its statistics; with the database first, if `with_db`."""
 
     of: Alignment
@@ -149,7 +150,7 @@ class View:
 
 def alignment_file(report: AlignmentReport, ending: str, statistics: list[Aligned], notes: list[str]) -> bytes:
     """The report as one HTML file, or as Markdown or LaTeX with its pictures in a ZIP."""
-    made = Report.of_study(replace(report, statistics=statistics, notes=notes))
+    made = AlignmentDocument.of_study(replace(report, statistics=statistics, notes=notes))
     return report_html(made).encode() if ending == ".html" else packed(made, f"alignment{ending}")
 
 

@@ -1,1 +1,1 @@
-"""What annotators do in a study: slots, drafts, what they are shown, and committing a step."""
+"""What people do in a study: slots, drafts, what is shown, committing a step, adjudicating, how far they are."""

@@ -188,7 +188,7 @@ def _left(connection: Connection, member: Member) -> Left:
     return Left(*connection.execute(_LEFT, {"study": member.study.id, "person": member.person_id}).one())
 
 
-_HELD = tuple(_SLOT[one.name] for one in fields(Held))
+_HELD = tuple(_SLOT[field.name] for field in fields(Held))
 _CHANGES = ("state", "sitting", "steps_done", "lease_until", "ended_at", "reason")
 _SAVE = update(_ASSIGNMENT).where(_SLOT.id == bindparam("of")).values({name: bindparam(name) for name in _CHANGES})
 

@@ -24,7 +24,7 @@ from db.models import (
     Submission,
     now,
 )
-from db.models import GivenLabel as LabelRow
+from db.models import StoredLabel as LabelRow
 from db.query import table_of
 from db.studies.settlements import update_settlements
 from db.studies.tallies import Tallies

@@ -68,7 +68,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Reading:
+class AssignmentReading:
     """What an assignment puts before its annotator at its present step, as far as it can be looked for on pages.
 
     answer is empty and references, documents or passages are, when the step does not show them. A reference is a text
@@ -124,7 +124,7 @@ def visible_document(db: Database, actor: Actor, *, document_id: int) -> Visible
 
 
 @operation(On.STUDY, EVERYBODY)
-def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) -> Reading:
+def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) -> AssignmentReading:
     """What the present step of an assignment shows; NotFound unless it is the actor's own or the role shows all pages.
 
     One's own assignment shows what its step shows, whatever one's role: nobody is told before they have judged. To
@@ -153,7 +153,7 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
         return _reading(protocol, materials_at(materials, protocol, step), step)
 
 
-def _reading(protocol: Protocol, materials: Materials, step: int) -> Reading:
+def _reading(protocol: Protocol, materials: Materials, step: int) -> AssignmentReading:
     shows, item, ids = protocol.shown_at(step), materials.item, materials.document_ids()
     cited: dict[str | None, set[int]] = {}
     passages = []
@@ -173,7 +173,7 @@ def _reading(protocol: Protocol, materials: Materials, step: int) -> Reading:
         pages = _all_pages(document.n_pages) if whole else tuple(sorted(cited.get(document.key, ())))
         if pages:
             documents.append(VisibleDocument(_source(document), pages))
-    return Reading(
+    return AssignmentReading(
         item.answer if Material.ANSWER in shows else "",
         item.references if Material.REFERENCES in shows else (),
         tuple(documents),

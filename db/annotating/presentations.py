@@ -33,7 +33,7 @@ from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
 from db.items.rows import StoredDocument, read_study_items
-from db.models import AssignmentState, Draft, GivenLabel, Run, Score, Study, StudyScore
+from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyScore
 from db.query import table_of
 from db.studies.design import protocol_of
 
@@ -64,9 +64,9 @@ _SCORES = (
     .order_by(col(Run.name), col(Score.name))
 )
 _LABELS = (
-    select(GivenLabel)
-    .where(col(GivenLabel.assignment_id).in_(bindparam("ids", expanding=True)))
-    .order_by(col(GivenLabel.id))
+    select(StoredLabel)
+    .where(col(StoredLabel.assignment_id).in_(bindparam("ids", expanding=True)))
+    .order_by(col(StoredLabel.id))
 )
 _DRAFTS = sql_select(table_of(Draft)).where(table_of(Draft).c.assignment_id.in_(bindparam("ids", expanding=True)))
 
@@ -275,7 +275,7 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
     items = {assignment.study_item_id for assignment in assignments}
     loaded = load_materials(session, items, _all_shown(protocol))
     ids = [assignment.id for assignment in assignments]
-    labels: dict[tuple[int, int], list[GivenLabel]] = defaultdict(list)
+    labels: dict[tuple[int, int], list[StoredLabel]] = defaultdict(list)
     begun = [assignment.id for assignment in assignments if assignment.steps_done or assignment.sitting > 1]
     for label in session.scalars(_LABELS, {"ids": begun}) if begun else ():
         labels[label.assignment_id, label.sitting].append(label)
@@ -314,7 +314,7 @@ def next_step(assignment: Presented, n_steps: int) -> tuple[int, int]:
     return assignment.sitting, assignment.steps_done
 
 
-def _given(protocol: Protocol, wire: Wire, label: GivenLabel) -> dict[str, Any]:
+def _given(protocol: Protocol, wire: Wire, label: StoredLabel) -> dict[str, Any]:
     return {
         "criterion": label.criterion,
         "target": wire.out(label.target),
@@ -502,7 +502,7 @@ def _found_places(sets: Sequence[PhraseSet], answer: str, mode: Mode) -> list[li
     """Where the best set's phrases stand in the answer, in order, overlapping ones as one; in UTF-16 units."""
     best = next(one for one in sets if one.best)
     merged: list[list[int]] = []
-    for start, end in sorted(chain.from_iterable(places_of([one.text for one in best.phrases], answer, mode))):
+    for start, end in sorted(chain.from_iterable(places_of([phrase.text for phrase in best.phrases], answer, mode))):
         if merged and start < merged[-1][1]:
             merged[-1][1] = max(merged[-1][1], end)
         else:

@@ -73,7 +73,7 @@ def queued_pages(db: Database, *, known: Container[StudyItemKey] = ()) -> dict[S
     found: dict[StudyItemKey, QueuedPage | None] = {}
     with db.read() as session:
         for study_id, created_at, protocol_hash in session.connection().execute(_STUDIES).all():
-            items = [one for one in _next_items(session.connection(), study_id) if (study_id, one) not in known]
+            items = [item for item in _next_items(session.connection(), study_id) if (study_id, item) not in known]
             if items:
                 study = frozen_study(session, study_id, created_at, protocol_hash)
                 found |= _first_pages(session, study, items[:MOST])

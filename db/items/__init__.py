@@ -1,1 +1,1 @@
-"""Items and documents: imported, published, read, withdrawn; `rows` is where an item and its columns meet."""
+"""Items and documents: imported, published, read; `rows` is where an item and its columns meet."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import orjson
-from sqlalchemy import ColumnElement, select, text
+from sqlalchemy import ColumnElement, Select, select, text
 from sqlmodel import Session, col
 
 from annotators.errors import InvalidInput
@@ -59,8 +59,8 @@ class RunKind(ABC, Generic[ItemT, ResultT]):
         self.name, self.version, self.parameters, self.block = name, version, dict(parameters), block
 
     @abstractmethod
-    def has_results(self, runs: Sequence[int]) -> ColumnElement[bool]:
-        """The condition on `ItemVersion` that one of these runs has stored results of it."""
+    def results_of(self, runs: Sequence[int]) -> Select[Any]:
+        """A query for one column: the item version of each result that these runs have stored."""
 
     @abstractmethod
     def read(
@@ -135,7 +135,10 @@ class RunUnderWay(Generic[ItemT, ResultT]):
 
     def _left(self) -> ColumnElement[bool] | None:
         """The condition that none of these runs has done an item; None when there is none."""
-        return ~self._kind.has_results(self.same) if self.same else None
+        if not self.same:
+            return None
+        results = self._kind.results_of(self.same)
+        return ~results.where(results.selected_columns[0] == col(ItemVersion.id)).exists()
 
     def _blocks(self) -> Iterator[list[ItemT]]:
         """The items that the runs before this one have left, a block at a time."""
@@ -169,8 +172,8 @@ class RunUnderWay(Generic[ItemT, ResultT]):
             same = self._same(session)
             if same:
                 ids = sorted(item.version_id for item, _ in done)
-                there = select(col(ItemVersion.id)).where(col(ItemVersion.id).in_(ids), self._kind.has_results(same))
-                stored = set(session.execute(there).scalars())
+                results = self._kind.results_of(same)
+                stored = set(session.execute(results.where(results.selected_columns[0].in_(ids))).scalars())
                 done = [(item, found) for item, found in done if item.version_id not in stored]
             if not done:
                 return

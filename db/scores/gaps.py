@@ -18,7 +18,8 @@ from db.query import pick
 from db.scores.summaries import is_counted, which_scores
 
 if TYPE_CHECKING:
-    from annotators.alignment import Aligned, Resampling
+    from annotators.intervals.bootstrap import Resampling
+    from annotators.intervals.result import Aligned
 
 _Sums = dict[str, dict[int, tuple[int, float]]]
 """System → question → how many items of it have a value, and their sum."""
@@ -109,7 +110,7 @@ def _means(sums: _Sums, system: str | None) -> dict[int, float]:
 def _gap(
     difference: Difference, system: str | None, of: dict[int, float], minus: dict[int, float], asked: Resampling | None
 ) -> ScoreGap:
-    from annotators.alignment.gaps import paired_gap  # noqa: PLC0415 - a second of libraries, for scorers with gaps only
+    from annotators.alignment.statistics.gaps import paired_gap  # noqa: PLC0415 - a second of libraries, for scorers with gaps only
 
     shared = of.keys() & minus.keys()
     means = tuple(sum(sums[question] for question in shared) / len(shared) if shared else None for sums in (of, minus))

@@ -80,7 +80,7 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ScoreComparison:
     """Two scorers on the items that both have scored: their joint sums, and counts by bin of both."""
 
     sums: JointSums
@@ -206,7 +206,9 @@ def _bin(session: Session, value: Any, low: float, width: float) -> Any:
 
 
 @operation(On.PROJECT, READERS)
-def compare_scores(db: Database, _actor: Actor, project_id: int, *, first: ScoresOf, second: ScoresOf) -> Comparison:
+def compare_scores(
+    db: Database, _actor: Actor, project_id: int, *, first: ScoresOf, second: ScoresOf
+) -> ScoreComparison:
     """Two scorers on the current items that have a value of both."""
     with db.read() as session:
         one, two = (which_scores(session, project_id, of.scorer, of.parameters, of.value) for of in (first, second))
@@ -226,7 +228,7 @@ def compare_scores(db: Database, _actor: Actor, project_id: int, *, first: Score
             for which in (one, two)
         ]
         n = int(sums[0])
-        return Comparison(
+        return ScoreComparison(
             JointSums(n, *(float(part or 0) for part in sums[1:])),
             Distribution(low_x, width_x, {}, []),
             Distribution(low_y, width_y, {}, []),

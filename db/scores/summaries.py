@@ -15,7 +15,7 @@ from sqlmodel import Session, col
 from annotators.errors import InvalidInput, NotFound
 from annotators.scorers import SCORERS
 from annotators.scorers.base import GivenParameters, parameters_of, readable, value_kind
-from annotators.scorers.shared.group_means import GroupMeans, Interval, Sums
+from annotators.scorers.shared.group_means import GroupMeans, MeanInterval, Sums
 from db.engine import Database
 from db.items.current import batches_left_out, item_is_current, unpublished_now, version_is_latest
 from db.models import Item, ItemVersion, Run, Score, Withdrawal
@@ -34,8 +34,8 @@ class ScoreGroup:
     n: int
     mean: float | None
     macro_mean: float | None
-    interval: Interval | None = None
-    macro_interval: Interval | None = None
+    interval: MeanInterval | None = None
+    macro_interval: MeanInterval | None = None
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class ScoreSummary:
     macro_mean: float | None
     groups: tuple[ScoreGroup, ...]
     added: int = 0
-    interval: Interval | None = None
-    macro_interval: Interval | None = None
+    interval: MeanInterval | None = None
+    macro_interval: MeanInterval | None = None
     cells: tuple[ScoreCell, ...] = field(default=(), repr=False)
 
     def to_json(self) -> dict[str, Any]:

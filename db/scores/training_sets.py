@@ -23,8 +23,7 @@ from annotators.scorers.shared.phrases import phrase_recall
 from annotators.scorers.shared.resources import provide_resource
 from db.engine import Database, insert_many
 from db.items.scored import current_in_order
-from db.models import Item, ItemVersion, Job, JobState, Study, TrainingExample, now
-from db.models import TrainingSet as TrainingSetVersion
+from db.models import Item, ItemVersion, Job, JobState, Study, TrainingExample, TrainingSetVersion, now
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlmodel import Session, col
 
 from annotators.errors import InvalidInput
@@ -23,7 +23,7 @@ from annotators.scorers.shared.offered_models import offered
 from annotators.scorers.shared.tasks import Engine, ScoredBlock, ScoringTask, in_this_process, scoring_task
 from db.engine import Database, dumps, insert_many
 from db.items.scored import read_next
-from db.models import ItemVersion, Score
+from db.models import Score
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.runs.run import RunKind, RunUnderWay
 from db.scores.summaries import ScoreSummary, Which, summary_of
@@ -98,12 +98,9 @@ class _ScorerRun(RunKind[ItemContent, ScoreValue]):
         super().__init__(task.scorer, task.version, task.parameters, block=task.block)
         self._task, self._engine, self._needs = task, engine, SCORERS.get(task.scorer).needs
 
-    def has_results(self, runs: Sequence[int]) -> ColumnElement[bool]:
-        """A score of whatever target."""
-        there = select(col(Score.id)).where(
-            col(Score.item_version_id) == col(ItemVersion.id), col(Score.run_id).in_(list(runs))
-        )
-        return there.exists()
+    def results_of(self, runs: Sequence[int]) -> Select[Any]:
+        """Scores of whatever target."""
+        return select(col(Score.item_version_id)).where(col(Score.run_id).in_(list(runs)))
 
     def read(
         self, session: Session, project_id: int, left: ColumnElement[bool] | None, *, after: int, limit: int

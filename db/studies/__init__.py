@@ -1,1 +1,1 @@
-"""Studies: their design, how far they are, what was labelled, settled, adjudicated and remarked."""
+"""Studies: their design, their labels as statistics take them, settling, remarks, labels made elsewhere."""

@@ -365,7 +365,9 @@ def _scores(session: Session, project_id: int, protocol: Protocol, named: Sequen
         )
     judged = scores_by_criterion(protocol, [key for name in wanted for key in there if key[0] == name])
     if judged and not any(judged.values()):
-        about = ", ".join(dict.fromkeys(word for one in protocol.criteria for word in protocol.scores_judged_by(one)))
+        about = ", ".join(
+            dict.fromkeys(word for criterion in protocol.criteria for word in protocol.scores_judged_by(criterion))
+        )
         raise InvalidInput(
             f"No criterion of protocol {protocol.name!r} is about a score of {', '.join(wanted)}, but about "
             f"{about}. Choose other scores, or write a protocol whose criterion names them in `score`."

@@ -85,7 +85,7 @@ def plan_study_of_labels(
 ) -> LabelPlan:
     """What `import_study_of_labels` would store, and everything that stands against it. Nothing is written."""
     with db.read() as session:
-        there = {one.external_id for one in candidates(session, project_id)}
+        there = {candidate.external_id for candidate in candidates(session, project_id)}
         numbers = {item: place for place, item in enumerate(dict.fromkeys(row.item for row in rows))}
         plan = planned(session, None, protocol, numbers, rows=rows, there=there, source=items.source)
     unfit = (one for one in items.items() if isinstance(one, Rejected))
@@ -105,7 +105,7 @@ def _add_study(
     """Freeze the protocol and these items (external ids) into a study."""
     if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
         raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
-    pool = {one.external_id: one for one in candidates(session, project_id)}
+    pool = {candidate.external_id: candidate for candidate in candidates(session, project_id)}
     missing = [item for item in items if item not in pool]
     if missing:
         raise NotFound(

@@ -86,7 +86,7 @@ class LabelPlan:
             "new_people": self.new_people,
             "items_matched": len(self.matched),
             "items_unmatched": self.unmatched,
-            "problems": [one.to_json() for one in self.problems],
+            "problems": [problem.to_json() for problem in self.problems],
         }
 
 
@@ -121,7 +121,7 @@ def planned(
         sum(map(len, grouped.values())),
         len(grouped),
         annotators,
-        [one for one in annotators if one not in known],
+        [annotator for annotator in annotators if annotator not in known],
         [one for one in named if one in there],
         [one for one in named if one not in there],
         problems,
@@ -257,7 +257,7 @@ def _by_item(grouped: _Grouped) -> dict[int, ItemLabels]:
 
 def rejections(problems: Sequence[Rejected]) -> str:
     """Bad rows as the words of an error: a line each, the first 20."""
-    lines = [f"{one.file}, line {one.line}: {one.reason}" for one in problems[:_SHOWN]]
+    lines = [f"{problem.file}, line {problem.line}: {problem.reason}" for problem in problems[:_SHOWN]]
     return "\n".join([*lines, *([f"… and {len(problems) - _SHOWN:,} more"] if len(problems) > _SHOWN else [])])
 
 

@@ -27,11 +27,11 @@ from db.models import (
     AnnotationKind,
     Batch,
     Event,
-    GivenLabel,
     Item,
     ItemVersion,
     Run,
     Score,
+    StoredLabel,
     Study,
     StudyItem,
     StudyMember,
@@ -323,15 +323,15 @@ class _Group:
 
 def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_Group]:
     """Every label, those that are alike together: a million rows become a few groups with a list of ids each."""
-    text = type_coerce(cast(col(GivenLabel.value), String), String)
-    about = (col(GivenLabel.criterion), col(GivenLabel.target), text, col(GivenLabel.cannot_judge))
+    text = type_coerce(cast(col(StoredLabel.value), String), String)
+    about = (col(StoredLabel.criterion), col(StoredLabel.target), text, col(StoredLabel.cannot_judge))
     rows = session.execute(
         pick(*about, _listed(Annotation.id))
         .select_from(Annotation)
         .join(
-            GivenLabel,
-            (col(GivenLabel.assignment_id) == Annotation.assignment_id)
-            & (col(GivenLabel.sitting) == Annotation.sitting),
+            StoredLabel,
+            (col(StoredLabel.assignment_id) == Annotation.assignment_id)
+            & (col(StoredLabel.sitting) == Annotation.sitting),
         )
         .where(*counting)
         .group_by(*about)

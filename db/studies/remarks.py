@@ -19,12 +19,12 @@ from db.models import (
     Annotation,
     Assignment,
     AssignmentState,
-    GivenLabel,
     Item,
     ItemVersion,
     Person,
     Settlement,
     SettlementState,
+    StoredLabel,
     Study,
     StudyItem,
     StudyMember,
@@ -35,7 +35,7 @@ from db.people.pseudonyms import sees_names
 from db.permissions import READERS, Actor, On, operation, role_in
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING, Decision, adjudicated_labels
+from db.studies.settlements import COUNTING, DecidedUnit, adjudicated_labels
 
 AT_MOST = 200
 
@@ -91,13 +91,13 @@ def study_remarks(db: Database, actor: Actor, study_id: int, *, limit: int = AT_
         comments = said.add_columns(col(Submission.comment)).where(col(Submission.comment).is_not(None))
         of_labels = (
             pick(StudyItem.id, Item.id, Item.external_id, Submission.person_id, Submission.created_at)
-            .add_columns(col(GivenLabel.comment), col(GivenLabel.criterion), col(GivenLabel.target))
-            .select_from(GivenLabel)
-            .join(Submission, col(Submission.id) == col(GivenLabel.submission_id))
+            .add_columns(col(StoredLabel.comment), col(StoredLabel.criterion), col(StoredLabel.target))
+            .select_from(StoredLabel)
+            .join(Submission, col(Submission.id) == col(StoredLabel.submission_id))
             .join(Assignment, col(Assignment.id) == col(Submission.assignment_id))
         )
         of_labels = _with_item(of_labels, col(Assignment.study_item_id)).where(
-            col(Assignment.study_id) == study_id, latest, shown, col(GivenLabel.comment).is_not(None)
+            col(Assignment.study_id) == study_id, latest, shown, col(StoredLabel.comment).is_not(None)
         )
         skips = pick(
             StudyItem.id, Item.id, Item.external_id, Assignment.person_id, Assignment.ended_at, Assignment.reason
@@ -108,7 +108,7 @@ def study_remarks(db: Database, actor: Actor, study_id: int, *, limit: int = AT_
         found = {
             "flags": _newest(session, flags, col(Submission.id), limit),
             "comments": _newest(session, comments, col(Submission.id), limit),
-            "label comments": _newest(session, of_labels, col(GivenLabel.id), limit),
+            "label comments": _newest(session, of_labels, col(StoredLabel.id), limit),
             "skips": _newest(session, skips, col(Assignment.id), limit),
         }
         names = place.names(session, {row[3] for rows, _ in found.values() for row in rows})
@@ -193,17 +193,17 @@ def _remark(row: Any, place: _Place, names: dict[int, str]) -> Remark:
 def _cannot_judge(session: Session, place: _Place) -> tuple[dict[str, int], list[tuple[str, str, int]]]:
     n = func.count()
     query = (
-        pick(GivenLabel.criterion, GivenLabel.reason, n)
+        pick(StoredLabel.criterion, StoredLabel.reason, n)
         .select_from(Annotation)
         .join(
-            GivenLabel,
-            (col(GivenLabel.assignment_id) == col(Annotation.assignment_id))
-            & (col(GivenLabel.sitting) == col(Annotation.sitting)),
+            StoredLabel,
+            (col(StoredLabel.assignment_id) == col(Annotation.assignment_id))
+            & (col(StoredLabel.sitting) == col(Annotation.sitting)),
         )
         .join(StudyItem, col(StudyItem.id) == col(Annotation.study_item_id))
-        .where(*_counting(place.study), col(GivenLabel.cannot_judge), place.condition())
-        .group_by(col(GivenLabel.criterion), col(GivenLabel.reason))
-        .order_by(n.desc(), col(GivenLabel.criterion), col(GivenLabel.reason))
+        .where(*_counting(place.study), col(StoredLabel.cannot_judge), place.condition())
+        .group_by(col(StoredLabel.criterion), col(StoredLabel.reason))
+        .order_by(n.desc(), col(StoredLabel.criterion), col(StoredLabel.reason))
     )
     counts: dict[str, int] = defaultdict(int)
     reasons: list[tuple[str, str, int]] = []
@@ -265,7 +265,7 @@ class ItemInStudy:
     version: int
     state: str
     labels: list[ItemLabel]
-    decided: dict[tuple[str, str], Decision]
+    decided: dict[tuple[str, str], DecidedUnit]
     hidden: bool
     flags: list[tuple[str, str]] = field(default_factory=list)
 
@@ -302,7 +302,7 @@ def _in_study(session: Session, actor: Actor, study_item_id: int, study_id: int,
     settlement = session.get(Settlement, study_item_id)
     state = settlement.state if settlement else SettlementState.PENDING
     labels: list[ItemLabel] = []
-    decided: dict[tuple[str, str], Decision] = {}
+    decided: dict[tuple[str, str], DecidedUnit] = {}
     flags: list[tuple[str, str]] = []
     if shown is not None:
         labels, flags = _labels(session, place, study_item_id)
@@ -323,12 +323,12 @@ def _in_study(session: Session, actor: Actor, study_item_id: int, study_id: int,
 def _labels(session: Session, place: _Place, study_item_id: int) -> tuple[list[ItemLabel], list[tuple[str, str]]]:
     """The current labels that count, and the flags that came with them."""
     query = (
-        pick(GivenLabel, Annotation.person_id, Annotation.created_at)
+        pick(StoredLabel, Annotation.person_id, Annotation.created_at)
         .select_from(Annotation)
         .join(
-            GivenLabel,
-            (col(GivenLabel.assignment_id) == col(Annotation.assignment_id))
-            & (col(GivenLabel.sitting) == col(Annotation.sitting)),
+            StoredLabel,
+            (col(StoredLabel.assignment_id) == col(Annotation.assignment_id))
+            & (col(StoredLabel.sitting) == col(Annotation.sitting)),
         )
         .where(*_counting(place.study), col(Annotation.study_item_id) == study_item_id)
     )

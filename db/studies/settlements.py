@@ -21,8 +21,8 @@ from db.models import (
     Adjudication,
     Annotation,
     AnnotationKind,
-    GivenLabel,
     SettlementState,
+    StoredLabel,
     Study,
 )
 from db.query import driver_rows, mark, pick, plain_rows, table_of
@@ -91,14 +91,14 @@ class ItemLabels:
 
 def _current() -> Select[Any]:
     """A plain query, on tables rather than classes: every submission runs it, and exports read a million rows."""
-    given, label, newer = table_of(Annotation).c, table_of(GivenLabel).c, table_of(Annotation).alias()
+    given, label, newer = table_of(Annotation).c, table_of(StoredLabel).c, table_of(Annotation).alias()
     same = (label.assignment_id == given.assignment_id) & (label.sitting == given.sitting)
     return (
         sql_select(
             *(given.study_item_id, given.id),
             *(label.criterion, label.target, label.value, label.cannot_judge),
         )
-        .select_from(table_of(Annotation).outerjoin(table_of(GivenLabel), same))
+        .select_from(table_of(Annotation).outerjoin(table_of(StoredLabel), same))
         .where(
             given.study_id == bindparam("study"),
             given.study_item_id.in_(bindparam("ids", expanding=True)),
@@ -197,9 +197,9 @@ def update_settlements(connection: Connection, study: Study, protocol: Protocol,
     sign = mark(connection)
     for start in range(0, len(study_item_ids), _AT_ONCE):
         ids = sorted(study_item_ids[start : start + _AT_ONCE])
-        connection.exec_driver_sql(_LOCK.format(mark=sign), [(one, study.id) for one in ids])
+        connection.exec_driver_sql(_LOCK.format(mark=sign), [(identifier, study.id) for identifier in ids])
         found = current_labels(connection, study.id, ids)
-        stands = [(*_by_votes(study, protocol, found[one], known), one) for one in ids]
+        stands = [(*_by_votes(study, protocol, found[identifier], known), identifier) for identifier in ids]
         connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
 
 
@@ -212,7 +212,7 @@ def settle_batch(
     after the others, whose rows are locked by then, so that of two who write at once the second sees both.
     """
     known: Known = {}
-    stands = [(*_by_votes(study, protocol, labels[one], known), one, study.id) for one in sorted(labels)]
+    stands = [(*_by_votes(study, protocol, labels[label], known), label, study.id) for label in sorted(labels)]
     sign = mark(connection)
     connection.exec_driver_sql(_SETTLE_NEW.format(mark=sign), stands)
     besides = driver_rows(connection.exec_driver_sql(_LABELLED_BESIDES.format(mark=sign), (study.id, batch_id)))
@@ -284,7 +284,7 @@ def _settled_block(
 
 
 @dataclass(frozen=True)
-class Decision:
+class DecidedUnit:
     """What an adjudicator decided for one unit."""
 
     value: Any
@@ -293,7 +293,9 @@ class Decision:
     overrules: bool
 
 
-def adjudicated_labels(session: Session, study_item_ids: Iterable[int]) -> dict[int, dict[tuple[str, str], Decision]]:
+def adjudicated_labels(
+    session: Session, study_item_ids: Iterable[int]
+) -> dict[int, dict[tuple[str, str], DecidedUnit]]:
     """Study item → unit → the decision of its last round."""
     given, label = Adjudication, AdjudicatedLabel
     rows = session.execute(
@@ -305,7 +307,7 @@ def adjudicated_labels(session: Session, study_item_ids: Iterable[int]) -> dict[
         .where(col(given.study_item_id).in_(list(study_item_ids)))
         .order_by(col(given.round))
     )  # fmt: skip
-    found: dict[int, dict[tuple[str, str], Decision]] = defaultdict(dict)
+    found: dict[int, dict[tuple[str, str], DecidedUnit]] = defaultdict(dict)
     for study_item_id, criterion, target, value, reason, of_all, person_id, overrules in rows:
-        found[study_item_id][criterion, target] = Decision(value, reason or of_all, person_id, overrules)
+        found[study_item_id][criterion, target] = DecidedUnit(value, reason or of_all, person_id, overrules)
     return dict(found)

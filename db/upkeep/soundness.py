@@ -23,7 +23,7 @@ from db.engine import Database, connected
 from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, damage_in
 from db.items.documents import document_file
 from db.items.rows import items_as_json
-from db.models import Document, Item, ItemVersion, Project, Run, Study, StudyItem, Table, TrainingSet
+from db.models import Document, Item, ItemVersion, Project, Run, Study, StudyItem, Table, TrainingSetVersion
 from db.runs.run import parameters_hash
 from db.scores.training_sets import stored_hash
 
@@ -133,7 +133,7 @@ def wrong_hashes(database: Database) -> Iterator[str]:
                 yield f"the protocol of study {study.name!r}"
             if sample_digest(_sample(session, study)) != study.sample_hash:
                 yield f"the sample of study {study.name!r}"
-        for version in session.exec(select(TrainingSet)):
+        for version in session.exec(select(TrainingSetVersion)):
             if stored_hash(session, version) != version.content_hash:
                 yield f"version {version.number} of the training set {version.name!r}"
         for run in session.exec(select(Run)):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annotators.agreement import Label, Ratings
 from annotators.agreement.annotators import AnnotatorAgreement, Similarity, agreement_with_reference
 from annotators.agreement.pace import Drift, Speed, drifts, speeds
+from annotators.agreement.tables.ratings import Label, Ratings
 from annotators.later import Later
 from db.studies.ratings import StudyRatings
 from exports.agreement.counts import shares_by_rater, word

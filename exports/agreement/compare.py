@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annotators.agreement import TITLES, Difference, Ratings, Simultaneous, by_raters, difference, jointly
 from annotators.agreement.catalogue import all_statistics, headline
-from annotators.agreement.groups import some_units
-from annotators.agreement.reasons import misfit
-from annotators.coefficient_names import CATALOGUE
+from annotators.agreement.differences import CoefficientDifference, by_raters, difference
+from annotators.agreement.simultaneous import Simultaneous, jointly
+from annotators.agreement.statistics.base import named, title_of
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
+from annotators.figures import ends
 from annotators.later import Later
 from exports.agreement.study import CriterionReport, Grouping
 from exports.drawing.figures import Estimated, between, figure, number, p_value
@@ -32,14 +33,14 @@ class Comparison:
 
     title: str
     names: tuple[str, str]
-    found: Difference
+    found: CoefficientDifference
     notes: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """What a paper says about it."""
         one, (a, b) = self.found, self.names
-        name = TITLES[one.statistic]
+        name = title_of(one.statistic)
         if one.value is None:
             return f"{self.title}: the difference of {name} between {a} and {b} is not defined: {one.reason}."
         words = (
@@ -55,10 +56,9 @@ class Comparison:
 def comparable_statistics(ratings: Ratings) -> list[str]:
     """The coefficients that have one value for a table on this scale, its headline first."""
     names = [
-        name
-        for name in all_statistics(ratings)
-        if not (CATALOGUE[name].by_pair or CATALOGUE[name].by_label)
-        and misfit(ratings, CATALOGUE[name], any_scale=False) is None
+        coefficient.name
+        for coefficient in named(all_statistics(ratings))
+        if not (coefficient.by_pair or coefficient.by_label) and coefficient.misfit(ratings) is None
     ]
     first = headline(ratings.scale)
     return [first, *(name for name in names if name != first)]
@@ -73,7 +73,7 @@ def between_studies(
     clusters. Raises InvalidInput when the two cannot be on one scale.
     """
     sides = [_by_item(one) for one in (a, b)]
-    units = [set(one.units) for one in sides]
+    units = [set(side.units) for side in sides]
     shared = len(units[0] & units[1])
     some = shared > 0 and units[0] != units[1]
     clusters: dict[Hashable, Hashable] | None = {unit: unit for one in units for unit in one} if some else None
@@ -134,7 +134,7 @@ def difference_table(one: Comparison) -> TextTable:
             p_value(found.p_value) if found.p_value is not None else found.p_reason or "",
         ],
     ]
-    columns = ("", TITLES[found.statistic], "Units", "Raters", "Ratings", "p")
+    columns = ("", title_of(found.statistic), "Units", "Raters", "Ratings", "p")
     return TextTable.of(f"{one.title}: {a} and {b}", columns, rows)
 
 
@@ -144,7 +144,7 @@ def difference_plot(one: Comparison) -> alt.LayerChart | None:
     if found.value is None:
         return None
     rows: list[tuple[str, Estimated]] = [(a, found.a), (b, found.b), (f"{a} − {b}", found)]
-    return forest(rows, f"{TITLES[found.statistic]}, 95 % interval", around_zero=True)
+    return forest(rows, f"{title_of(found.statistic)}, 95 % interval", around_zero=True)
 
 
 # Several criteria at once ---------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def criteria_at_once(
 
     Raises InvalidInput for fewer than two criteria.
     """
-    tables = [table for one in criteria if one.n_ratings and (table := one.table()) is not None]
+    tables = [table for criterion in criteria if criterion.n_ratings and (table := criterion.table()) is not None]
     if len(tables) < 2:
         raise InvalidInput("Criteria are compared when two of them have labels that can be measured. Choose two.")
     return jointly(tables, statistic, resamples=resamples, seed=seed, by_question=by_question)
@@ -167,12 +167,12 @@ def members_table(found: Simultaneous, titles: Mapping[str, str]) -> TextTable:
     """Each criterion's coefficient with the interval that holds together with the others'."""
     rows = [
         [
-            titles.get(one.criterion, one.criterion),
-            TITLES[one.statistic],
-            figure(one, 3),
-            "" if one.error is None else number(one.error),
+            titles.get(member.criterion, member.criterion),
+            title_of(member.statistic),
+            figure(member, 3),
+            "" if member.error is None else number(member.error),
         ]
-        for one in found.members
+        for member in found.members
     ]
     columns = ("Criterion", "Coefficient", "Value, interval for all at once", "Standard error")
     return TextTable.of("Criteria at once", columns, rows)
@@ -182,19 +182,19 @@ def contrasts_table(found: Simultaneous, titles: Mapping[str, str]) -> TextTable
     """The difference of each pair of criteria, with p adjusted for how many pairs there are."""
     rows = [
         [
-            f"{titles.get(one.a, one.a)} − {titles.get(one.b, one.b)}",
-            f"{number(one.value, 3, sign=True)} [{number(one.low, 3, sign=True)}, {number(one.high, 3, sign=True)}]",
-            p_value(one.p_value),
-            p_value(one.p_adjusted),
+            f"{titles.get(contrast.a, contrast.a)} − {titles.get(contrast.b, contrast.b)}",
+            number(contrast.value, 3, sign=True) + ends(contrast.low, contrast.high, 3, sign=True),
+            p_value(contrast.p_value),
+            p_value(contrast.p_adjusted),
         ]
-        for one in found.contrasts
+        for contrast in found.contrasts
     ]
     return TextTable.of("Differences of criteria", ("Criteria", "Difference", "p", "p, Holm"), rows)
 
 
 def members_plot(found: Simultaneous, titles: Mapping[str, str]) -> alt.LayerChart | None:
     """The intervals that hold together."""
-    rows = [(titles.get(one.criterion, one.criterion), one) for one in found.members]
+    rows = [(titles.get(member.criterion, member.criterion), member) for member in found.members]
     return forest(rows, "Coefficient, 95 % for all together")
 
 
@@ -212,7 +212,7 @@ def _part(ratings: Ratings, groups: Mapping[Hashable, str | None], name: str) ->
     chosen = np.array([i for i, unit in enumerate(ratings.units) if (groups[unit] or "") == name], dtype=np.int64)
     if not len(chosen):
         raise InvalidInput(f"No labelled unit is of {name!r}. Choose another part.")
-    return some_units(ratings, chosen)
+    return ratings.of_units(chosen)
 
 
 def _measurable(one: CriterionReport) -> Ratings:

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import Ratings
-from annotators.agreement.reasons import shown
-from annotators.agreement.table import IntArray, Label
+from annotators.agreement.statistics.reasons import shown
+from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.arrays import IntArray
 from exports.agreement.study import CriterionReport
 
 Counts = dict[tuple[str, str], int]
@@ -125,14 +125,14 @@ class UnitLabels:
 
 
 @dataclass(frozen=True)
-class Units:
+class UnitRows:
     """The first units of those that were asked for, and how many there are."""
 
     total: int
     units: list[UnitLabels]
 
 
-def units_behind(report: CriterionReport, wanted: Wanted, most: int = 200) -> Units:
+def units_behind(report: CriterionReport, wanted: Wanted, most: int = 200) -> UnitRows:
     """The units of a criterion that a number rests on, in the order of the sample."""
     column = report.column
     written = [report.criterion.vote(value) for value in column.distinct]
@@ -140,7 +140,7 @@ def units_behind(report: CriterionReport, wanted: Wanted, most: int = 200) -> Un
     of_word = {one: place for place, one in enumerate(words)}
     code = np.array([of_word[word] for word in written], dtype=np.int64)[column.value]
     if not len(code):
-        return Units(0, [])
+        return UnitRows(0, [])
     starts = np.searchsorted(column.unit, np.arange(column.n_units))
     if wanted.between is not None:
         chosen = _between(report, wanted, code, of_word)
@@ -159,7 +159,9 @@ def units_behind(report: CriterionReport, wanted: Wanted, most: int = 200) -> Un
             chosen &= of_item[column.item]
     places = np.flatnonzero(chosen)
     stops = np.append(starts[1:], len(code))
-    return Units(len(places), [_unit(report, place, starts[place], stops[place]) for place in places[:most].tolist()])
+    return UnitRows(
+        len(places), [_unit(report, place, starts[place], stops[place]) for place in places[:most].tolist()]
+    )
 
 
 def _between(report: CriterionReport, wanted: Wanted, code: IntArray, of_word: dict[str, int]) -> npt.NDArray[np.bool_]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annotators.agreement import Ratings
-from annotators.agreement.dawid_skene import DawidSkene, dawid_skene
-from annotators.agreement.mace import Mace, mace
-from annotators.agreement.table import FloatArray
+from annotators.agreement.rater_models.dawid_skene import DawidSkene, dawid_skene
+from annotators.agreement.rater_models.mace import Mace, mace
+from annotators.agreement.tables.ratings import Ratings
+from annotators.arrays import FloatArray
 from annotators.later import Later
 from exports.agreement.counts import word
 from exports.drawing import charts

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from annotators.agreement import Label, OwnWeights, Ratings
+from annotators.agreement.tables.own_weights import OwnWeights
+from annotators.agreement.tables.ratings import Label, Ratings
 from annotators.errors import InvalidInput
 from exports.cells import original
 from exports.checks import about_and_file

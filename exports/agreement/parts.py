@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from annotators.agreement import TITLES
 from annotators.agreement.groups import GroupAgreement, agreement_by_group, agreement_over_time
+from annotators.agreement.statistics.base import title_of
 from annotators.later import Later
 from exports.agreement import plots
 from exports.agreement.study import CriterionReport, Grouping
@@ -93,7 +93,7 @@ def _names(one: CriterionReport) -> list[str]:
 
 
 def _titles(found: Parts) -> Sequence[str]:
-    return [TITLES[statistic.name] for statistic in found[0].statistics] if found else [""]
+    return [title_of(statistic.name) for statistic in found[0].statistics] if found else [""]
 
 
 def _at(seconds: float | None) -> str:

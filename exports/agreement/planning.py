@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annotators.agreement import TITLES, Ratings
 from annotators.agreement.catalogue import headline
-from annotators.agreement.planned import plannable
-from annotators.agreement.planning import Plan, PlannedStudy, plan
-from annotators.agreement.reasons import misfit
-from annotators.coefficient_names import CATALOGUE
+from annotators.agreement.planning import Plan, PlannedStudy, plan, plannable
+from annotators.agreement.statistics.base import named, title_of
+from annotators.agreement.tables.ratings import Ratings
 from annotators.later import Later
 from exports.drawing import charts
 from exports.drawing.charts import COLOURS, QUIET
@@ -35,7 +33,7 @@ def planned_statistics(ratings: Ratings) -> list[str]:
     """The coefficients that can be planned on this scale, its headline first; none for sets and texts."""
     if ratings.scale in ("set", "text"):
         return []
-    names = [name for name in plannable() if misfit(ratings, CATALOGUE[name], any_scale=False) is None]
+    names = [coefficient.name for coefficient in named(plannable()) if coefficient.misfit(ratings) is None]
     first = headline(ratings.scale)
     return [first, *(name for name in names if name != first)] if first in names else names
 
@@ -102,22 +100,22 @@ def plan_table(found: Plan, title: str, width: float | None = None) -> TextTable
     """One row a study size: expected width, the width that nine of ten stay below, and whether that is enough."""
     rows = [
         [
-            str(one.n_annotators),
-            f"{one.n_items:,}",
-            f"{one.n_ratings:,}",
-            f"not defined: {one.reason}" if one.width is None else number(one.width),
-            "" if one.width_high is None else number(one.width_high),
-            "" if one.value is None else number(one.value, 2),
-            _enough(one, width),
-            one.source,
+            str(study.n_annotators),
+            f"{study.n_items:,}",
+            f"{study.n_ratings:,}",
+            f"not defined: {study.reason}" if study.width is None else number(study.width),
+            "" if study.width_high is None else number(study.width_high),
+            "" if study.value is None else number(study.value, 2),
+            _enough(study, width),
+            study.source,
         ]
-        for one in found.studies
+        for study in found.studies
     ]
     columns = (
         "Annotators an item", "Items", "Ratings", "Expected width", "9 of 10 below", "Coefficient", "Enough",
         "Simulated from",
     )  # fmt: skip
-    return TextTable.of(f"{title}: width of the 95 % interval of {TITLES[found.statistic]}", columns, rows)
+    return TextTable.of(f"{title}: width of the 95 % interval of {title_of(found.statistic)}", columns, rows)
 
 
 def _enough(one: PlannedStudy, width: float | None) -> str:
@@ -131,7 +129,7 @@ def plan_words(found: Plan, width: float) -> list[str]:
     """How many items give the wanted width, for each number of annotators, and what is to be known beside it."""
     if found.reason is not None:
         return [f"No plan: {found.reason}."]
-    least, most = min(one.n_items for one in found.studies), max(one.n_items for one in found.studies)
+    least, most = min(study.n_items for study in found.studies), max(study.n_items for study in found.studies)
     words = []
     for annotators, items in found.items_needed(width).items():
         many = f"about {items:,} items ({annotators * items:,} ratings) give" if items >= least else (
@@ -152,14 +150,14 @@ def plan_plot(found: Plan, width: float | None = None) -> alt.LayerChart | None:
     """Expected width by number of items, one line a number of annotators; the wanted width dashed."""
     rows = [
         {
-            "items": one.n_items,
-            "annotators": f"{one.n_annotators} annotators",
-            "width": one.width,
-            "low": one.width_low,
-            "high": one.width_high,
+            "items": study.n_items,
+            "annotators": f"{study.n_annotators} annotators",
+            "width": study.width,
+            "low": study.width_low,
+            "high": study.width_high,
         }
-        for one in found.studies
-        if one.width is not None
+        for study in found.studies
+        if study.width is not None
     ]
     if not rows:
         return None

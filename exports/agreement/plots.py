@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annotators.agreement import Statistic
 from annotators.agreement.annotators import Similarity
+from annotators.intervals.result import Statistic
 from annotators.later import Later
 from exports.drawing import charts
 from exports.drawing.charts import ACCENT, COLOURS, TICKS
@@ -151,7 +151,7 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
         scale=alt.Scale(domain=list(labels), range=charts.poles(len(labels))),
         legend=alt.Legend(orient="bottom", columns=len(labels) if len(labels) < 6 else 4, labelLimit=160),
     )
-    y = alt.Y("group:N", sort=[one["group"] for one in sizes_], title=None, axis=alt.Axis(labelLimit=260))
+    y = alt.Y("group:N", sort=[size["group"] for size in sizes_], title=None, axis=alt.Axis(labelLimit=260))
     bars = (
         alt.Chart(frame)
         .mark_bar()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from annotators.agreement import CriterionTable, Label, Scale, tables_of, wide_columns
-from annotators.agreement.columns import UNIT_COLUMNS
+from annotators.agreement.tables.columns import UNIT_COLUMNS, CriterionTable, tables_of, wide_columns
+from annotators.agreement.tables.ratings import Label, Scale
 from annotators.errors import InvalidInput, NotFound
 from exports.cells import original
 from exports.checks import check_scale
@@ -25,7 +25,7 @@ ONLY = "value"
 
 
 @dataclass(frozen=True)
-class Named:
+class RatingColumns:
     """What the columns of a long table are called; None: by its usual name, if there is such a column.
 
     In a wide table `rater` names the columns of the raters, with commas between them; None: all but the unit's.
@@ -50,7 +50,7 @@ class RatingTables:
 
 
 def read_ratings(
-    path: Path, named: Named, *, wide: bool = False, scales: Sequence[str] = (), labels: Sequence[str] = ()
+    path: Path, named: RatingColumns, *, wide: bool = False, scales: Sequence[str] = (), labels: Sequence[str] = ()
 ) -> RatingTables:
     """The ratings of a table (.csv, .tsv, .jsonl, .parquet).
 
@@ -72,7 +72,7 @@ def read_ratings(
         raise InvalidInput(f"{columns.name}: {error}") from error
 
 
-def _long(columns: Columns, named: Named, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
+def _long(columns: Columns, named: RatingColumns, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
     unit = _cells(columns, named.unit, "item", "--unit")
     rater = _cells(columns, named.rater, "annotator", "--rater")
     value = _cells(columns, named.value, "value", "--value")
@@ -86,7 +86,7 @@ def _long(columns: Columns, named: Named, scales: Sequence[str], labels: Sequenc
 
     criteria = perhaps(named.criterion, "criterion")
     values, lines = [value[row] for row in rows], [columns.lines[row] for row in rows]
-    names = [ONLY] * len(rows) if criteria is None else [str(one) for one in criteria]
+    names = [ONLY] * len(rows) if criteria is None else [str(criterion) for criterion in criteria]
     scale = scales_of(scales, names)
     _refuse_words(values, names, scale, lines)
     tables = tables_of(
@@ -105,7 +105,7 @@ def _long(columns: Columns, named: Named, scales: Sequence[str], labels: Sequenc
     return RatingTables(columns.name, tables, len(columns.lines), left_out)
 
 
-def _wide(columns: Columns, named: Named, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
+def _wide(columns: Columns, named: RatingColumns, scales: Sequence[str], labels: Sequence[str]) -> RatingTables:
     chosen = None if named.rater is None else [name.strip() for name in named.rater.split(",")]
     for name in [*(chosen or ()), *([named.unit] if named.unit is not None else [])]:
         columns[name]  # NotFound says which columns there are
@@ -174,7 +174,7 @@ def _numbers(words: list[str]) -> Sequence[Label]:
         numbers = [json.loads(word) for word in words]
     except ValueError:
         return words
-    are_numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers)
+    are_numbers = all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers)
     return numbers if are_numbers else words
 
 

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from annotators.agreement import TITLES, CriterionAgreement, OwnWeights, Ratings, Statistic, benchmarks
 from annotators.agreement.annotators import similarity
+from annotators.agreement.remarks import benchmarks
+from annotators.agreement.report import CriterionAgreement
+from annotators.agreement.statistics.base import title_of
+from annotators.agreement.tables.own_weights import OwnWeights
+from annotators.agreement.tables.ratings import Ratings
+from annotators.intervals.result import Statistic
 from annotators.version import program_version
 from exports.agreement import plots
 from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_behind, word
@@ -83,17 +88,17 @@ class Report:
         ]
         measured = [
             Measured(
-                one.title,
-                one.criterion.scale,
-                one.measured,
-                one.ratings,
-                one.n_units,
-                one.n_raters,
-                one.n_ratings,
-                None if one.measured else one.statistics[0].reason,
-                one,
+                criterion.title,
+                criterion.criterion.scale,
+                criterion.measured,
+                criterion.ratings,
+                criterion.n_units,
+                criterion.n_raters,
+                criterion.n_ratings,
+                None if criterion.measured else criterion.statistics[0].reason,
+                criterion,
             )
-            for one in report.criteria
+            for criterion in report.criteria
         ]
         return cls(f"Agreement in study {report.study}", facts, measured, report.resamples, report.seed, report.level)
 
@@ -110,7 +115,7 @@ class Report:
         """The report of a table."""
         facts = [("Table", found.name), ("Rows", f"{found.n_rows:,}")]
         facts += [(f"Left out: {reason}", f"{n:,}") for reason, n in found.left_out.items()]
-        several = len({one.criterion for one in criteria}) < len(criteria)
+        several = len({criterion.criterion for criterion in criteria}) < len(criteria)
         measured = [
             Measured(
                 f"{one.criterion} ({one.target})" if several else one.criterion,
@@ -136,7 +141,7 @@ class Report:
             found += [f"{one.title}: {warning}" for warning in one.agreement.warnings]
             headline = one.agreement.headline
             for words in benchmarks(headline) if headline else ():
-                found.append(f"{one.title}: {TITLES[headline.name] if headline else ''} is {words}.")
+                found.append(f"{one.title}: {title_of(headline.name) if headline else ''} is {words}.")
         return found
 
     def sections(self) -> list[Section]:
@@ -206,7 +211,7 @@ def _reasons(one: Measured) -> Iterator[tuple[str, str]]:
         return
     for stat in (one.agreement.headline, _second(one.agreement)):
         if stat is not None and stat.value is None:
-            yield SHORT.get(stat.name, TITLES[stat.name]), stat.reason or "it has no value"
+            yield title_of(stat.name, short=True), stat.reason or "it has no value"
 
 
 def _second(found: CriterionAgreement) -> Statistic | None:
@@ -239,24 +244,10 @@ def _row(one: Measured) -> list[str]:
 def _named(statistic: Statistic | None) -> str:
     if statistic is None:
         return ""
-    short = SHORT.get(statistic.name, TITLES[statistic.name])
+    short = title_of(statistic.name, short=True)
     if statistic.value is None:
         return f"{short} not defined"
     return f"{short} {number(statistic.value, 2)}{between(statistic, 2)}"
-
-
-SHORT = {
-    "krippendorff_alpha_nominal": "α",
-    "krippendorff_alpha_ordinal": "α ordinal",
-    "krippendorff_alpha_interval": "α interval",
-    "krippendorff_alpha_ratio": "α ratio",
-    "krippendorff_alpha_masi": "α MASI",
-    "gwet_ac1": "AC1",
-    "gwet_ac2_ordinal": "AC2",
-    "fleiss_kappa": "κ Fleiss",
-    "icc_a_1": "ICC(A,1)",
-    "icc_1_1": "ICC(1,1)",
-}
 
 
 def statistics_table(title: str, statistics: Sequence[Statistic], level: float = 0.95) -> TextTable:
@@ -265,16 +256,20 @@ def statistics_table(title: str, statistics: Sequence[Statistic], level: float =
     columns = ("Statistic", "About", "Value", interval, "Units", "Raters", "Ratings", "How, or why not")
     rows = [
         [
-            TITLES[one.name],
-            " and ".join(map(str, one.raters)) if one.raters else "" if one.label is None else str(one.label),
-            "not defined" if one.value is None else number(one.value),
-            between(one).strip(),
-            f"{one.n_units:,}",
-            str(one.n_raters),
-            f"{one.n_ratings:,}",
-            (one.reason or "") if one.value is None else _method(one),
+            title_of(statistic.name),
+            " and ".join(map(str, statistic.raters))
+            if statistic.raters
+            else ""
+            if statistic.label is None
+            else str(statistic.label),
+            "not defined" if statistic.value is None else number(statistic.value),
+            between(statistic).strip(),
+            f"{statistic.n_units:,}",
+            str(statistic.n_raters),
+            f"{statistic.n_ratings:,}",
+            (statistic.reason or "") if statistic.value is None else _method(statistic),
         ]
-        for one in statistics
+        for statistic in statistics
     ]
     return TextTable.of(f"{title}: statistics", columns, rows)
 

@@ -9,21 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from annotators.agreement import (
-    CriterionAgreement,
-    CriterionTable,
-    OwnWeights,
-    Ratings,
-    Scale,
-    Statistic,
-    criterion_agreement,
-)
-from annotators.agreement.catalogue import LEAST_SHARED
-from annotators.agreement.criteria_report import share_clusters
-from annotators.agreement.result import IntervalKind, Raters
-from annotators.agreement.table import FloatArray, IntArray
+from annotators.agreement.report import CriterionAgreement, criterion_agreement, share_clusters
+from annotators.agreement.statistics.base import LEAST_SHARED
+from annotators.agreement.statistics.percent import PERCENT
+from annotators.agreement.tables.columns import CriterionTable
+from annotators.agreement.tables.own_weights import OwnWeights
+from annotators.agreement.tables.ratings import Ratings, Scale
+from annotators.arrays import FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
+from annotators.intervals.result import IntervalKind, Raters, Statistic
 from db.engine import Database
 from db.permissions import Actor
 from db.studies.ratings import CriterionRatings, StudyRatings, ratings
@@ -92,8 +87,15 @@ class CriterionReport:
         if self.measured is not None:
             return self.measured.statistics
         reason = "no coefficient is measured for a ranking: it orders the parts of its own item"
-        about = (reason, self.n_units, self.n_raters, self.n_ratings)
-        return [Statistic("percent_agreement", None, None, None, None, *about)]
+        return [
+            Statistic(
+                name=PERCENT.name,
+                reason=reason,
+                n_units=self.n_units,
+                n_raters=self.n_raters,
+                n_ratings=self.n_ratings,
+            )
+        ]
 
     @property
     def sentence(self) -> str | None:
@@ -246,7 +248,7 @@ def agreement_in_parts(
         "raters": raters,
         "least_shared": least_shared,
     }
-    labelled = [_labels_of(one, found) for one in found.criteria]
+    labelled = [_labels_of(criterion, found) for criterion in found.criteria]
     own = weights_for(weights or {}, [(one.criterion.name, one.ratings) for one in labelled])
     report = AgreementReport(
         found=found,
@@ -272,7 +274,7 @@ def unmeasured(found: StudyRatings, criterion: str) -> CriterionReport:
     """One criterion's labels with nothing measured on them, for comparisons. Raises NotFound when there is none."""
     column = next((one for one in found.criteria if one.criterion.name == criterion), None)
     if column is None:
-        names = ", ".join(one.criterion.name for one in found.criteria)
+        names = ", ".join(criterion.criterion.name for criterion in found.criteria)
         raise NotFound(f"Study {found.study.name!r} has no criterion {criterion!r}. It has: {names}.")
     return _labels_of(column, found)
 

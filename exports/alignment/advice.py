@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotators.alignment import Candidate, draw_to_label, next_to_label
+from annotators.alignment import LabelCandidate, draw_to_label, next_to_label
 from annotators.errors import NotFound
 from db.engine import Database
 from db.permissions import Actor
@@ -24,7 +24,7 @@ class Advice:
 
     criterion: str
     metric: str
-    candidates: Sequence[Candidate]
+    candidates: Sequence[LabelCandidate]
     items: dict[str, ProjectItem]
     labelled: Sequence[str]
 
@@ -60,25 +60,25 @@ def advice_on(db: Database, actor: Actor, study_id: int, *, metric: str, criteri
 
 def advice(db: Database, report: AlignmentReport, human: Human, metric: Metric) -> Advice:
     """All current items of the project with a score and without a label on this criterion, by what a label is worth."""
-    metrics = [one for one in report.data.metrics if not one.judge]
+    metrics = [metric for metric in report.data.metrics if not metric.judge]
     items = project_items(db, report.data.study.project_id, metrics)
     done = {
         facts.version_id for unit, facts in report.data.units.items() if any(unit in p for p in human.people.values())
     }
-    open_items = [one for one in items if one.version_id not in done]
+    open_items = [item for item in items if item.version_id not in done]
     pairs = pairs_of(report.data, human, metric, "item") if human.about_score is None else None
     found = next_to_label(
-        [one.item for one in open_items],
-        {one.name: [item.scores.get(one.name) for item in open_items] for one in metrics},
+        [item.item for item in open_items],
+        {metric.name: [item.scores.get(metric.name) for item in open_items] for metric in metrics},
         labelled=pairs,
         chosen=metric.name if not metric.judge else None,
-        clusters=[one.question for one in open_items],
+        clusters=[item.question for item in open_items],
         most=len(open_items),
     )
     return Advice(
         human.criterion.name,
         metric.name,
         found,
-        {one.item: one for one in open_items},
-        [one.item for one in items if one.version_id in done],
+        {item.item: item for item in open_items},
+        [item.item for item in items if item.version_id in done],
     )

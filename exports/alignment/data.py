@@ -90,7 +90,7 @@ class StudyData:
         for one in self.humans:
             if one.criterion.name == criterion:
                 return one
-        known = ", ".join(one.criterion.name for one in self.humans)
+        known = ", ".join(human.criterion.name for human in self.humans)
         raise NotFound(f"The protocol has no criterion {criterion!r}. Known: {known}.")
 
 
@@ -156,7 +156,7 @@ def study_data(
             if one.state != "open":
                 final[one.criterion, unit_key(one.study_item_id, one.target)] = one.value
         metrics = scores_of(session, people.study, scorers)
-    scored = {one.value for one in metrics}
+    scored = {metric.value for metric in metrics}
     humans = [_human(column, people, final, scored) for column in people.criteria]
     judges = [] if models is None else [j for column in models.criteria for j in _judges(column, models, scored)]
     if scorers:

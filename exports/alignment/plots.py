@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annotators.alignment import TITLES, Bin, Pairs, SystemMeans, confusion, decide, roc_curve
-from annotators.alignment.calibration import calibration
-from annotators.alignment.resampling import Resampling
+from annotators.alignment import Bin, Pairs, SystemMeans, confusion, decide, roc_curve
+from annotators.alignment.statistics.calibration import calibration
+from annotators.intervals.bootstrap import Resampling
 from annotators.later import Later
 from exports.drawing import charts
 from exports.drawing.charts import ACCENT, COLOURS, LINE, QUIET, TICKS
@@ -207,8 +207,3 @@ def systems(means: Sequence[SystemMeans], human: str, metric: str) -> alt.LayerC
     names = base.mark_text(align="left", dx=8, fontSize=11, color=QUIET).encode(text="system:N")
     layered: alt.LayerChart = (points + names).properties(height=300)
     return layered
-
-
-def title_of(name: str) -> str:
-    """A statistic's name in words."""
-    return TITLES.get(name, name)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from annotators.alignment import Aligned, Pairs, Resampling
+from annotators.alignment import Pairs, title_of
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from annotators.version import program_version
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
@@ -29,7 +31,7 @@ Plot = tuple[str, str, Any]
 
 
 @dataclass(frozen=True)
-class Report:
+class AlignmentDocument:
     """What a report says: a title, facts about it, statistics, notes, and the rows that plots are drawn from.
 
     `rows` is (criterion, its scale or None, metric, rows).
@@ -44,7 +46,7 @@ class Report:
     """Of criteria that ask agreement with a score: (criterion, grouping, its grades, group → grade → how often)."""
 
     @classmethod
-    def of_study(cls, report: AlignmentReport) -> Report:
+    def of_study(cls, report: AlignmentReport) -> AlignmentDocument:
         """The report of a study."""
         data = report.data
         facts = [
@@ -76,14 +78,14 @@ class Report:
         )
 
     @classmethod
-    def of_table(cls, found: TableAlignment) -> Report:
+    def of_table(cls, found: TableAlignment) -> AlignmentDocument:
         """The report of a table."""
         rows = []
         for name, pairs in found.pairs.items():
             scale = (0.0, 1.0) if pairs.binary else None
             if scale is None and pairs.n and np.ptp(pairs.human) > 0:
                 scale = (float(pairs.human.min()), float(pairs.human.max()))
-            criterion = next((one.criterion for one in found.statistics if one.metric == name), None)
+            criterion = next((statistic.criterion for statistic in found.statistics if statistic.metric == name), None)
             rows.append((criterion or "human", scale, name, pairs))
         facts = [("Table", found.table), ("Rows", f"{found.n_rows:,}"), *_how(found.asked)]
         return cls(f"Alignment in {found.table}", facts, found.statistics, [*found.notes, *found.warnings], rows)
@@ -113,8 +115,8 @@ class Report:
         rows.sort(key=lambda one: best.index(one[1]) if one[1] in best else len(best))
         place_of = slug(criterion)
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
-        named = [(one.metric or "", one) for one in values if one.metric is not None]
-        chart = forest(named, f"{plots.title_of('spearman')}, {_level(values)} interval")
+        named = [(value.metric or "", value) for value in values if value.metric is not None]
+        chart = forest(named, f"{title_of('spearman')}, {_level(values)} interval")
         if chart is not None:
             yield f"{place_of}-forest", f"{criterion}: Spearman's ρ of every metric with its interval.", chart
         curves = plots.roc([(metric, pairs) for _, metric, pairs in rows])
@@ -133,11 +135,11 @@ class Report:
     def _best_first(self, criterion: str) -> list[str]:
         """The metrics by how well they go with people."""
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
-        defined = [one for one in values if one.value is not None and one.metric is not None]
+        defined = [value for value in values if value.value is not None and value.metric is not None]
         return [one.metric or "" for one in sorted(defined, key=lambda one: -(one.value or 0.0))]
 
 
-def packed(report: Report, name: str) -> bytes:
+def packed(report: AlignmentDocument, name: str) -> bytes:
     """The report `name` (.md or .tex) and its plots in a ZIP."""
     stem, _, ending = name.rpartition(".")
     text, files = report_markdown(report, stem) if ending == "md" else report_latex(report, stem)
@@ -158,7 +160,7 @@ def _how(asked: Resampling) -> list[tuple[str, str]]:
 
 
 def _level(values: Sequence[Aligned]) -> str:
-    level = next((one.interval.level for one in values if one.interval is not None), 0.95)
+    level = next((value.interval.level for value in values if value.interval is not None), 0.95)
     return f"{100 * level:g} %"
 
 

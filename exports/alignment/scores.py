@@ -43,8 +43,10 @@ class Metric:
 
 def metrics_about(metrics: Sequence[Metric], score: str | None) -> list[Metric]:
     """The metrics that a criterion about this score judges: of that name, else those that measure it."""
-    named = [one for one in metrics if score in (one.value, one.scorer)]
-    return named or [one for one in metrics if not one.judge and value_kind(one.scorer, one.value).measures == score]
+    named = [metric for metric in metrics if score in (metric.value, metric.scorer)]
+    return named or [
+        metric for metric in metrics if not metric.judge and value_kind(metric.scorer, metric.value).measures == score
+    ]
 
 
 def unit_key(study_item_id: int, target: str) -> str:
@@ -155,7 +157,7 @@ def project_items(db: Database, project_id: int, metrics: Sequence[Metric]) -> l
 
     To be called after `study_data`, which checks that the person may read. Judges have no scores and are passed over.
     """
-    of_run = {(run, one.value): one.name for one in metrics for run in one.run_ids}
+    of_run = {(run, metric.value): metric.name for metric in metrics for run in metric.run_ids}
     if not of_run:
         return []
     scores: dict[int, dict[str, float]] = defaultdict(dict)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from annotators.alignment import TITLES, Aligned
+from annotators.alignment import title_of
+from annotators.alignment.statistics.ceiling import CEILING, TO_REST
+from annotators.alignment.statistics.comparison import DIFFERENCES, STEIGER_Z, WILLIAMS_T
+from annotators.intervals.result import Aligned
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
 
@@ -36,7 +39,9 @@ def figure(one: Aligned | None, digits: int = 3, *, reasons: bool = False) -> st
 def chosen(statistics: Iterable[Aligned], **about: Any) -> list[Aligned]:
     """The statistics that are about exactly this; a value of ... is anything."""
     wanted = {key: value for key, value in about.items() if value is not ...}
-    return [one for one in statistics if all(getattr(one, key) == value for key, value in wanted.items())]
+    return [
+        statistic for statistic in statistics if all(getattr(statistic, key) == value for key, value in wanted.items())
+    ]
 
 
 def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3) -> TextTable:
@@ -44,7 +49,8 @@ def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3
     here = chosen(statistics, criterion=criterion, group=None, against=None)
     metrics = list(dict.fromkeys(one.metric for one in here if one.name in HEADLINES and one.metric is not None))
     cells = {(one.metric, one.name): one for one in here}
-    ceilings = {one.name.removeprefix("human_ceiling_"): one for one in here if one.name.startswith("human_ceiling_")}
+    alone = {ceiling.name: of.name for of, ceiling in CEILING.items()}
+    ceilings = {alone[statistic.name]: statistic for statistic in here if statistic.name in alone}
     used = [
         name
         for name in HEADLINES
@@ -56,12 +62,14 @@ def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3
     for metric in metrics:
         first = next(cells[metric, name] for name in HEADLINES if (metric, name) in cells)
         rows.append([metric, f"{first.n:,}", *(figure(cells.get((metric, name)), digits) for name in used)])
-    if any(one.value is not None for one in ceilings.values()):
+    if any(ceiling.value is not None for ceiling in ceilings.values()):
         n = next(iter(ceilings.values())).n
         rows.append(
             [f"one person against the rest ({n} people)", "", *(figure(ceilings.get(name), digits) for name in used)]
         )
-    return TextTable.of(f"{criterion}: metrics against people", ["Metric", "n", *(TITLES[name] for name in used)], rows)
+    return TextTable.of(
+        f"{criterion}: metrics against people", ["Metric", "n", *(title_of(name) for name in used)], rows
+    )
 
 
 def reasons_of(statistics: Sequence[Aligned], criterion: str) -> list[str]:
@@ -69,7 +77,7 @@ def reasons_of(statistics: Sequence[Aligned], criterion: str) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for one in chosen(statistics, criterion=criterion, group=None):
         if one.reason is not None:
-            found.setdefault((one.metric or "", one.reason), []).append(TITLES.get(one.name, one.name))
+            found.setdefault((one.metric or "", one.reason), []).append(title_of(one.name))
     return [
         f"{metric + ': ' if metric else ''}{_listed(names)} not defined: {reason}."
         for (metric, reason), names in found.items()
@@ -88,7 +96,7 @@ def matrix_table(statistics: Sequence[Aligned], name: str = "spearman") -> TextT
     metrics = list(dict.fromkeys(one.metric for one in here))
     cells = {(one.metric, one.criterion): one for one in here}
     rows = [[metric, *(figure(cells.get((metric, criterion)), 2) for criterion in criteria)] for metric in metrics]
-    return TextTable.of(f"{TITLES[name]} of every metric with every criterion", ["Metric", *criteria], rows)
+    return TextTable.of(f"{title_of(name)} of every metric with every criterion", ["Metric", *criteria], rows)
 
 
 def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
@@ -118,7 +126,7 @@ def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
 
 
 def _means(cells: Sequence[Aligned | None]) -> list[str]:
-    return [text for one in cells for text in (figure(one, 2), f"{one.n:,}" if one else "")]
+    return [text for cell in cells for text in (figure(cell, 2), f"{cell.n:,}" if cell else "")]
 
 
 def groups_table(statistics: Sequence[Aligned], criterion: str, name: str) -> TextTable | None:
@@ -133,7 +141,7 @@ def groups_table(statistics: Sequence[Aligned], criterion: str, name: str) -> Te
     for by, group in groups:
         n = max(cells[by, group, metric].n for metric in metrics if (by, group, metric) in cells)
         rows.append([by, group, f"{n:,}", *(figure(cells.get((by, group, metric)), 2) for metric in metrics)])
-    return TextTable.of(f"{criterion}: {TITLES[name]} by group", ["By", "Group", "n", *metrics], rows)
+    return TextTable.of(f"{criterion}: {title_of(name)} by group", ["By", "Group", "n", *metrics], rows)
 
 
 def plain_table(
@@ -146,21 +154,19 @@ def plain_table(
     rows = []
     for one in here:
         whose = (one.metric or "") + (f" / {one.against}" if one.against else "")
-        rows.append([whose, TITLES[one.name], figure(one, digits, reasons=True), f"{one.n:,}", one.method or ""])
+        rows.append([whose, title_of(one.name), figure(one, digits, reasons=True), f"{one.n:,}", one.method or ""])
     return TextTable.of(caption, ["Metric", "Statistic", "Value", "n", "How"], rows)
 
 
 OTHERS = (
     (
         "Two metrics compared",
-        ("difference_pearson", "difference_spearman", "difference_kendall_tau_b", "difference_auroc", "williams_t",
-         "steiger_z"),
+        tuple(statistic.name for statistic in (*DIFFERENCES, WILLIAMS_T, STEIGER_Z)),
     ),
     ("Do metric and people rank the systems alike", ("system_kendall_tau_b", "system_pairwise_accuracy")),
     (
         "The metric against the rest of the people, as one person would be",
-        ("metric_to_rest_pearson", "metric_to_rest_spearman", "metric_to_rest_kendall_tau_b",
-         "metric_to_rest_accuracy", "metric_to_rest_cohen_kappa"),
+        tuple(statistic.name for statistic in TO_REST.values()),
     ),
     ("Calibration", ("calibration_error",)),
     ("May it replace an annotator (alternative annotator test)", ("alt_test_winning_rate", "alt_test_advantage")),
@@ -176,8 +182,10 @@ OTHERS = (
 def sections(statistics: Sequence[Aligned]) -> list[Section]:
     """The tables of a report, in its order."""
     found: list[Section] = []
-    criteria = list(dict.fromkeys(one.criterion for one in statistics if one.criterion is not None))
-    compared = [one for one in criteria if any(s.name in HEADLINES for s in chosen(statistics, criterion=one))]
+    criteria = list(dict.fromkeys(statistic.criterion for statistic in statistics if statistic.criterion is not None))
+    compared = [
+        criterion for criterion in criteria if any(s.name in HEADLINES for s in chosen(statistics, criterion=criterion))
+    ]
     if len(compared) > 1:
         found.append(Section("Metrics and criteria", [matrix_table(statistics)]))
     means = means_tables(statistics)

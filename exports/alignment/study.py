@@ -11,11 +11,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.table import FloatArray, IntArray
 from annotators.alignment import (
-    Aligned,
     Pairs,
-    Resampling,
     alternative_annotator_test,
     anchoring_effect,
     association,
@@ -26,10 +23,14 @@ from annotators.alignment import (
     prediction_powered_mean,
     small_sample_warnings,
     system_ranking,
-    undefined,
     yielding,
 )
-from annotators.alignment.others import Labels as PeopleLabels
+from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
+from annotators.alignment.statistics.coefficients import SPEARMAN
+from annotators.alignment.tables.labels import Labels as PeopleLabels
+from annotators.arrays import FloatArray, IntArray
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from db.engine import Database
 from db.models import Study
 from db.permissions import Actor
@@ -65,9 +66,9 @@ class AlignmentReport:
     def find(self, name: str, **about: Any) -> Aligned | None:
         """The first statistic of this name that is about this; what is not said must be None."""
         wanted = {"metric": None, "criterion": None, "group": None, "against": None, **about}
-        for one in self.statistics:
-            if one.name == name and all(getattr(one, key) == value for key, value in wanted.items()):
-                return one
+        for statistic in self.statistics:
+            if statistic.name == name and all(getattr(statistic, key) == value for key, value in wanted.items()):
+                return statistic
         return None
 
     def to_json(self) -> dict[str, Any]:
@@ -79,7 +80,7 @@ class AlignmentReport:
             "seed": self.asked.seed,
             "resamples": self.asked.resamples,
             "level": self.asked.level,
-            "statistics": [one.to_json() for one in self.statistics],
+            "statistics": [statistic.to_json() for statistic in self.statistics],
             "notes": list(self.notes),
             "warnings": list(self.warnings),
         }
@@ -204,7 +205,7 @@ class HumanRows:
 
     @cached_property
     def _question(self) -> IntArray:
-        return np.array([one.question for one in self.facts], dtype=np.int64)
+        return np.array([fact.question for fact in self.facts], dtype=np.int64)
 
     @cached_property
     def _values(self) -> FloatArray:
@@ -243,7 +244,7 @@ class HumanRows:
     def _groups(self, by: str) -> tuple[IntArray, list[str]]:
         """The group of each row as a place among the sorted names, -1 for none; and the names."""
         if by not in self._grouped:
-            given = [one.groups.get(by) for one in self.facts]
+            given = [fact.groups.get(by) for fact in self.facts]
             names = sorted({name for name in given if name is not None})
             place: dict[str | None, int] = {name: number for number, name in enumerate(names)}
             self._grouped[by] = np.array([place.get(name, -1) for name in given], dtype=np.int64), names
@@ -325,9 +326,9 @@ class _OfCriterion:
         for place, by in enumerate(self.groupings):
             made = mean_agreement(
                 [value for _, value in rows],
-                [one.groups[by] for one in facts],
+                [fact.groups[by] for fact in facts],
                 self.asked,
-                clusters=[one.question for one in facts],
+                clusters=[fact.question for fact in facts],
                 scale=self.human.scale,
                 by=by,
                 **about,
@@ -370,12 +371,12 @@ class _OfCriterion:
         """Every metric, every two of them, and the human ceiling."""
         human = self.human
         if human.reason:
-            why = undefined("spearman", human.reason, 0, criterion=self.name)
+            why = SPEARMAN.without_value(human.reason, 0, criterion=self.name)
             return [_Section(0, lambda: [why])]
         n_rows, metrics = len(self.table.rows), self.metrics
         if not n_rows or not metrics:
             reason = "nobody has labelled it yet" if not n_rows else "no metric or judge has values of these targets"
-            why = undefined("spearman", reason, n_rows, criterion=self.name)
+            why = SPEARMAN.without_value(reason, n_rows, criterion=self.name)
             return [_Section(0, lambda: [why])]
         found: list[_Section] = []
         for metric in metrics:
@@ -424,7 +425,9 @@ class _OfCriterion:
             found.append(f'{self.name}: "{human.positive}" counts as 1, any other label as 0')
         if self.table.ties:
             found.append(f"{self.name}: {self.table.ties:,} units on which people split evenly left out")
-        mine = [one for one in statistics if one.criterion == self.name and one.name == "spearman"]
+        mine = [
+            statistic for statistic in statistics if statistic.criterion == self.name and statistic.name == "spearman"
+        ]
         found += [
             f"{self.name}: {one.metric} goes the other way; its decisions are read as they stand"
             for one in mine
@@ -469,7 +472,7 @@ class _OfCriterion:
         about: dict[str, Any] = {"criterion": self.name, "metric": metric.name}
         if human.scale is None or metric.scale is None or metric.threshold is None:
             reason = "the metric has no known scale that could be put on the people's"
-            return [undefined("alt_test_winning_rate", reason, 0, **about)]
+            return [WINNING_RATE.without_value(reason, 0, **about)]
         low, high = metric.scale
         stretch = (human.scale[1] - human.scale[0]) / (high - low)
         if human.binary:
@@ -508,8 +511,8 @@ class _OfCriterion:
                 np.array([said.get(unit, np.nan) for unit in units], dtype=np.float64),
                 np.array([metric.values[unit] for unit in units], dtype=np.float64),
                 self.asked,
-                clusters=[one.question for one in facts],
-                strata=[tuple(one.groups[part] for part in parts) for one in facts] if parts else None,
+                clusters=[fact.question for fact in facts],
+                strata=[tuple(fact.groups[part] for part in parts) for fact in facts] if parts else None,
                 **about,
             )
         of_version = {self.data.units[unit].version_id: value for unit, value in values}
@@ -518,8 +521,8 @@ class _OfCriterion:
         probabilities = None
         if drawn:
             probabilities = np.array([drawn.get(item.item, 0.0) for item in items], dtype=np.float64)
-            of_version = {one.version_id: of_version[one.version_id] for one in items
-                          if one.version_id in of_version and one.item in drawn}  # fmt: skip
+            of_version = {item.version_id: of_version[item.version_id] for item in items
+                          if item.version_id in of_version and item.item in drawn}  # fmt: skip
             parts = []
         return prediction_powered_mean(
             np.array([of_version.get(item.version_id, np.nan) for item in items], dtype=np.float64),
@@ -551,8 +554,7 @@ class _OfCriterion:
             )
             # The ceiling of the units that the metric has scored; where all have scored all, it is one and the same.
             for one in made:
-                alone = one.name.startswith("human_ceiling")
-                if not alone:
+                if one.metric is not None:
                     yield one
                 elif place == 0 or (scored(metrics[0]) != scored(metric)).any():
                     yield one if place == 0 else replace(one, against=metric.name)

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from annotators.alignment import (
-    Aligned,
     Pairs,
-    Resampling,
     alternative_annotator_test,
     association,
     calibration,
@@ -23,14 +21,16 @@ from annotators.alignment import (
     prediction_powered_mean,
     small_sample_warnings,
     system_ranking,
-    undefined,
 )
+from annotators.alignment.statistics.alternative_annotator import WINNING_RATE
 from annotators.errors import InvalidInput
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from exports.reading.columns import Columns, read_columns
 
 
 @dataclass(frozen=True)
-class Named:
+class MetricColumns:
     """Which columns of a table are what; `unit` and `rater` say whose judgement of what a row is."""
 
     human: str
@@ -61,7 +61,7 @@ class TableAlignment:
             "seed": self.asked.seed,
             "resamples": self.asked.resamples,
             "level": self.asked.level,
-            "statistics": [one.to_json() for one in self.statistics],
+            "statistics": [statistic.to_json() for statistic in self.statistics],
             "notes": list(self.notes),
             "warnings": list(self.warnings),
         }
@@ -69,7 +69,7 @@ class TableAlignment:
 
 def align_table(
     path: Path,
-    named: Named,
+    named: MetricColumns,
     asked: Resampling | None = None,
     *,
     threshold: float | None = None,
@@ -144,7 +144,7 @@ class _Work:
         self,
         *,
         table: Columns,
-        named: Named,
+        named: MetricColumns,
         asked: Resampling,
         human: list[float | None],
         threshold: float | None,
@@ -245,10 +245,10 @@ class _Work:
             metric_name=name,
         )
         first = name == self.named.metrics[0]
-        kept = [one for one in ceiling if first or not one.name.startswith("human_ceiling")]
+        kept = [statistic for statistic in ceiling if first or statistic.metric is not None]
         if binary and not decides:
             reason = "the metric has no threshold of its own outside 0 to 1: give one"
-            return [*kept, undefined("alt_test_winning_rate", reason, 0, metric=name, **self.about)]
+            return [*kept, WINNING_RATE.without_value(reason, 0, metric=name, **self.about)]
         return kept + alternative_annotator_test(
             people,
             judge,

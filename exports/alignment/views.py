@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotators.alignment import Candidate, Pairs, Resampling, differences, system_means
+from annotators.alignment import LabelCandidate, Pairs, differences, system_means
+from annotators.intervals.bootstrap import Resampling
 from db.engine import Database
 from exports.alignment import plots
 from exports.alignment.advice import advice
@@ -162,7 +163,7 @@ def differing_units(report: AlignmentReport, criterion: str, metric: str, *, tur
         )
         for one, about in zip(found[:most], facts[:most], strict=True)
     ]
-    return Differing(shown, len(found), list(dict.fromkeys(one.item for one in facts)))
+    return Differing(shown, len(found), list(dict.fromkeys(fact.item for fact in facts)))
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ class AdvisedItem:
     item_id: int
     system: str
     score: float | None
-    worth: Candidate
+    worth: LabelCandidate
 
 
 def advised_items(

@@ -12,8 +12,8 @@ from sqlmodel import Session
 from db.models import Study
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.csv_file import CsvFile, csv_cells
-from exports.bundles.sinks import Out
 from exports.cells import safe, value_cell
+from exports.sinks import Out
 
 COLUMNS = (
     "item", "item_version", "question", "system", "criterion", "target", "label", "how", "votes", "n", "reason",

@@ -33,10 +33,10 @@ from exports.bundles.adjudicated_table import write_adjudicated
 from exports.bundles.label_table import write_labels
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.score_table import write_scores
-from exports.bundles.sinks import FolderSink, Out, Sink
 from exports.checks import check_export_folder, check_export_formats
 from exports.formats.native import ITEMS, write_documents, write_items
 from exports.garbage import seldom_collected
+from exports.sinks import FolderSink, Out, Sink
 
 DEFAULT_FORMATS = ("native", "labels", "adjudicated")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 
-from exports.bundles.sinks import Out
+from exports.sinks import Out
 
 # Lines end with \n, but cells are quoted as for \r\n: Python 3.11 leaves a lone \r bare unless the line end has one.
 _QUOTED_FOR = "\r\n"

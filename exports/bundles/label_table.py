@@ -14,8 +14,8 @@ from db.models import Study
 from db.people.pseudonyms import pseudonyms, real_names
 from db.query import in_clause, is_sqlite, mark, plain_rows
 from exports.bundles.csv_file import CsvFile, csv_cells
-from exports.bundles.sinks import Out
 from exports.cells import safe, value_cell
+from exports.sinks import Out
 
 COLUMNS = (
     "item", "item_version", "question", "system", "annotator", "criterion", "target", "value", "cannot_judge",

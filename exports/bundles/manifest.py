@@ -76,7 +76,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         data = orjson.loads(path.read_bytes())
         manifest = Manifest(**data)
-        if not all(isinstance(one["path"], str) and isinstance(one["sha256"], str) for one in manifest.files):
+        if not all(isinstance(file["path"], str) and isinstance(file["sha256"], str) for file in manifest.files):
             raise TypeError("a file has no path or hash")
     except (orjson.JSONDecodeError, TypeError, KeyError) as error:
         raise InvalidInput(f"{path} is damaged ({error}). Take the one that was exported.") from None

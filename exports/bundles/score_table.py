@@ -12,8 +12,8 @@ from db.items.current import is_published
 from db.models import Item, ItemVersion, Run, Score
 from db.query import pick
 from exports.bundles.csv_file import CsvFile
-from exports.bundles.sinks import Out
 from exports.cells import safe
+from exports.sinks import Out
 
 COLUMNS = (
     "item", "item_version", "system", "category", "scorer", "scorer_version", "parameters", "score", "target", "value",

@@ -24,9 +24,9 @@ from db.query import pick
 from db.upkeep.export_log import is_logged
 from exports.bundles.bundle import Selection, derive
 from exports.bundles.manifest import NAME, Manifest, read_manifest
-from exports.bundles.sinks import ComparingSink
 from exports.checks import EXPORTED
 from exports.garbage import seldom_collected
+from exports.sinks import ComparingSink
 
 _BLOCK = 1 << 20
 

@@ -23,7 +23,7 @@ class Section:
     words: Sequence[str] = field(default_factory=tuple)
 
 
-class Document(Protocol):
+class ReportDocument(Protocol):
     """What a report says: its title, facts about it, notes, and its sections."""
 
     @property
@@ -42,7 +42,7 @@ class Document(Protocol):
         """The parts, in their order."""
 
 
-def write_report(report: Document, path: Path) -> list[Path]:
+def write_report(report: ReportDocument, path: Path) -> list[Path]:
     """Write the report in the form that its ending says; the files that were written, the report first.
 
     .html holds everything in one file. .md and .tex have their plots (SVG, PDF) in a folder beside them that is named
@@ -62,13 +62,15 @@ def write_report(report: Document, path: Path) -> list[Path]:
     return [path, *(path.parent / name for name in files)]
 
 
-def report_html(report: Document) -> str:
+def report_html(report: ReportDocument) -> str:
     """One page with its style and its plots in it; nothing is fetched from elsewhere, nothing in it runs."""
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in report.facts)
     body = []
     for section in report.sections():
         body.append(f"<h2>{escape(section.title)}</h2>")
-        body += [f"<h3>{escape(one.caption)}</h3><div class=scroll>{as_html(one)}</div>" for one in section.tables]
+        body += [
+            f"<h3>{escape(table.caption)}</h3><div class=scroll>{as_html(table)}</div>" for table in section.tables
+        ]
         body += [f"<p class=soft>{escape(line)}</p>" for line in section.words]
         figures = [
             f"<figure>{_inline(chart, name)}<figcaption>{escape(caption)}</figcaption></figure>"
@@ -85,7 +87,7 @@ def report_html(report: Document) -> str:
     )
 
 
-def report_markdown(report: Document, stem: str) -> tuple[str, dict[str, bytes]]:
+def report_markdown(report: ReportDocument, stem: str) -> tuple[str, dict[str, bytes]]:
     """The report in Markdown, and its plots by the path that it names them with."""
     files: dict[str, bytes] = {}
     lines = [f"# {_md(report.title)}", "", *(f"- {_md(name)}: {_md(value)}" for name, value in report.facts), ""]
@@ -103,7 +105,7 @@ def report_markdown(report: Document, stem: str) -> tuple[str, dict[str, bytes]]
     return "\n".join(lines), files
 
 
-def report_latex(report: Document, stem: str) -> tuple[str, dict[str, bytes]]:
+def report_latex(report: ReportDocument, stem: str) -> tuple[str, dict[str, bytes]]:
     """The report as a LaTeX document (booktabs, graphicx), and its plots by the path that it names them with."""
     files: dict[str, bytes] = {}
     facts = " \\\\\n".join(f"{_tex(name)}: {_tex(value)}" for name, value in report.facts)

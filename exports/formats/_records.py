@@ -182,5 +182,7 @@ def verdict_label(value: Any, name: str) -> str:
 
     label = value.strip().lower() if isinstance(value, str) else ""
     if label not in LABELS:
-        raise InvalidInput(f"`{name}` holds {called(value)}. Allowed: {', '.join(one.capitalize() for one in LABELS)}.")
+        raise InvalidInput(
+            f"`{name}` holds {called(value)}. Allowed: {', '.join(label.capitalize() for label in LABELS)}."
+        )
     return label

@@ -86,14 +86,14 @@ class _Asked:
         self, file: SourceFile, items: Iterable[ParsedItem | Rejected], *, by_systems: bool
     ) -> Iterator[ParsedItem | Rejected]:
         """The items of a file, whose questions are remembered."""
-        for one in items:
-            if isinstance(one, ParsedItem):
-                key = (one.item.category or "", one.item.question)
+        for item in items:
+            if isinstance(item, ParsedItem):
+                key = (item.item.category or "", item.item.question)
                 if not by_systems:
                     self._questions[key] = None
                 elif file.name not in (files := self._results.setdefault(key, [])):
                     files.append(file.name)
-            yield one
+            yield item
 
     def differences(self) -> list[str]:
         """One line with how many differ, then the first few with both wordings; nothing where one kind is missing."""

@@ -263,10 +263,10 @@ class _Reading:
 
 def _kind_of(file: SourceFile) -> str | None:
     """What a file has: answers, grades or questions, by the first of its lines that says so."""
-    for one in json_lines(file):
-        if isinstance(one, Rejected) or not isinstance(one[1], dict):
+    for line in json_lines(file):
+        if isinstance(line, Rejected) or not isinstance(line[1], dict):
             continue
-        row = one[1]
+        row = line[1]
         if "text_quotes" in row or "img_quotes" in row:
             return "questions"
         if "q_id" in row and "response" in row:

@@ -14,10 +14,10 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import canonical, document_key
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
-from exports.bundles.sinks import Sink
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import Meter, json_lines
 from exports.reading.sources import SourceFile, Sources, is_hidden
+from exports.sinks import Sink
 
 if TYPE_CHECKING:
     from sqlmodel import Session

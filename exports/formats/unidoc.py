@@ -174,7 +174,7 @@ def _place(source: str) -> Normal:
 def _domain(source: str) -> str | None:
     """The domain that a folder on the way to a source is called after, the innermost one."""
     folders = source[:LONGEST_KEY].replace("\\", "/").split("/")[:-1]
-    return next((found["domain"] for one in reversed(folders) if (found := _DOMAIN.fullmatch(one))), None)
+    return next((found["domain"] for folder in reversed(folders) if (found := _DOMAIN.fullmatch(folder))), None)
 
 
 FORMATS.register(UniDoc())

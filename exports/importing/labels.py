@@ -40,14 +40,14 @@ class LabelTableImport:
             **self.labels.to_json(),
             "study_id": self.study_id,
             "inferred": self.inferred is not None,
-            "criteria": [one.name for one in self.inferred.criteria] if self.inferred else None,
+            "criteria": [criterion.name for criterion in self.inferred.criteria] if self.inferred else None,
             "items_added": self.items_added,
             "left_out": self.left_out,
         }
 
 
 @dataclass(frozen=True)
-class CriterionPlan:
+class TableCriterion:
     """One criterion of a table: what it is called there and in the study, what its values are and how often."""
 
     column: str
@@ -73,7 +73,7 @@ class LabelTablePlan:
     plan: LabelPlan
     columns: list[str]
     ignored: list[str]
-    criteria: list[CriterionPlan]
+    criteria: list[TableCriterion]
     inferred: Protocol | None
     items_added: int
     left_out: dict[str, int]
@@ -81,7 +81,7 @@ class LabelTablePlan:
     @property
     def obstacles(self) -> list[str]:
         """Why the import would be refused, a sentence each; empty when it can be done."""
-        found = [f"line {one.line}: {one.reason}" for one in self.plan.problems]
+        found = [f"line {problem.line}: {problem.reason}" for problem in self.plan.problems]
         missing = len(self.plan.unmatched) - self.items_added
         if missing:
             where = "project" if self.inferred else "study"
@@ -100,12 +100,12 @@ class LabelTablePlan:
             **self.plan.to_json(),
             "study_id": None,
             "inferred": self.inferred is not None,
-            "criteria": [one.name for one in self.inferred.criteria] if self.inferred else None,
+            "criteria": [criterion.name for criterion in self.inferred.criteria] if self.inferred else None,
             "items_added": self.items_added,
             "left_out": self.left_out,
             "columns": self.columns,
             "columns_ignored": self.ignored,
-            "values": {one.name: dict(one.values) for one in self.criteria},
+            "values": {criterion.name: dict(criterion.values) for criterion in self.criteria},
             "obstacles": self.obstacles,
         }
 
@@ -188,22 +188,22 @@ def _ready(
         protocol = _inferred(study, table, _columns(table, values, scales))
     else:
         protocol = Protocol.model_validate(study_facts(db, actor, study_id).protocol)
-    names = {one.name for one in protocol.criteria}
+    names = {criterion.name for criterion in protocol.criteria}
     rows = [
         row if row.criterion in names else row._replace(criterion=criterion_name(row.criterion)) for row in table.rows
     ]
     return _Ready(values, study_id, protocol, rows)
 
 
-def _criteria(ready: _Ready) -> list[CriterionPlan]:
+def _criteria(ready: _Ready) -> list[TableCriterion]:
     """The criteria of the table in the order in which they first appear, their values most frequent first."""
-    by_name = {one.name: one for one in ready.protocol.criteria}
+    by_name = {criterion.name: criterion for criterion in ready.protocol.criteria}
     found = []
     for column, values in ready.values.items():
         name = column if column in by_name else criterion_name(column)
         known = by_name.get(name)
         target, scale = (str(known.target), known.scale) if known else ("", "not in the protocol")
-        found.append(CriterionPlan(column, name, target, scale, values.most_common()))
+        found.append(TableCriterion(column, name, target, scale, values.most_common()))
     return found
 
 
@@ -261,7 +261,9 @@ def _columns(table: LabelTable, values: Mapping[str, Counter[str]], scales: Sequ
     targets = targets_in(table.rows, table.source)
     per_hop = {row.criterion for row in table.rows if "|hop:" in row.target}
     chosen = _scales(scales, list(values))
-    return [LabelColumn(one, list(values[one]), chosen[one], targets[one], one in per_hop) for one in values]
+    return [
+        LabelColumn(value, list(values[value]), chosen[value], targets[value], value in per_hop) for value in values
+    ]
 
 
 _Scale = Literal["nominal", "ordinal", "interval"]
@@ -280,7 +282,7 @@ def _scales(given: Sequence[str], criteria: list[str]) -> dict[str, _Scale]:
             by_name[name] = scale
         else:
             raise InvalidInput(f"The table has no criterion {name!r}. It has: {', '.join(criteria)}.")
-    return {one: cast(_Scale, by_name.get(one, default)) for one in criteria}
+    return {criterion: cast(_Scale, by_name.get(criterion, default)) for criterion in criteria}
 
 
 def _inferred(study: str, table: LabelTable, columns: list[LabelColumn]) -> Protocol:

@@ -105,7 +105,7 @@ def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
     """The plain files below `root`, hidden ones left out; InvalidInput for a link."""
     files: list[SourceFile] = []
     for here, folders, names in os.walk(root):
-        folders[:] = sorted(one for one in folders if not is_hidden(one))
+        folders[:] = sorted(folder for folder in folders if not is_hidden(folder))
         below = Path(here).relative_to(root)
         for one in [*folders, *sorted(names)]:
             path = Path(here) / one

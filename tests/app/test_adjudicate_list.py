@@ -7,10 +7,10 @@ from copy import copy
 
 import pytest
 
+from db.annotating.adjudications import UnitDecision, adjudicate, disputes
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from db.studies.adjudications import UnitDecision, adjudicate, disputes
 from db.studies.design import StudyDesign, create_study
 from tests.app.filled import Filled, actor_named, no_problem
 from tests.app.pages import Pages

@@ -9,11 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.pages.agreement import page as agreement
+from db.annotating.adjudications import UnitDecision, adjudicate, disputes
 from db.models import StudyMember
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from db.studies.adjudications import UnitDecision, adjudicate, disputes
 from exports.agreement import counts as agreement_counts
 from tests.app.filled import Filled, actor_named, no_problem, press
 from tests.app.pages import Pages, tables, words
@@ -132,7 +132,7 @@ def test_the_units_behind_a_cell_of_a_confusion_are_a_click_away(pages: Pages, s
     page = opened(pages, study, "Units", criterion="right", first="ada", second="dan")
     confusion = tables(page)["Right: ada (rows) and dan (columns)"]
     cells = {(row[0], label): row[place] for row in confusion for place, label in enumerate(("yes", "no"), 1)}
-    link = next(one for one in links(page, "agreement") if "gave=yes&other=no" in one)
+    link = next(link for link in links(page, "agreement") if "gave=yes&other=no" in link)
     asked = dict(part.split("=") for part in link.partition("?")[2].split("&"))
     behind = opened(pages, study, "Units", **{name: asked[name] for name in ("criterion", "first", "second")},
                     gave="yes", other="no")  # fmt: skip
@@ -202,7 +202,7 @@ def test_each_annotator_stands_beside_the_rest(pages: Pages, study: Labelled) ->
     choose(page, "agreement-annotators", "Who labels like whom")
     pairs = tables(page)["Right: Cohen's κ of each pair"]
     assert len(pairs) == 4
-    assert any("first=ada&second=dan" in one for one in links(page, "agreement"))
+    assert any("first=ada&second=dan" in link for link in links(page, "agreement"))
     choose(page, "agreement-annotators", "Time and drift")
     speed = tables(page)["ratings: time an item"]
     assert all("there are no times" in row[2] for row in speed)  # labels made elsewhere

@@ -9,9 +9,9 @@ import altair as alt
 import numpy as np
 import pytest
 
-from annotators.agreement import Statistic
 from annotators.agreement.pace import Drift, Stretch
 from annotators.alignment import Pairs
+from annotators.intervals.result import Interval, Statistic
 from annotators.scorers.base import ValueKind
 from app.pages.scores import plots as score_plots
 from db.scores.items import BINS, Distribution
@@ -32,11 +32,18 @@ def marks(chart: Any) -> set[str]:
     """The kinds of mark in a chart, those of its layers included."""
     spec = chart.to_dict()
     layers = spec.get("layer", [spec])
-    return {one["mark"]["type"] if isinstance(one["mark"], dict) else one["mark"] for one in layers}
+    return {layer["mark"]["type"] if isinstance(layer["mark"], dict) else layer["mark"] for layer in layers}
 
 
 def statistic(value: float, n: int = 20) -> Statistic:
-    return Statistic("krippendorff_alpha_nominal", value, value - 0.1, value + 0.1, None, None, n, 2, 2 * n)
+    return Statistic(
+        name="krippendorff_alpha_nominal",
+        value=value,
+        interval=Interval(value - 0.1, value + 0.1, "BCa", 0.95),
+        n_units=n,
+        n_raters=2,
+        n_ratings=2 * n,
+    )
 
 
 # Axes -----------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from annotators.errors import AssayError
 from app.server.routes import downloads
 from app.server.routes.downloads import pack_export
 from app.server.web import handle_error
-from db.items.batches import list_batches
+from db.batches import list_batches
 from db.items.read import list_items
 from db.people.accounts import set_member
 from db.studies.design import list_studies

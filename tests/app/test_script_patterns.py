@@ -111,7 +111,7 @@ def timed(ask: Ask, source: str, flags: str = "") -> str | None:
 
 
 def test_the_patterns_of_the_scripts_are_found(ask: Ask, patterns: list[Found]) -> None:
-    sources = {(one.place.rpartition("/")[2].partition(":")[0], one.source) for one in patterns}
+    sources = {(pattern.place.rpartition("/")[2].partition(":")[0], pattern.source) for pattern in patterns}
     assert ("ask.js", r"^\d+$") in sources
     assert ("inline.js", "<(\\/?)(sub|sup)>") in sources
     assert ("html_table.js", "\\bword\\s*=\\s*[\"']?(\\d{1,3})") in sources
@@ -121,7 +121,7 @@ def test_the_patterns_of_the_scripts_are_found(ask: Ask, patterns: list[Found]) 
     )
     for path in SOURCES:
         name = path.relative_to(ROOT).as_posix()
-        here = [one for one in patterns if one.place.startswith(f"{name}:")]
+        here = [pattern for pattern in patterns if pattern.place.startswith(f"{name}:")]
         lines = [
             line for line in path.read_text("utf-8").splitlines() if not line.lstrip().startswith(("*", "/*", "//"))
         ]
@@ -132,9 +132,13 @@ def test_the_patterns_of_the_scripts_are_found(ask: Ask, patterns: list[Found]) 
 
 
 def test_patterns_of_the_scripts_take_linear_time(ask: Ask, patterns: list[Found]) -> None:
-    slow = [(one.place, one.source, said) for one in patterns if (said := timed(ask, one.source, one.flags))]
+    slow = [
+        (pattern.place, pattern.source, said)
+        for pattern in patterns
+        if (said := timed(ask, pattern.source, pattern.flags))
+    ]
     assert not slow, "\n".join(map(str, slow))
-    assert sum(repeats(one.source) for one in patterns) > 20
+    assert sum(repeats(pattern.source) for pattern in patterns) > 20
 
 
 @pytest.mark.parametrize("source", [r"\d+x", r"^page:(.*):(\d+)(?:\|hop:(.*))?$", r"^[ \t]*(`{3,})[ \t]*([^`\n]*)$"])

@@ -24,7 +24,8 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from annotators.agreement import Ratings, measure  # noqa: E402 - runs from anywhere
+from annotators.agreement.measure import measure  # noqa: E402 - runs from anywhere
+from annotators.agreement.tables.ratings import Ratings  # noqa: E402 - runs from anywhere
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 WANTED = {1_000: 20, 10_000: 150, 100_000: 1_000}

@@ -84,7 +84,7 @@ def annotate(db: Database, study_id: int, people: list[int]) -> None:
                 (number, assignment, 1, "grounded", "item", '"yes"' if grounded > 0.1 else '"no"', False),
                 (number, assignment, 1, "clarity", "item", str(1 + int(5 * clear)), False),
             ]
-        taken = [(AssignmentState.SUBMITTED, one[5], 1, one[2]) for one in submissions]
+        taken = [(AssignmentState.SUBMITTED, submission[5], 1, submission[2]) for submission in submissions]
         connection.exec_driver_sql("UPDATE assignment SET state = ?, person_id = ?, steps_done = ? WHERE id = ?", taken)
         columns = ["id", "uid", "assignment_id", "sitting", "step", "person_id", "shown", "seconds", "created_at"]
         insert_many(connection, "submission", columns, submissions)

@@ -45,11 +45,12 @@ def main() -> None:
     from scipy import stats
     from sklearn.metrics import roc_auc_score
 
-    from annotators.alignment import Pairs, Resampling, association
-    from annotators.alignment import coefficients as ours
-    from annotators.alignment.concordance import Tau, kendall_tau_b
-    from annotators.alignment.levels import Levels
-    from annotators.alignment.resampling import Sample
+    from annotators.alignment import Pairs, association
+    from annotators.alignment.statistics import coefficients as ours
+    from annotators.alignment.statistics.concordance import Tau, kendall_tau_b
+    from annotators.alignment.tables.levels import Levels
+    from annotators.alignment.tables.sample import DrawnRows
+    from annotators.intervals.bootstrap import Resampling
 
     rng = np.random.default_rng(1)
     how = Resampling(asked.resamples, kind="percentile")
@@ -57,7 +58,7 @@ def main() -> None:
     print(f"{'':<34} {'ours, ms':>10} {'loop, ms':>10} {'ratio':>8}")
 
     def compared(title: str, pairs: Pairs, wanted: tuple[str, ...]) -> None:
-        sample = Sample.of([pairs.metric, pairs.human], pairs.cluster)
+        sample = DrawnRows.of([pairs.metric, pairs.human], pairs.cluster)
         metric, human = (np.ascontiguousarray(column) for column in sample.columns.T)
         x, y = Levels.of(metric), Levels.of(human)
         tau = Tau.of(x, y)

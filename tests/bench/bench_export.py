@@ -138,9 +138,11 @@ def main(n: int = 10_000) -> float:
         people = [make_person(db) for _ in range(3)]
         for person in people:
             make_member(db, project, person, "annotator")
-        design = StudyDesign(name="bench", annotators=tuple(one.name for one in people), overlap=3, rule="majority")
+        design = StudyDesign(
+            name="bench", annotators=tuple(person.name for person in people), overlap=3, rule="majority"
+        )
         study = create_study(db, researcher, project, protocol=protocol(), design=design)
-        annotate(db, study.study_id, [one.person_id for one in people])
+        annotate(db, study.study_id, [person.person_id for person in people])
         seconds: dict[str, float] = {}
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         manifest: Any = None

@@ -105,8 +105,8 @@ def measure(db: Database, study_id: int, actor: Actor, rounds: int) -> list[floa
         begun = time.perf_counter()
         answer = submit(db, actor, study_id, step=step, have=have[1:])
         times.append((time.perf_counter() - begun) * 1000)
-        queue |= {one["assignment"]: one for one in answer.items if not one.get("kept")}
-        have = [one["assignment"] for one in answer.items]
+        queue |= {item["assignment"]: item for item in answer.items if not item.get("kept")}
+        have = [item["assignment"] for item in answer.items]
     return times
 
 

@@ -27,11 +27,11 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from annotators.pages import PageCache, Renderer  # noqa: E402 - runs from anywhere
+from annotators.pages.documents.words import PageWords  # noqa: E402
 from annotators.pages.finding.matching import Searchable  # noqa: E402
 from annotators.pages.finding.phrases import find_phrases  # noqa: E402
 from annotators.pages.finding.search import search_document  # noqa: E402
 from annotators.pages.words.index import Source, WordIndex  # noqa: E402
-from annotators.pages.words.page import PageWords  # noqa: E402
 
 PDF = "application/pdf"
 PAGES = 500

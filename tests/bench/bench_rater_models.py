@@ -21,10 +21,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from annotators.agreement import Ratings  # noqa: E402 - runs from anywhere
-from annotators.agreement.dawid_skene import DawidSkene, dawid_skene  # noqa: E402
-from annotators.agreement.mace import mace  # noqa: E402
 from annotators.agreement.planning import plan  # noqa: E402
+from annotators.agreement.rater_models.dawid_skene import DawidSkene, dawid_skene  # noqa: E402
+from annotators.agreement.rater_models.mace import mace  # noqa: E402
+from annotators.agreement.tables.ratings import Ratings  # noqa: E402 - runs from anywhere
 
 Posterior = dict[int, list[float]]
 

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from annotators.alignment import Resampling
+from annotators.intervals.bootstrap import Resampling
 from app.settings import Settings
 from app.worker.report_tasks import Agreement, Alignment
 from app.worker.reports import Reports

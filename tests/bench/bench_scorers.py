@@ -99,7 +99,7 @@ def abstention(name: str, texts: list[str], compared: ComparedText) -> None:
     task.score(items[:8])
     model: Any = SentenceTransformer(str(get_model_path()), device="cpu")
     examples = starting_set()
-    known = model.encode([one.text for one in examples.examples], normalize_embeddings=True)
+    known = model.encode([example.text for example in examples.examples], normalize_embeddings=True)
 
     def one_by_one() -> None:
         for one in texts:
@@ -128,7 +128,7 @@ def main() -> None:
     phrase_recall(asked.answers)
     kinds = [(f"about {n_words} words", made_up(asked.abstention, n_words)) for n_words in (5, 10, 30, 100)]
     if answers := of_fathoms(asked.abstention):
-        words = sorted(len(one.split()) for one in answers)
+        words = sorted(len(answer.split()) for answer in answers)
         kinds.append((f"FATHOMS' answers (median {words[len(words) // 2]} words)", answers))
     for compared in ("opening", "answer"):
         for name, texts in kinds:

@@ -16,9 +16,12 @@ from functools import partial
 
 import numpy as np
 
-from annotators.agreement import Ratings, Statistic, measure
-from annotators.alignment import Aligned, Candidate, Pairs, Resampling, association, draw_to_label
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.ratings import Ratings
+from annotators.alignment import LabelCandidate, Pairs, association, draw_to_label
 from annotators.alignment import prediction_powered_mean as powered
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned, Interval, Statistic
 
 SIMULATIONS = 1000
 RESAMPLES = 400
@@ -113,7 +116,7 @@ def rare_label(which: int, size: int, labelled: int, rng: np.random.Generator, _
     said = y[chosen]
     reach = 1.96 * said.std(ddof=1) / np.sqrt(labelled)
     mean = float(said.mean())
-    plain = Aligned("t", mean, mean - reach, mean + reach, None, labelled, None)
+    plain = Aligned(name="t", value=mean, interval=Interval(mean - reach, mean + reach, "t", 0.95), n=labelled)
     return float(y.mean()), plain, now
 
 
@@ -125,7 +128,7 @@ def advised(rng: np.random.Generator, _: int) -> tuple[float, Found, Found]:
     order = np.argsort(-worth)
     top, drawn, chance = np.full(600, np.nan), np.full(600, np.nan), np.ones(600)
     top[order[:60]] = y[order[:60]]
-    there = [Candidate(int(i), 0.0, float(worth[i]), float(worth[i])) for i in order]
+    there = [LabelCandidate(int(i), 0.0, float(worth[i]), float(worth[i])) for i in order]
     for one in draw_to_label(there, 60, seed=int(rng.integers(2**31))):
         place = int(str(one.unit))
         drawn[place], chance[place] = y[place], one.probability

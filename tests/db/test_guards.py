@@ -29,7 +29,7 @@ def one_of_each(db: Database) -> None:
         study_item = s.connection().execute(text("SELECT id FROM study_item")).scalar_one()
         batch = models.Batch(project_id=study.project_id, format="native", source="x")
         run = models.Run(project_id=study.project_id, name="n", version="1", parameters_hash="")
-        training = models.TrainingSet(project_id=study.project_id, name="n", content_hash="")
+        training = models.TrainingSetVersion(project_id=study.project_id, name="n", content_hash="")
         s.add_all([batch, run, training])
         s.flush()
         score = models.Score(run_id=run.id, item_version_id=version[0], name="n", value=1)

@@ -14,8 +14,8 @@ from db.engine import Database
 from db.jobs import (
     MOST_ATTEMPTS,
     STALE_SECONDS,
+    JobOrder,
     JobRow,
-    Order,
     WorkerDesk,
     cancel_job,
     job_facts,
@@ -94,7 +94,7 @@ def test_many_workers_at_once_get_each_job_once(queue: Queue) -> None:
 def test_progress_rate_and_time_left_are_shown(queue: Queue) -> None:
     job = queue.put()
     queue.first.take()
-    assert queue.first.heartbeat(job, done=250, total=1_000, rate=50.0) is Order.GO_ON
+    assert queue.first.heartbeat(job, done=250, total=1_000, rate=50.0) is JobOrder.GO_ON
     facts = queue.facts(job)
     assert (facts.state, facts.done, facts.total) == ("running", 250, 1_000)
     assert (facts.seconds_left, facts.answers) == (15, True)
@@ -122,7 +122,7 @@ def test_a_worker_that_was_only_slow_hears_that_it_has_lost_its_job(queue: Queue
     queue.first.take()
     queue.silent(job)
     assert queue.second.take() is not None
-    assert queue.first.heartbeat(job, done=9, total=20, rate=None) is Order.LOST
+    assert queue.first.heartbeat(job, done=9, total=20, rate=None) is JobOrder.LOST
     queue.first.finish(job, done=20, total=20)
     queue.first.fail(job, "no")
     queue.first.cancelled(job)
@@ -186,7 +186,7 @@ def test_a_running_job_hears_that_it_is_cancelled(queue: Queue) -> None:
     queue.first.take()
     row = cancel_job(queue.db, queue.rosa, queue.project_id, job_id=job)
     assert (row.state, row.cancel_requested) == ("running", True)
-    assert queue.first.heartbeat(job, done=5, total=9, rate=None) is Order.CANCEL
+    assert queue.first.heartbeat(job, done=5, total=9, rate=None) is JobOrder.CANCEL
     queue.first.cancelled(job)
     assert (queue.facts(job).state, queue.facts(job).done) == ("cancelled", 5)
 

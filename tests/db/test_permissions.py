@@ -43,13 +43,13 @@ ROLES = frozenset({"researcher", "adjudicator", "annotator", "viewer"})
 SIGNED_IN = frozenset({"anybody signed in"})
 
 MAY: dict[str, frozenset[str]] = {
-    "studies.adjudications.adjudicate": ADJUDICATORS,
-    "studies.adjudications.count_disputed": ADJUDICATORS,
-    "studies.adjudications.disputed_item": ADJUDICATORS,
-    "studies.adjudications.disputes": ADJUDICATORS,
-    "studies.adjudications.latest_decisions": ADJUDICATORS,
-    "studies.adjudications.settlement_counts": ADJUDICATORS,
-    "studies.adjudications.study_disputes": ADJUDICATORS,
+    "annotating.adjudications.adjudicate": ADJUDICATORS,
+    "annotating.adjudications.count_disputed": ADJUDICATORS,
+    "annotating.adjudications.disputed_item": ADJUDICATORS,
+    "annotating.adjudications.disputes": ADJUDICATORS,
+    "annotating.adjudications.latest_decisions": ADJUDICATORS,
+    "annotating.adjudications.settlement_counts": ADJUDICATORS,
+    "annotating.adjudications.study_disputes": ADJUDICATORS,
     "annotating.annotations.my_work": SIGNED_IN,
     "annotating.annotations.reopen": ANNOTATORS,
     "annotating.annotations.save_draft": ANNOTATORS,
@@ -59,8 +59,8 @@ MAY: dict[str, frozenset[str]] = {
     "annotating.assignments.skip": ANNOTATORS,
     "upkeep.backups.back_up": ADMINISTRATORS,
     "upkeep.backups.restore": ADMINISTRATORS,
-    "items.batches.list_batches": READERS,
-    "items.batches.withdraw_batch": RESEARCHERS,
+    "batches.list_batches": READERS,
+    "batches.withdraw_batch": RESEARCHERS,
     "annotating.disclosure.may_see_page": SIGNED_IN,
     "annotating.disclosure.reading": ROLES,
     "annotating.disclosure.visible_document": SIGNED_IN,
@@ -141,7 +141,7 @@ MAY: dict[str, frozenset[str]] = {
     "studies.design.plan_study": RESEARCHERS,
     "studies.design.studies_to_compare": ROLES,
     "studies.design.study_facts": ROLES,
-    "studies.status.study_status": READERS,
+    "annotating.status.study_status": READERS,
     "scores.training_sets.accept_training_set": RESEARCHERS,
     "scores.training_sets.list_training_sets": READERS,
     "scores.training_sets.present_training_set": READERS,
@@ -239,9 +239,11 @@ def attempt(world: World, operation: Operation, actor: Actor | None) -> BaseExce
 
 def test_there_are_operations_to_walk() -> None:
     assert len(NAMES) >= 30
-    assert {"annotating.annotations.submit", "studies.adjudications.adjudicate", "studies.design.create_study"} <= set(
-        NAMES
-    )
+    assert {
+        "annotating.annotations.submit",
+        "annotating.adjudications.adjudicate",
+        "studies.design.create_study",
+    } <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

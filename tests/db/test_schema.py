@@ -27,9 +27,9 @@ def test_a_revision_is_the_number_its_file_begins_with() -> None:
     """By which a database that is up to date is known without loading Alembic."""
     scripts = ScriptDirectory(str(schema.MIGRATIONS))
     assert schema.head_revision() == scripts.get_current_head()
-    for one in scripts.walk_revisions():
-        assert one.module.__file__
-        assert one.revision in one.module.__file__
+    for revision in scripts.walk_revisions():
+        assert revision.module.__file__
+        assert revision.revision in revision.module.__file__
 
 
 _numbers = count()
@@ -61,8 +61,8 @@ def initialised_at_once(home: Path, url: str) -> list[dict[str, object]]:
 
 
 def check_begun_once(answers: list[dict[str, object]], database: Database) -> None:
-    assert sorted(bool(one["created"]) for one in answers) == [False] * (AT_ONCE - 1) + [True]
-    assert [one["created"] for one in answers if one["sign_in"]] == [True], (
+    assert sorted(bool(answer["created"]) for answer in answers) == [False] * (AT_ONCE - 1) + [True]
+    assert [answer["created"] for answer in answers if answer["sign_in"]] == [True], (
         "one address, printed by who made the account"
     )
     assert schema.current_revision(database) == schema.head_revision()

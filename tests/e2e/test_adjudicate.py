@@ -20,11 +20,11 @@ from annotators.criteria.order import Order
 from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.protocols import Material, Protocol, Step
+from db.annotating.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
 from db.engine import Database
 from db.models import AdjudicatedLabel, Adjudication, Assignment, AssignmentState
 from db.people.accounts import actor_named, revoke_sessions, set_member
 from db.projects import create_project
-from db.studies.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.disputes import (

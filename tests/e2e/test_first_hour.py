@@ -198,5 +198,5 @@ def _on_behalf(context: BrowserContext, page: Page, link: str, name: str) -> Non
     page.get_by_role("link", name=link).click()
     expect(page.get_by_role("button", name=name)).to_be_visible()
     assert {one["value"] for one in before if one["name"] == "assay_session"} <= {
-        one["value"] for one in context.cookies()
+        cooky["value"] for cooky in context.cookies()
     }

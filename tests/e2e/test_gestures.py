@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from sqlmodel import col, select
 
 from db.annotating.guidelines import READ
-from db.models import Event, GivenLabel, Submission
+from db.models import Event, StoredLabel, Submission
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, answer_first_step, judgement, wait_for_step, wait_until_saved
@@ -195,7 +195,7 @@ def test_forty_units_of_which_two_are_required_take_eight_keys(new_page: NewPage
     wait_until_saved(page)
     with scene.server.db.read() as session:
         last = session.exec(select(Submission.id).order_by(col(Submission.id).desc())).first()
-        given = session.exec(select(GivenLabel).where(GivenLabel.submission_id == last)).all()
+        given = session.exec(select(StoredLabel).where(StoredLabel.submission_id == last)).all()
     values = [one.value for one in given if one.criterion == "grounding"]
     assert (values.count("required"), values.count("not_required")) == (2, 38)
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from sqlmodel import select
 
 from annotators.protocols import PROTOCOLS
-from db.models import GivenLabel
+from db.models import StoredLabel
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, answer_first_step, judgement, question, wait_for_step, wait_until_saved
@@ -84,7 +84,9 @@ def in_view(page: Page, selector: str) -> bool:
 def given_second() -> str:
     """The value of the second label of the evidence units, as it is stored."""
     protocol = PROTOCOLS.get("qa_verification")
-    return str(next(one for one in protocol.criteria if one.name == "grounding").label_list()[1].value)
+    return str(
+        next(criterion for criterion in protocol.criteria if criterion.name == "grounding").label_list()[1].value
+    )
 
 
 def wide(page: Page) -> int:
@@ -127,7 +129,7 @@ def test_forty_units_are_labelled_on_the_units_by_keyboard_alone(many: Scene, ne
     page.keyboard.press("Enter")
     wait_until_saved(page)
     with many.server.db.read() as session:
-        given = session.exec(select(GivenLabel).where(GivenLabel.criterion == "grounding")).all()
+        given = session.exec(select(StoredLabel).where(StoredLabel.criterion == "grounding")).all()
     assert len({row.target for row in given}) == UNITS
     second = sum(row.value == given_second() for row in given)
     assert second == UNITS // 3 + 1  # every third, and E35, which had been given the first

@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlmodel import select
 
-from db.models import Annotation, Event, GivenLabel, Submission
+from db.models import Annotation, Event, StoredLabel, Submission
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, answer_first_step, judgement, question, wait_for_step, wait_until_saved
@@ -73,7 +73,7 @@ def stored(scene: Scene) -> Counter[int]:
             )
         ).all()
         labels = session.exec(
-            select(GivenLabel.submission_id).where(GivenLabel.submission_id.in_([one for one, _ in mine]))  # type: ignore[attr-defined]
+            select(StoredLabel.submission_id).where(StoredLabel.submission_id.in_([one for one, _ in mine]))  # type: ignore[attr-defined]
         ).all()
     assert len({assignment for _, assignment in mine}) == len(mine) == len(rows)
     assert Counter(labels) == Counter(one for one, _ in mine)

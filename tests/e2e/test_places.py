@@ -11,7 +11,7 @@ from sqlmodel import col, select
 
 from annotators.criteria.place import Place
 from annotators.protocols import Material, Protocol, Step
-from db.models import AdjudicatedLabel, GivenLabel
+from db.models import AdjudicatedLabel, StoredLabel
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.disputes import Quarrel, Said, dispute, make_disputes, row, wait_until_saved
 from tests.e2e.own_items import DOCUMENT, item, make_own_scene
@@ -100,7 +100,7 @@ def test_every_image_gets_its_place_by_one_key(new_page: NewPage, scene: Scene, 
     expect(page.locator('[data-target="image:I3"] [aria-checked="true"]')).to_have_count(0)  # the next item
     wait_until_saved(page)
     with scene.server.db.read() as session:
-        last = session.exec(select(GivenLabel).order_by(col(GivenLabel.id).desc()).limit(3)).all()
+        last = session.exec(select(StoredLabel).order_by(col(StoredLabel.id).desc()).limit(3)).all()
         assert {label.target: label.value for label in last} == {
             "image:zz": "block:2", "image:aa": "block:3", "image:mm": "nowhere",
         }  # fmt: skip

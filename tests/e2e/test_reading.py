@@ -551,7 +551,7 @@ def test_the_longest_real_answers_are_judged_in_view(
 ) -> None:
     """Of FATHOMS, with the scores that came with them."""
     for person in ANNOTATORS:
-        if not any(person == one for one in _names(server)):
+        if not any(person == name for name in _names(server)):
             server.person(person, default_role="annotator")
     project_id = create_project(server.db, server.admin, "FATHOMS")
     folder = server.home / "data" / "documents"

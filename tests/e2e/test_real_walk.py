@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from db.annotating.adjudications import settlement_counts
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import my_projects
-from db.studies.adjudications import settlement_counts
 from db.studies.design import list_studies
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.disputes import row, settle_one, wait_until_saved

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from sqlmodel import col, select
 
 from annotators.protocols import PROTOCOLS
-from db.models import GivenLabel, Item, ItemVersion
+from db.models import Item, ItemVersion, StoredLabel
 from db.projects import create_project
 from db.scores.write import run_scorer
 from db.studies.design import StudyDesign, create_study
@@ -69,7 +69,7 @@ def fathoms(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
         project_id = create_project(server.db, server.admin, "FATHOMS")
         folder = shared_data / "fathoms"
         results = [
-            one for group in ("closed", "LlamaIndex RAG") for one in sorted((folder / "results" / group).iterdir())
+            path for group in ("closed", "LlamaIndex RAG") for path in sorted((folder / "results" / group).iterdir())
         ]
         paths = [folder / "questions_answers.json", *results]
         import_paths(
@@ -186,8 +186,13 @@ def test_a_missing_value_is_said_in_its_row_with_the_reason_and_suggests_cannot_
         wait_until_saved(page)
         expect(page.get_by_test_id("finished")).to_be_visible()
         with server.db.read() as session:
-            labels = session.exec(select(GivenLabel).order_by(col(GivenLabel.id))).all()
-        assert [(one.value, one.cannot_judge) for one in labels] == [(5, False), (None, True), (None, True), (1, False)]
+            labels = session.exec(select(StoredLabel).order_by(col(StoredLabel.id))).all()
+        assert [(label.value, label.cannot_judge) for label in labels] == [
+            (5, False),
+            (None, True),
+            (None, True),
+            (1, False),
+        ]
 
 
 LONG = (

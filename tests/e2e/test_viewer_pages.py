@@ -242,7 +242,7 @@ def test_a_page_that_is_shown_is_its_own_thumbnail(page: Page) -> None:
     expect(strip.nth(3).locator("img")).to_have_count(1)
     expect(strip.first.locator("img")).to_have_count(1)
     pictures = [one.split("/")[1] for one in asked if "?w=" in one]
-    first = [int(one.split("?")[0].split("-")[0]) for one in pictures if "w=160" in one]
+    first = [int(picture.split("?")[0].split("-")[0]) for picture in pictures if "w=160" in picture]
     assert first, pictures
     assert 1 not in first, pictures
-    assert len([one for one in pictures if one.startswith("1?")]) == 1, pictures
+    assert len([picture for picture in pictures if picture.startswith("1?")]) == 1, pictures

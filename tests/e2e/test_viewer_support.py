@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlmodel import col, select
 
-from db.models import GivenLabel
+from db.models import StoredLabel
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.scene import Scene, wait_until_saved
 from tests.e2e.viewer_scene import (
@@ -73,7 +73,7 @@ def notes(page: Page, criterion: str = "right") -> Locator:
 
 def stored(scene: Scene) -> list[list[dict[str, Any]]]:
     with scene.server.db.read() as session:
-        statement = select(GivenLabel.rationale).order_by(col(GivenLabel.id))
+        statement = select(StoredLabel.rationale).order_by(col(StoredLabel.id))
         return [one for one in session.execute(statement).scalars() if one]
 
 

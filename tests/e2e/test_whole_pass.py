@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlmodel import col, select
 
+from db.annotating.adjudications import disputes
 from db.models import Annotation, Submission
-from db.studies.adjudications import disputes
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.disputes import settle_one
 from tests.e2e.scene import (

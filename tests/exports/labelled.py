@@ -41,7 +41,7 @@ def every_scale(titles: dict[str, str] | None = None) -> Protocol:
             Choice(name="right", title=called["right"], labels=yes_no),
             Grade(name="clarity", title=called["clarity"], labels=[Label(value=n) for n in range(1, 6)]),
             Number(name="share", title=called["share"], maximum=100),
-            Several(name="problems", title=called["problems"], labels=[Label(value=one) for one in PROBLEMS]),
+            Several(name="problems", title=called["problems"], labels=[Label(value=problem) for problem in PROBLEMS]),
             Text(name="words", title=called["words"], max_words=None),
             Order(name="ranking", title=called["ranking"]),
         ],

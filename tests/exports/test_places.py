@@ -13,12 +13,12 @@ from annotators.asking.submissions import GivenLabel
 from annotators.criteria.place import Place
 from annotators.errors import InvalidInput
 from annotators.protocols import Material, Protocol, Step
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.models import SettlementState
 from db.permissions import Actor
-from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.studies.design import StudyDesign, create_study
 from db.studies.settlements import stream_settled
 from exports.agreement.study import agreement_report
@@ -128,7 +128,7 @@ def test_places_settle_are_adjudicated_compared_exported_and_read_back(placing: 
     # observed disagreement 2/6, expected (36 - 4 - 9 - 1) / (6 · 5) = 22/30, alpha = 1 - (1/3) / (22/30) = 6/11.
     report = agreement_report(placing.db, placing.researcher, placing.study_id, resamples=50)
     [found] = report.criteria
-    values = {one.name: one.value for one in found.statistics}
+    values = {statistic.name: statistic.value for statistic in found.statistics}
     assert values["percent_agreement"] == pytest.approx(2 / 3)
     assert values["krippendorff_alpha_nominal"] == pytest.approx(6 / 11)
     assert found.shares == pytest.approx({"nowhere": 3 / 6, "block:1": 2 / 6, "block:2": 1 / 6})
@@ -163,4 +163,4 @@ def test_places_settle_are_adjudicated_compared_exported_and_read_back(placing: 
     assert done.labels.labels == 6
     again = agreement_report(placing.db, placing.researcher, done.study_id, resamples=50)
     assert again.criteria[0].shares == found.shares
-    assert {one.name: one.value for one in again.criteria[0].statistics} == pytest.approx(values)
+    assert {statistic.name: statistic.value for statistic in again.criteria[0].statistics} == pytest.approx(values)

@@ -15,9 +15,9 @@ from PIL import Image
 from annotators.errors import InvalidInput
 from annotators.pages.documents import kinds, typeset
 from annotators.pages.documents.encoding import encode, is_blank
+from annotators.pages.documents.extract import words_on
 from annotators.pages.documents.results import WHOLE, Crop, DocumentFacts, PageNotDrawn, RenderedPage, Why
-from annotators.pages.words.extract import words_on
-from annotators.pages.words.page import pack_words
+from annotators.pages.documents.words import pack_words
 
 MAX_PAGES = 10_000
 # A4 at the widest step is 18.3 million pixels; a taller page is drawn smaller.

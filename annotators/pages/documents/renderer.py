@@ -31,7 +31,7 @@ from annotators.pages.documents.results import (
 from annotators.pages.documents.wire import Garbled, Message, pack, unpack
 
 if TYPE_CHECKING:
-    from annotators.pages.words.page import PageWords
+    from annotators.pages.documents.words import PageWords
 
 log = logging.getLogger(__name__)
 
@@ -372,7 +372,7 @@ def _as_picture(answer: Message, data: bytes) -> RenderedPage:
 
 
 def _as_words(data: bytes) -> PageWords:
-    from annotators.pages.words.page import PageWords, Unreadable  # noqa: PLC0415 - who only draws pages needs no numpy
+    from annotators.pages.documents.words import PageWords, Unreadable  # noqa: PLC0415 - who only draws pages needs no numpy
 
     try:
         return PageWords(data)

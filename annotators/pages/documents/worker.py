@@ -86,7 +86,7 @@ def _words(document: Opened, request: Message) -> Answer:
 
 def _recognise(document: Opened, request: Message) -> Answer:
     """The words of one page, read off its picture."""
-    from annotators.pages.words.reading import read_page  # noqa: PLC0415 - 4 s and 300 MB that only this worker needs
+    from annotators.pages.documents.reading import read_page  # noqa: PLC0415 - 4 s and 300 MB that only this worker needs
 
     return {}, read_page(document, _page_number(document, request))
 

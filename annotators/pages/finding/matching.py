@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from annotators.later import Later
-from annotators.pages.finding.normal import NONE, SOFT, Normal, begins_without_blank
+from annotators.pages.normal import NONE, SOFT, Normal, begins_without_blank
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq
 
+from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.matching import Searchable
-from annotators.pages.finding.normal import Normal, normalise
-from annotators.pages.words.page import PageWords
+from annotators.pages.normal import Normal, normalise
 
 LEAST_SCORE = 0.6
 """A place that is less like the passage is none."""
@@ -28,7 +28,7 @@ _MARKUP = re.compile(r"<[^>\n]{1,200}>|!\[[^\[\]\n]*\]\([^()\n]*\)|[|*_#`]{1,3}|
 
 
 @dataclass(frozen=True)
-class Place:
+class PassagePlace:
     """A place of a passage: the page, one box a line (fractions of the page as displayed), and how alike the two are.
 
     score: from 0 to 1; 1 means that the page has the very words (but for spelling variants).
@@ -39,7 +39,7 @@ class Place:
     score: float
 
 
-def locate(text: str, pages: Mapping[int, PageWords]) -> list[Place]:
+def locate(text: str, pages: Mapping[int, PageWords]) -> list[PassagePlace]:
     """The place of the passage on these pages; two places if it runs over from one page to the next; else none."""
     passage = normalise(_MARKUP.sub(" ", text[:_LONGEST]))
     if not passage.text or not pages:
@@ -50,24 +50,24 @@ def locate(text: str, pages: Mapping[int, PageWords]) -> list[Place]:
     if len(passage.text) < _SHORTEST_FUZZY:
         return []
     found = {number: place for number, words in pages.items() if (place := _alike(passage.text, number, words))}
-    best = max(found.values(), key=lambda place: place.score, default=Place(0, [], 0.0))
+    best = max(found.values(), key=lambda place: place.score, default=PassagePlace(0, [], 0.0))
     two = _over_two(passage.text, pages) if best.score < _NO_DOUBT else []
     if two and two[0].score > best.score:
         return two
     return [best] if best.score >= LEAST_SCORE else []
 
 
-def _exact(passage: Normal, pages: Mapping[int, PageWords]) -> list[Place]:
+def _exact(passage: Normal, pages: Mapping[int, PageWords]) -> list[PassagePlace]:
     numbers = sorted(pages)
     searchable = Searchable([(number, pages[number].normal) for number in numbers])
     hit = next(searchable.find(passage), None)
     if hit is None:
         return []
     number = numbers[hit.page]
-    return [Place(number, pages[number].boxes_between(hit.start, hit.end), 1.0)]
+    return [PassagePlace(number, pages[number].boxes_between(hit.start, hit.end), 1.0)]
 
 
-def _alike(passage: str, number: int, words: PageWords) -> Place | None:
+def _alike(passage: str, number: int, words: PageWords) -> PassagePlace | None:
     """The part of the page that is most like the passage."""
     page = words.normal.text
     if not page:
@@ -75,12 +75,12 @@ def _alike(passage: str, number: int, words: PageWords) -> Place | None:
     if len(page) < len(passage):
         # The passage holds the page, or more than it.
         score = fuzz.partial_ratio(page, passage) / 100 * len(page) / len(passage)
-        return Place(number, words.boxes_between(0, len(page)), round(score, 3))
+        return PassagePlace(number, words.boxes_between(0, len(page)), round(score, 3))
     found = fuzz.partial_ratio_alignment(passage, page, score_cutoff=50)
     if found is None:
         return None
     start, end = _trimmed(passage, page, found.dest_start, found.dest_end)
-    return Place(number, words.boxes_between(start, end), round(found.score / 100, 3))
+    return PassagePlace(number, words.boxes_between(start, end), round(found.score / 100, 3))
 
 
 def _trimmed(passage: str, page: str, start: int, end: int) -> tuple[int, int]:
@@ -91,7 +91,7 @@ def _trimmed(passage: str, page: str, start: int, end: int) -> tuple[int, int]:
     return start + blocks[0].b, start + blocks[-1].b + blocks[-1].size
 
 
-def _over_two(passage: str, pages: Mapping[int, PageWords]) -> list[Place]:
+def _over_two(passage: str, pages: Mapping[int, PageWords]) -> list[PassagePlace]:
     """A passage that begins at the foot of one page and ends at the head of the next."""
     for number in sorted(pages):
         after = pages.get(number + 1)
@@ -108,7 +108,7 @@ def _over_two(passage: str, pages: Mapping[int, PageWords]) -> list[Place]:
         if start < len(tail) < end and min(len(tail) - start, end - len(tail)) >= _LEAST_PART:
             score = round(found.score / 100, 3)
             return [
-                Place(number, pages[number].boxes_between(cut + start, len(first)), score),
-                Place(number + 1, after.boxes_between(0, end - len(tail)), score),
+                PassagePlace(number, pages[number].boxes_between(cut + start, len(first)), score),
+                PassagePlace(number + 1, after.boxes_between(0, end - len(tail)), score),
             ]
     return []

@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Any
 
 from annotators.pages.finding.matching import Searchable, Span, common_runs
-from annotators.pages.finding.normal import (
+from annotators.pages.finding.stopwords import STOPWORDS
+from annotators.pages.normal import (
     DENSE,
     SOFT,
     Normal,
@@ -23,7 +24,6 @@ from annotators.pages.finding.normal import (
     normalise,
     normalise_words,
 )
-from annotators.pages.finding.stopwords import STOPWORDS
 
 MOST_PHRASES = 60
 MOST_HITS = 50

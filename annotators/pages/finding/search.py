@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotators.errors import InvalidInput
+from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.matching import Searchable
-from annotators.pages.finding.normal import normalise
+from annotators.pages.normal import normalise
 from annotators.pages.words.index import Source, WordIndex
-from annotators.pages.words.page import PageWords
 
 LONGEST_QUERY = 200
 MOST_HITS = 500

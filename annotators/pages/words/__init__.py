@@ -1,1 +1,1 @@
-"""The words of pages with their places: read from the document or off its picture, kept on disk."""
+"""The words of documents, kept on disk, and reading them off the pictures of scans."""

@@ -26,7 +26,7 @@ from annotators.pages.documents.kinds import MEDIA_TYPES
 from annotators.pages.documents.original import check_original
 from annotators.pages.documents.renderer import Renderer
 from annotators.pages.documents.results import PageNotDrawn, Why
-from annotators.pages.words.page import VERSION, PageWords, Unreadable
+from annotators.pages.documents.words import VERSION, PageWords, Unreadable
 
 log = logging.getLogger(__name__)
 
@@ -320,4 +320,4 @@ def _by_part(source: Source, pages: Iterable[int]) -> Iterator[tuple[_Part, list
 
 
 def _bytes_of(pages: Mapping[int, PageWords]) -> int:
-    return sum(one.size * 2 + 1000 for one in pages.values())
+    return sum(page.size * 2 + 1000 for page in pages.values())

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from annotators.errors import InvalidInput
 from annotators.pages.documents.renderer import Renderer
 from annotators.pages.documents.results import Limits, PageNotDrawn
+from annotators.pages.documents.words import PageWords
 from annotators.pages.words.index import Source, WordIndex
-from annotators.pages.words.page import PageWords
 
 LIMITS = Limits(seconds=300.0, memory_bytes=8 << 30, wait_seconds=600.0)
 """What reading one page may cost: the program alone takes 2 GB of address space, 1 GB of it in memory."""

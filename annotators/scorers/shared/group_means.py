@@ -14,7 +14,7 @@ METHOD = "normal approximation, 95 %"
 SHARES_METHOD = "Wilson, 95 %"
 
 
-class Interval(NamedTuple):
+class MeanInterval(NamedTuple):
     """The ends of an interval."""
 
     low: float
@@ -45,15 +45,15 @@ class Sums:
         return max(0.0, self.squares - self.total * self.total / self.n) / (self.n - 1)
 
     @property
-    def interval(self) -> Interval | None:
+    def interval(self) -> MeanInterval | None:
         """mean ± z·s/√n; None with fewer than two scores."""
         if self.variance is None or self.mean is None:
             return None
         half = Z * math.sqrt(self.variance / self.n)
-        return Interval(self.mean - half, self.mean + half)
+        return MeanInterval(self.mean - half, self.mean + half)
 
     @property
-    def share_interval(self) -> Interval | None:
+    def share_interval(self) -> MeanInterval | None:
         """Of a mean of zeros and ones, Wilson's (1927): within 0..1, and not a point where all are the same; None
         without scores."""
         if self.mean is None:
@@ -61,7 +61,7 @@ class Sums:
         more = Z * Z / self.n
         middle = (self.mean + more / 2) / (1 + more)
         half = Z / (1 + more) * math.sqrt(max(0.0, self.mean * (1 - self.mean)) / self.n + more / (4 * self.n))
-        return Interval(max(0.0, middle - half), min(1.0, middle + half))
+        return MeanInterval(max(0.0, middle - half), min(1.0, middle + half))
 
 
 @dataclass
@@ -95,12 +95,12 @@ class GroupMeans:
         return sum(means) / len(means) if means else None
 
     @property
-    def interval(self) -> Interval | None:
+    def interval(self) -> MeanInterval | None:
         """Of the mean over items; None with too few scores."""
         return self._interval_of(self.all)
 
     @property
-    def macro_interval(self) -> Interval | None:
+    def macro_interval(self) -> MeanInterval | None:
         """Of the macro mean; None without scores, or when a category has too few for an interval."""
         middle, n = self.macro_mean, len(self.by_category)
         below = above = 0.0
@@ -110,9 +110,9 @@ class GroupMeans:
                 return None
             below += (sums.total / sums.n - interval.low) ** 2
             above += (interval.high - sums.total / sums.n) ** 2
-        return None if middle is None else Interval(middle - math.sqrt(below) / n, middle + math.sqrt(above) / n)
+        return None if middle is None else MeanInterval(middle - math.sqrt(below) / n, middle + math.sqrt(above) / n)
 
-    def _interval_of(self, sums: Sums) -> Interval | None:
+    def _interval_of(self, sums: Sums) -> MeanInterval | None:
         return sums.share_interval if self.shares else sums.interval
 
 
@@ -144,13 +144,13 @@ class JointSums:
         return min(1.0, max(-1.0, r))
 
     @property
-    def pearson_interval(self) -> Interval | None:
+    def pearson_interval(self) -> MeanInterval | None:
         """tanh(artanh r ± z / √(n - 3)) (Fisher 1921); None with fewer than four pairs, or r is ±1 or undefined."""
         r = self.pearson
         if r is None or self.n < 4 or abs(r) >= 1:
             return None
         half = Z / math.sqrt(self.n - 3)
-        return Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
+        return MeanInterval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half))
 
 
 _NO_SPREAD = 1e-12

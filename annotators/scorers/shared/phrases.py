@@ -53,7 +53,7 @@ def phrase_recall(answer: str, references: Sequence[Reference], mode: Mode = "fa
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class CountedPhrase:
     """A required phrase, and how often it stands in the answer by the rule of the mode."""
 
     text: str
@@ -73,7 +73,7 @@ class PhraseSet:
     """
 
     reference: int
-    phrases: tuple[Phrase, ...]
+    phrases: tuple[CountedPhrase, ...]
     recall: float
     best: bool = False
 
@@ -94,7 +94,7 @@ def phrase_sets(answer: str, references: Sequence[Reference], mode: Mode = "fath
     acceptable = [(index, phrases) for index, reference in enumerate(references) if (phrases := _phrases(reference))]
     text = "" if _is_error(answer, mode) else _read(answer, mode)
     counted = [
-        (index, tuple(Phrase(phrase, len(_find(phrase, text, mode))) for phrase in phrases))
+        (index, tuple(CountedPhrase(phrase, len(_find(phrase, text, mode))) for phrase in phrases))
         for index, phrases in acceptable
     ]
     recalls = [sum(phrase.found for phrase in phrases) / len(phrases) for _, phrases in counted]

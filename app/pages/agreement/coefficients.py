@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from annotators.agreement import TITLES, Statistic, benchmarks
+from annotators.agreement.remarks import benchmarks
+from annotators.agreement.statistics.base import title_of
+from annotators.intervals.result import Statistic
 from app import ui, wording
 from app.pages.agreement import files
 from app.pages.agreement.shared import View, caution, kept, nobody, note, table, units_link
@@ -21,7 +23,7 @@ def all_criteria(view: View) -> None:
     """One row a criterion, what limits the figures, a sentence to paste, the forest, and the report as files."""
     document = Report.of_study(view.report)
     shown = summary(document.measured)
-    names = [one.criterion.name for one in view.report.criteria]
+    names = [criterion.criterion.name for criterion in view.report.criteria]
     rows: list[list[object]] = [
         [units_link(view, row[0], name), *row[1:]] for name, row in zip(names, shown.rows, strict=True)
     ]
@@ -29,14 +31,14 @@ def all_criteria(view: View) -> None:
     for words in undefined_words(document.measured):
         note(words)
     cautions: dict[str, list[str]] = {}
-    for one in view.report.criteria:
-        if one.warnings:
-            cautions.setdefault(" ".join(one.warnings), []).append(one.title)
+    for criterion in view.report.criteria:
+        if criterion.warnings:
+            cautions.setdefault(" ".join(criterion.warnings), []).append(criterion.title)
     for words, titles in cautions.items():
         everywhere = len(titles) > 1 and len(titles) == len(view.report.criteria)
         caution("All criteria" if everywhere else ", ".join(titles), words)
     _to_paste(view)
-    headlines = [(one.title, one.headline) for one in view.report.criteria]
+    headlines = [(criterion.title, criterion.headline) for criterion in view.report.criteria]
     chart = forest([(name, stat) for name, stat in headlines if stat], "Coefficient, 95 % interval")
     plot(
         chart,
@@ -44,7 +46,11 @@ def all_criteria(view: View) -> None:
         "The coefficient of every criterion with its 95 % interval.",
         otherwise="There is no plot of coefficients, because none is defined: it takes items that two people labelled.",
     )
-    unjudged = [[one.title, f"{one.column.cannot_judge:,}"] for one in view.report.criteria if one.column.cannot_judge]
+    unjudged = [
+        [criterion.title, f"{criterion.column.cannot_judge:,}"]
+        for criterion in view.report.criteria
+        if criterion.column.cannot_judge
+    ]
     if unjudged:
         table(
             TextTable.of("Cannot judge: counted, and left out of agreement", ("Criterion", "Count"), unjudged),
@@ -71,7 +77,7 @@ def one_criterion(view: View) -> None:
     headline = one.headline
     for words in benchmarks(headline) if headline else ():
         assert headline is not None
-        note(f"{TITLES[headline.name]} is {words}. These are conventions, not tests.")
+        note(f"{title_of(headline.name)} is {words}. These are conventions, not tests.")
     for warning in one.warnings:
         caution(one.title, warning)
     _labels(view, one)
@@ -134,7 +140,11 @@ def _confusion(view: View, one: CriterionReport, labels: list[str], pairs: dict[
 
 def _to_paste(view: View) -> None:
     """The sentence for a paper, for one criterion at a time."""
-    said = {one.title: one.sentence for one in view.report.criteria if one.sentence and one.n_ratings}
+    said = {
+        criterion.title: criterion.sentence
+        for criterion in view.report.criteria
+        if criterion.sentence and criterion.n_ratings
+    }
     if not said:
         return
     with st.container(border=True):

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.agreement import TITLES
+from annotators.agreement.statistics.base import title_of
 from app import ui
 from app.pages.agreement.shared import View, ask, kept, nobody, note, table
 from app.widgets.plots import plot
@@ -57,7 +57,7 @@ def _coefficient(one: CriterionReport, where: str) -> str:
     return st.selectbox(
         "Coefficient",
         comparable_statistics(one.ratings),
-        format_func=TITLES.__getitem__,
+        format_func=title_of,
         key=f"compare-{where}-statistic-{one.criterion.name}",
     )
 
@@ -192,7 +192,11 @@ def _parts(view: View) -> None:
 
 
 def _criteria(view: View) -> None:
-    there = {one.criterion.name: one for one in view.report.criteria if one.ratings is not None and one.n_ratings}
+    there = {
+        criterion.criterion.name: criterion
+        for criterion in view.report.criteria
+        if criterion.ratings is not None and criterion.n_ratings
+    }
     if len(there) < 2:
         ui.empty("Fewer than two criteria have labels that can be measured.", "With two they can be compared here.")
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.agreement import OwnWeights
+from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.errors import AssayError, InvalidInput
 from app import ui, wording
 from app.pages.agreement import annotators, coefficients, compare, parts, planning, units
@@ -57,7 +57,7 @@ def page() -> None:
     report, key = _report(study, asked, named=named)
     with top:
         ui.heading("Agreement", _about(study, report))
-    if not any(one.n_ratings for one in report.criteria):
+    if not any(criterion.n_ratings for criterion in report.criteria):
         ui.empty("Nobody has labelled anything in this study yet.", "Agreement appears with the first shared item.")
         return
     with choice:
@@ -141,7 +141,7 @@ def _meanwhile(parts: list[Any]) -> bool:
 
 def _criterion(report: AgreementReport, study: StudyRow) -> CriterionReport | None:
     """The criterion of the address (`?criterion=NAME`), else the one picked, else the first with labels."""
-    there = {one.criterion.name: one for one in report.criteria if one.n_ratings}
+    there = {criterion.criterion.name: criterion for criterion in report.criteria if criterion.n_ratings}
     names = list(there)
     asked = st.query_params.get("criterion", "")
     picked = st.selectbox(

@@ -6,7 +6,7 @@ import re
 
 import streamlit as st
 
-from annotators.agreement import TITLES
+from annotators.agreement.statistics.base import title_of
 from annotators.errors import InvalidInput
 from app import ui
 from app.pages.agreement.shared import View, ask, kept, nobody, note, table
@@ -38,7 +38,7 @@ def draw(view: View) -> None:
     )
     name = one.criterion.name
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-plan-choice"):
-        statistic = st.selectbox("Coefficient", names, format_func=TITLES.__getitem__, key=f"plan-statistic-{name}")
+        statistic = st.selectbox("Coefficient", names, format_func=title_of, key=f"plan-statistic-{name}")
         width = float(
             st.number_input("Wanted width", min_value=0.01, max_value=2.0, value=0.2, step=0.05, key="plan-width")
         )

@@ -13,7 +13,7 @@ from app.pages.agreement.shared import View, item_link, kept, table
 from app.widgets import blocks
 from app.widgets.plots import plot
 from exports.agreement import plots as agreement_plots
-from exports.agreement.counts import Counts, Units, Wanted, confusion_of, units_behind, word
+from exports.agreement.counts import Counts, UnitRows, Wanted, confusion_of, units_behind, word
 from exports.agreement.study import CriterionReport
 from exports.drawing.tables import TextTable
 
@@ -169,7 +169,7 @@ def _units(view: View, one: CriterionReport, wanted: Wanted) -> None:
         st.caption(f"The first {len(found.units)} of {found.total:,} are shown; the export of labels has all.")
 
 
-def _raters(one: CriterionReport, found: Units, wanted: Wanted) -> list[str]:
+def _raters(one: CriterionReport, found: UnitRows, wanted: Wanted) -> list[str]:
     """The annotators whose labels are columns: the pair first, then those who labelled a unit that is shown."""
     there = {name for unit in found.units for name in unit.labels}
     pair = list(wanted.between or ())

@@ -8,14 +8,14 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.alignment import Resampling
+from annotators.intervals.bootstrap import Resampling
 from app import navigation, ui, wording
 from app.pages.alignment import views
 from app.server.routes import downloads
 from app.widgets import blocks, choices
 from app.widgets.measuring import measured
 from app.widgets.study_form import DRAWN, ITEMS
-from app.worker.report_tasks import Alignment, View, alignment_file, measured_alignment
+from app.worker.report_tasks import Alignment, ReportView, alignment_file, measured_alignment
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.studies.design import StudyRow, list_studies
@@ -62,7 +62,9 @@ def page() -> None:
     _tabs(project, report, human, metrics)
 
 
-def _tabs(project: ProjectRow, report: views.Report, human: CriterionOutline, metrics: list[MetricOutline]) -> None:
+def _tabs(
+    project: ProjectRow, report: views.ShownReport, human: CriterionOutline, metrics: list[MetricOutline]
+) -> None:
     """The tabs; only the one that is open is made. `?show=` in the address opens one at first."""
     parts: dict[str, Callable[[], None]] = {
         "Coefficients": lambda: _coefficients(report, human),
@@ -109,19 +111,19 @@ def _asked(study: StudyRow) -> Alignment:
     )
 
 
-def _measured(task: Alignment) -> views.Report:
+def _measured(task: Alignment) -> views.ShownReport:
     """The report, measured once for everybody until labels or scores change."""
 
     def meanwhile(parts: list[Any]) -> bool:
         return views.meanwhile(parts[0], measured_alignment(parts)[0])
 
     parts = measured(task.key, task, meanwhile)
-    return views.Report(task, parts[0], *measured_alignment(parts))
+    return views.ShownReport(task, parts[0], *measured_alignment(parts))
 
 
-def _criterion(report: views.Report) -> CriterionOutline:
+def _criterion(report: views.ShownReport) -> CriterionOutline:
     """The criterion that the parts below the first tables are about."""
-    there = {one.name: one for one in report.outline.criteria}
+    there = {criterion.name: criterion for criterion in report.outline.criteria}
     usable = [name for name, one in there.items() if one.labelled] or list(there)
     picked = st.selectbox(
         "Criterion",
@@ -137,7 +139,7 @@ def _metric(metrics: list[MetricOutline], where: str) -> MetricOutline | None:
     if not metrics:
         ui.empty("No metric has values that this criterion could be set against.", "Choose another criterion above.")
         return None
-    by_name = {one.name: one for one in metrics}
+    by_name = {metric.name: metric for metric in metrics}
     return by_name[st.selectbox("Metric", list(by_name), key=f"alignment-metric-{where}")]
 
 
@@ -148,13 +150,13 @@ def _about(study: StudyRow) -> str:
     return f'Study "{study.name}", {study.protocol}, {wording.count(study.submitted, "annotation")}'
 
 
-def _coefficients(report: views.Report, human: CriterionOutline) -> None:
+def _coefficients(report: views.ShownReport, human: CriterionOutline) -> None:
     views.coefficients(report, human)
     for note in report.notes:
         st.caption(ui.plain(note))
 
 
-def _plots(report: views.Report, human: CriterionOutline, metrics: list[MetricOutline]) -> None:
+def _plots(report: views.ShownReport, human: CriterionOutline, metrics: list[MetricOutline]) -> None:
     if human.about_score is not None:
         views.draw_grades(report, human)
         return
@@ -163,14 +165,16 @@ def _plots(report: views.Report, human: CriterionOutline, metrics: list[MetricOu
 
 
 def _differences(
-    project: ProjectRow, report: views.Report, human: CriterionOutline, metrics: list[MetricOutline]
+    project: ProjectRow, report: views.ShownReport, human: CriterionOutline, metrics: list[MetricOutline]
 ) -> None:
     if (metric := _metric(metrics, "differences")) is not None:
         items = views.draw_differences(report, human, metric)
         _new_study(project, len(items), "differences", "Items from the top", lambda n: (tuple(items[:n]), {}))
 
 
-def _next(project: ProjectRow, report: views.Report, human: CriterionOutline, metrics: list[MetricOutline]) -> None:
+def _next(
+    project: ProjectRow, report: views.ShownReport, human: CriterionOutline, metrics: list[MetricOutline]
+) -> None:
     if (metric := _metric(metrics, "next")) is not None:
         there = views.draw_next(report, human, metric)
         draw = partial(views.drawn_next, report, human, metric)
@@ -194,7 +198,7 @@ def _new_study(
             st.switch_page(navigation.find("studies"), query_params={"project": str(project.project_id)})
 
 
-def _files(report: views.Report) -> None:
+def _files(report: views.ShownReport) -> None:
     """The report with its tables and plots: one HTML file, or Markdown and LaTeX with pictures in a ZIP."""
     st.html(
         "<p>All tables and plots, and how they were made. HTML is one file; Markdown and LaTeX come with their plots "
@@ -207,7 +211,7 @@ def _files(report: views.Report) -> None:
     )
     files = []
     for label, ending, name, media_type in kinds:
-        task = View(report.task, alignment_file, (ending, list(report.statistics), list(report.notes)))
+        task = ReportView(report.task, alignment_file, (ending, list(report.statistics), list(report.notes)))
         make = partial(ui.reports().result, (report.task.key, "file", ending), task)
         files.append(downloads.File(label, name, media_type, make))
     downloads.menu("alignment-report", files, "the alignment report", label="Download the report")

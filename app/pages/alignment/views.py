@@ -9,12 +9,13 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.alignment import TITLES, Aligned, Pairs, confusion, cross_validated, decide
+from annotators.alignment import Pairs, confusion, cross_validated, decide, title_of
+from annotators.intervals.result import Aligned
 from app import ui, wording
 from app.widgets import blocks
 from app.widgets.measuring import measured
 from app.widgets.plots import plot
-from app.worker.report_tasks import Alignment, View
+from app.worker.report_tasks import Alignment, ReportView
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
 from exports.alignment.sections import (
@@ -48,7 +49,7 @@ SHOWN = 50
 
 
 @dataclass(frozen=True)
-class Report:
+class ShownReport:
     """A study's report as the page has it; `task` is what made it, and makes what else is shown of it."""
 
     task: Alignment
@@ -59,7 +60,7 @@ class Report:
     def view(self, function: Callable[..., Any], *given: Any, with_db: bool = False, **named: Any) -> Any:
         """What `function` gives of the report, made where its labels are, once for everybody."""
         key = (self.task.key, function.__name__, given, tuple(named.items()))
-        return measured(key, View(self.task, function, given, named, with_db))[-1]
+        return measured(key, ReportView(self.task, function, given, named, with_db))[-1]
 
     def spearman(self, criterion: str, metric: str) -> Aligned | None:
         """Spearman's ρ of a metric on all units."""
@@ -69,7 +70,7 @@ class Report:
 
 def table(shown: TextTable, outline: Outline, name: str | None = None) -> None:
     """Draw a table of the report, its caption above it, criteria by their titles; its files keep their names."""
-    told = titled(shown, {one.name: one.title for one in outline.criteria})
+    told = titled(shown, {criterion.name: criterion.title for criterion in outline.criteria})
     st.caption(ui.plain(told.caption))
     rows = [[blocks.short(cell, 24) for cell in row] for row in told.rows]
     blocks.table(shown.caption, shown.columns, shown.rows, name=name, seen=(told.caption, told.columns, rows))
@@ -79,7 +80,7 @@ def titled(given: TextTable, titles: Mapping[str, str]) -> TextTable:
     """The table with titles of criteria where it heads or begins with their names."""
     about, colon, rest = given.caption.partition(": ")
     caption = f"{titles.get(about, about)}{colon}{rest}"
-    columns = [titles.get(one, one) for one in given.columns]
+    columns = [titles.get(column, column) for column in given.columns]
     rows = [[titles.get(row[0], row[0]), *row[1:]] if given.columns[0] == "Criterion" else row for row in given.rows]
     return TextTable.of(caption, columns, rows)
 
@@ -87,15 +88,17 @@ def titled(given: TextTable, titles: Mapping[str, str]) -> TextTable:
 # Coefficients ---------------------------------------------------------------------------------------------------------
 
 
-def coefficients(report: Report, human: CriterionOutline) -> None:
+def coefficients(report: ShownReport, human: CriterionOutline) -> None:
     """The tables: mean agreement, metric × criterion, and those of the chosen criterion."""
     for place, shown in enumerate(means_tables(report.statistics)):
         table(shown, report.outline, f"mean-agreement-{place}")
-    criteria = {one.criterion for one in report.statistics if one.name == "spearman" and one.metric}
+    criteria = {
+        statistic.criterion for statistic in report.statistics if statistic.name == "spearman" and statistic.metric
+    }
     if len(criteria) > 1:
         picked = st.selectbox(
-            "Coefficient", [one for one in HEADLINES if one != "precision"], index=1, format_func=TITLES.__getitem__,
-            key="alignment-matrix",
+            "Coefficient", [headline for headline in HEADLINES if headline != "precision"], index=1,
+            format_func=title_of, key="alignment-matrix",
         )  # fmt: skip
         table(matrix_table(report.statistics, picked), report.outline, "alignment-matrix")
     name = human.name
@@ -107,11 +110,11 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
         if words:
             with st.expander(f"What is not defined, and why ({len(words)})", expanded=not shown.rows):
                 st.html("".join(f'<p class="assay-soft">{escape(line)}</p>' for line in words))
-        used = [one for one in HEADLINES if groups_table(report.statistics, name, one) is not None]
+        used = [headline for headline in HEADLINES if groups_table(report.statistics, name, headline) is not None]
         if used:
             with st.expander("By system and category"):
                 picked = st.selectbox(
-                    "Coefficient by group", used, index=used.index("spearman"), format_func=TITLES.__getitem__,
+                    "Coefficient by group", used, index=used.index("spearman"), format_func=title_of,
                     key=f"alignment-groups-{name}",
                 )  # fmt: skip
                 grouped = groups_table(report.statistics, name, picked)
@@ -127,7 +130,9 @@ def coefficients(report: Report, human: CriterionOutline) -> None:
 def meanwhile(outline: Outline, statistics: Sequence[Aligned]) -> bool:
     """The tables that there are while the rest is measured, without anything to choose; whether there is one."""
     shown = means_tables(statistics)
-    criteria = {one.criterion: None for one in statistics if one.name == "spearman" and one.metric}
+    criteria = {
+        statistic.criterion: None for statistic in statistics if statistic.name == "spearman" and statistic.metric
+    }
     shown += [metrics_table(statistics, name, 2) for name in criteria if name is not None]
     there = [one for one in shown if one.rows]
     for one in there:
@@ -138,7 +143,7 @@ def meanwhile(outline: Outline, statistics: Sequence[Aligned]) -> bool:
 # Plots ----------------------------------------------------------------------------------------------------------------
 
 
-def draw_grades(report: Report, human: CriterionOutline) -> None:
+def draw_grades(report: ShownReport, human: CriterionOutline) -> None:
     """How people graded a score: Likert bars by system and by category, each with its n."""
     drawn = False
     grades, groups = report.view(grade_counts, human.name)
@@ -149,7 +154,7 @@ def draw_grades(report: Report, human: CriterionOutline) -> None:
         ui.empty("Nobody has graded this score yet.", "The bars appear with the first labels.")
 
 
-def draw_plots(report: Report, human: CriterionOutline, metric: MetricOutline) -> None:
+def draw_plots(report: ShownReport, human: CriterionOutline, metric: MetricOutline) -> None:
     """Forest and ROC of all metrics, scatter and calibration of one, and its decisions."""
     name, slug = human.name, f"{human.name}-{human.metrics.index(metric)}"
     made: MetricPlots = report.view(metric_plots, name, metric.name)
@@ -157,7 +162,7 @@ def draw_plots(report: Report, human: CriterionOutline, metric: MetricOutline) -
     found = chosen(report.statistics, criterion=name, name="spearman", group=None, against=None)
     with left:
         rows = [(one.metric or "", one) for one in found if one.metric]
-        title = f"{TITLES['spearman']}, {100 * report.outline.asked.level:g} % interval"
+        title = f"{title_of('spearman')}, {100 * report.outline.asked.level:g} % interval"
         why = "There is no plot of coefficients: ρ is not defined for any metric, as the first tab says why."
         plot(
             forest(rows, title),
@@ -220,7 +225,7 @@ def _decisions(pairs: Pairs, name: str, metric: MetricOutline, slug: str) -> Non
 # Units ----------------------------------------------------------------------------------------------------------------
 
 
-def draw_differences(report: Report, human: CriterionOutline, metric: MetricOutline) -> Sequence[str]:
+def draw_differences(report: ShownReport, human: CriterionOutline, metric: MetricOutline) -> Sequence[str]:
     """The units on which metric and people differ most, each a link to its item; the items, in their order."""
     against = report.spearman(human.name, metric.name)
     turned = st.checkbox(
@@ -235,10 +240,10 @@ def draw_differences(report: Report, human: CriterionOutline, metric: MetricOutl
     ranked = human.scale is None or metric.scale is None
     rows = [
         [
-            blocks.item(one.item, one.item_id), one.target, one.system, wording.number(one.human, 2),
-            wording.number(one.metric, 3), wording.number(one.difference, 2),
+            blocks.item(unit.item, unit.item_id), unit.target, unit.system, wording.number(unit.human, 2),
+            wording.number(unit.metric, 3), wording.number(unit.difference, 2),
         ]
-        for one in found.units
+        for unit in found.units
     ]  # fmt: skip
     blocks.table(
         f"Where {metric.name} and people differ most on {human.name}",
@@ -251,7 +256,7 @@ def draw_differences(report: Report, human: CriterionOutline, metric: MetricOutl
     return found.items
 
 
-def draw_next(report: Report, human: CriterionOutline, metric: MetricOutline) -> int:
+def draw_next(report: ShownReport, human: CriterionOutline, metric: MetricOutline) -> int:
     """The items without a label whose label would tell most about the metric; how many there are to draw among."""
     found: tuple[list[AdvisedItem], int] = report.view(advised_items, human.name, metric.name, most=SHOWN, with_db=True)
     advised, n = found
@@ -281,7 +286,7 @@ def draw_next(report: Report, human: CriterionOutline, metric: MetricOutline) ->
 
 
 def drawn_next(
-    report: Report, human: CriterionOutline, metric: MetricOutline, n: int
+    report: ShownReport, human: CriterionOutline, metric: MetricOutline, n: int
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
     """n items drawn among these, and what the settings of their study keep of the draw."""
     drawn: tuple[tuple[str, ...], dict[str, Any]] = report.view(
@@ -290,7 +295,7 @@ def drawn_next(
     return drawn
 
 
-def choices(report: Report, human: CriterionOutline) -> list[MetricOutline]:
+def choices(report: ShownReport, human: CriterionOutline) -> list[MetricOutline]:
     """The metrics that this criterion can be set against, the one that goes best with it first."""
     if human.about_score is not None:
         return list(human.metrics)

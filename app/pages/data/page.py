@@ -66,13 +66,13 @@ def _items(project: ProjectRow, counts: ItemCounts) -> None:
             ("Item", "Question", "System", "Category", "Version"),
             [
                 (
-                    blocks.item(one.external_id, one.item_id, project.project_id),
-                    blocks.clip(one.question),
-                    blocks.short(one.system),
-                    blocks.short(one.category),
-                    one.number,
+                    blocks.item(row.external_id, row.item_id, project.project_id),
+                    blocks.clip(row.question),
+                    blocks.short(row.system),
+                    blocks.short(row.category),
+                    row.number,
                 )
-                for one in rows
+                for row in rows
             ],
         )
     pager.buttons("items", rows[-1].external_id if len(rows) == PAGE else None)
@@ -128,18 +128,18 @@ def _documents(project: ProjectRow) -> None:
         ("", "Document", "Title", "Pages", "Kind"),
         [
             (
-                blocks.thumbnail(one.document_id, one.sha256, one.key),
-                _name(one),
-                one.title,
-                f"{one.n_pages:,}" if one.n_pages else "",
-                _kind(one),
+                blocks.thumbnail(row.document_id, row.sha256, row.key),
+                _name(row),
+                row.title,
+                f"{row.n_pages:,}" if row.n_pages else "",
+                _kind(row),
             )
-            for one in rows
+            for row in rows
         ],
     )
     pager.buttons("documents", rows[-1].key if len(rows) == PAGE else None)
     if ui.may(project.role, RESEARCHERS):
-        _attach(project, [one.key for one in rows if not one.supplied])
+        _attach(project, [row.key for row in rows if not row.supplied])
         scans.draw(project)
 
 

@@ -132,11 +132,16 @@ def _plan_drawn(found: LabelTablePlan, into: _Into) -> None:
         "Criteria of the table",
         ("Criterion", "About each", "Scale", "Values and how often"),
         [
-            (one.name, one.target, one.scale, shortened([f"{value} ({n:,})" for value, n in one.values], SHOWN))
-            for one in found.criteria
+            (
+                criterion.name,
+                criterion.target,
+                criterion.scale,
+                shortened([f"{value} ({n:,})" for value, n in criterion.values], SHOWN),
+            )
+            for criterion in found.criteria
         ],
     )
-    numeric = [one.name for one in found.criteria if one.numeric and len(one.values) > 2]
+    numeric = [criterion.name for criterion in found.criteria if criterion.numeric and len(criterion.values) > 2]
     if found.inferred and into.scale == "nominal" and numeric:
         st.caption(ui.plain(f"All values of {shortened(numeric)} are numbers: the scale may be ordinal or interval."))
 
@@ -154,7 +159,9 @@ def _choice(project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan
             more = f" … and {len(obstacles) - 1:,} more, below." if len(obstacles) > 1 else ""
             st.html(f'<span class="assay-need">{escape(obstacles[0])}{more}</span>')
     if len(obstacles) > 1:
-        ui.table("Why it cannot be imported", ("Why it cannot be imported",), [(one,) for one in obstacles[:SHOWN]])
+        ui.table(
+            "Why it cannot be imported", ("Why it cannot be imported",), [(obstacle,) for obstacle in obstacles[:SHOWN]]
+        )
         if len(obstacles) > SHOWN:
             st.caption(f"The first {SHOWN} of {len(obstacles):,} are shown.")
     if not pressed:
@@ -181,7 +188,7 @@ def _choice(project: ProjectRow, file: Upload, into: _Into, plan: LabelTablePlan
 
 
 def _into(project: ProjectRow) -> _Into:
-    studies = [one.name for one in list_studies(ui.db(), ui.actor(), project.project_id)]
+    studies = [study.name for study in list_studies(ui.db(), ui.actor(), project.project_id)]
     chosen = st.selectbox(
         "Into",
         [None, *studies],

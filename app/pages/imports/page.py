@@ -15,7 +15,7 @@ from app.pages.imports import label_form
 from app.state import app_state
 from app.uploads import Upload, import_uploads
 from app.widgets import blocks, next_steps, pager
-from db.items.batches import BatchRow, list_batches, withdraw_batch
+from db.batches import BatchRow, list_batches, withdraw_batch
 from db.items.imports import ImportReport
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
@@ -150,7 +150,10 @@ def _revisions(report: ImportReport) -> None:
     ui.table(
         "Proposed revisions",
         ("File", "Line", "Item", "What differs"),
-        [(one.file, one.line, one.external_id, ", ".join(one.changes)) for one in report.revisions[:SHOWN]],
+        [
+            (revision.file, revision.line, revision.external_id, ", ".join(revision.changes))
+            for revision in report.revisions[:SHOWN]
+        ],
         name="proposed-revisions",
     )
     if len(report.revisions) > SHOWN:
@@ -212,14 +215,14 @@ def _batches(project: ProjectRow) -> None:
         ("Batch", "When", "Format", "From", "State", "Reason"),
         [
             (
-                one.batch_id,
-                ui.when(one.created_at),
-                one.format,
-                one.source,
-                blocks.tag("withdrawn") if one.withdrawn else "in use",
-                one.reason,
+                row.batch_id,
+                ui.when(row.created_at),
+                row.format,
+                row.source,
+                blocks.tag("withdrawn") if row.withdrawn else "in use",
+                row.reason,
             )
-            for one in rows
+            for row in rows
         ],
     )
     pager.buttons("batches", rows[-1].batch_id if len(rows) == PAGE else None)
@@ -231,7 +234,7 @@ def _withdraw(project: ProjectRow, rows: list[BatchRow]) -> None:
     st.caption(
         "A withdrawn import is left out of lists, samples and scores. Studies keep the items they were made with."
     )
-    by_id = {one.batch_id: one for one in rows}
+    by_id = {row.batch_id: row for row in rows}
 
     def name(batch_id: int) -> str:
         one = by_id[batch_id]

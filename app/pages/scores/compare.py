@@ -11,7 +11,7 @@ from app.pages.scores import plots
 from app.pages.scores.tables import Column
 from app.widgets import blocks, pager
 from db.projects import ProjectRow
-from db.scores.items import Comparison, compare_scores, list_differences
+from db.scores.items import ScoreComparison, compare_scores, list_differences
 
 _PAGE = 30
 
@@ -44,7 +44,7 @@ def draw(project: ProjectRow, columns: dict[str, Column]) -> None:
     _items(project, first, second)
 
 
-def _figures(first: Column, second: Column, found: Comparison) -> None:
+def _figures(first: Column, second: Column, found: ScoreComparison) -> None:
     sums = found.sums
     difference = sums.difference
     low, high = difference.interval or (None, None)
@@ -85,15 +85,15 @@ def _items(project: ProjectRow, first: Column, second: Column) -> None:
         ("Item", "System", "Category", first.name, second.name, "Question", "Answer"),
         [
             (
-                blocks.item(one.external_id, one.item_id, project.project_id),
-                one.system,
-                one.category,
-                shown(first, one.first),
-                shown(second, one.second),
-                blocks.clip(one.question, 110),
-                blocks.clip(one.answer, 160),
+                blocks.item(row.external_id, row.item_id, project.project_id),
+                row.system,
+                row.category,
+                shown(first, row.first),
+                shown(second, row.second),
+                blocks.clip(row.question, 110),
+                blocks.clip(row.answer, 160),
             )
-            for one in rows
+            for row in rows
         ],
         name="differences",
     )

@@ -26,16 +26,16 @@ def draw(project: ProjectRow, used: ScorerInUse) -> None:
             ("System", *titles, difference.title, "Questions with both", "With one only"),
             [
                 (
-                    one.system or "All systems",
-                    *(wording.number(mean, 3, reason="no such question") for mean in one.means),
-                    wording.interval(one.gap.value, one.gap.low, one.gap.high, 3, reason=one.gap.reason),
-                    f"{one.gap.n:,}",
-                    f"{one.n_one_only:,}",
+                    row.system or "All systems",
+                    *(wording.number(mean, 3, reason="no such question") for mean in row.means),
+                    wording.interval(row.gap.value, row.gap.low, row.gap.high, 3, reason=row.gap.reason),
+                    f"{row.gap.n:,}",
+                    f"{row.n_one_only:,}",
                 )
-                for one in rows
+                for row in rows
             ],
             name=f"gap-{difference.name}-{used.scorer}",
         )
-        method = next((one.gap.method for one in rows if one.gap.method), None)
+        method = next((row.gap.method for row in rows if row.gap.method), None)
         said = "Over the questions that have both: the first less the second, with its interval in brackets"
         st.caption(ui.plain(f"{said} ({method})." if method else f"{said}."))

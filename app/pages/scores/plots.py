@@ -13,7 +13,7 @@ import streamlit as st
 from annotators.scorers.base import ValueKind
 from app.palette import colours
 from app.widgets import plots
-from db.scores.items import BINS, Comparison, Distribution
+from db.scores.items import BINS, Distribution, ScoreComparison
 from exports.agreement import plots as agreement_plots
 from exports.drawing import charts
 
@@ -62,7 +62,7 @@ def radar(
     ]
     corners = []
     for name, of in values.items():
-        there = [one for one in categories if of.get(one) is not None]
+        there = [category for category in categories if of.get(category) is not None]
         for place, category in enumerate([*there, *there[:1]]):
             value = float(of[category] or 0.0)
             radius = max(0.0, min(1.0, value / high))
@@ -180,7 +180,7 @@ def histogram(found: Distribution, title: str) -> alt.Chart | None:
     return chart
 
 
-def joint(found: Comparison, first: str, second: str, *, flags: bool = False) -> alt.LayerChart | None:
+def joint(found: ScoreComparison, first: str, second: str, *, flags: bool = False) -> alt.LayerChart | None:
     """How many items have which pair of values: a tile for each pair of bins, or of yes and no; None without a pair."""
     if not found.joint:
         return None

@@ -73,15 +73,15 @@ def overview(project: ProjectRow, summaries: Sequence[ScoreSummary]) -> None:
         ("Scorer", "Parameters", "Value", "Scored", "Unscored", "Mean", "Macro mean"),
         [
             (
-                f"{one.scorer} {one.version}",
-                ", ".join(short_parameters(one.parameters)) or "none",
-                value_kind(one.scorer, one.value).title,
-                f"{one.n_scored:,}",
-                f"{one.n_unscored:,}",
-                _with_interval(one, one.mean, one.interval),
-                _with_interval(one, one.macro_mean, one.macro_interval),
+                f"{summary.scorer} {summary.version}",
+                ", ".join(short_parameters(summary.parameters)) or "none",
+                value_kind(summary.scorer, summary.value).title,
+                f"{summary.n_scored:,}",
+                f"{summary.n_unscored:,}",
+                _with_interval(summary, summary.mean, summary.interval),
+                _with_interval(summary, summary.macro_mean, summary.macro_interval),
             )
-            for one in summaries
+            for summary in summaries
         ],
         name=f"scores-{project.project_id}",
     )
@@ -92,7 +92,7 @@ def by_category(project: ProjectRow, column: Column, summary: ScoreSummary) -> N
     cells = {(cell.system, cell.category): cell for cell in summary.cells}
     systems = sorted({system for system, _ in cells})
     categories = sorted({category for _, category in cells}, key=lambda one: one or "")
-    groups = {one.group: one for one in summary.groups if one.by == "system"}
+    groups = {group.group: group for group in summary.groups if group.by == "system"}
 
     def link(label: str, **about: Any) -> blocks.Html:
         return blocks.to(label, "scores", project=project.project_id, of=column.name, show="Items", **about)
@@ -120,15 +120,22 @@ def by_category(project: ProjectRow, column: Column, summary: ScoreSummary) -> N
         rows.append(_totals(summary, categories))
     blocks.table(
         f"{column.name} by system and category",
-        ("System", *(one or choices.NO_CATEGORY for one in categories), "Scored", "Unscored", "Mean", "Macro mean"),
+        (
+            "System",
+            *(category or choices.NO_CATEGORY for category in categories),
+            "Scored",
+            "Unscored",
+            "Mean",
+            "Macro mean",
+        ),
         rows,
         name=f"scores-by-category-{column.used.scorer}-{column.value}",
     )
 
 
 def _totals(summary: ScoreSummary, categories: Sequence[str | None]) -> list[object]:
-    means = {one.group: one.mean for one in summary.groups if one.by == "category"}
-    shown = [mean_in_words(summary, means.get(one)) for one in categories]
+    means = {group.group: group.mean for group in summary.groups if group.by == "category"}
+    shown = [mean_in_words(summary, means.get(category)) for category in categories]
     counts = [f"{summary.n_scored:,}", f"{summary.n_unscored:,}"]
     mean = _with_interval(summary, summary.mean, summary.interval)
     return ["All", *shown, *counts, mean, _with_interval(summary, summary.macro_mean, summary.macro_interval)]
@@ -165,15 +172,15 @@ def items(project: ProjectRow, column: Column, summary: ScoreSummary) -> None:
             ("Item", "System", "Category", "Score", "Question", "Answer", "Why"),
             [
                 (
-                    blocks.item(one.external_id, one.item_id, project.project_id),
-                    one.system,
-                    blocks.short(one.category, 24),
-                    blocks.short(value_kind(summary.scorer, summary.value).in_words(one.value)),
-                    blocks.clip(one.question, 110),
-                    blocks.clip(one.answer, 160),
-                    _why(one),
+                    blocks.item(row.external_id, row.item_id, project.project_id),
+                    row.system,
+                    blocks.short(row.category, 24),
+                    blocks.short(value_kind(summary.scorer, summary.value).in_words(row.value)),
+                    blocks.clip(row.question, 110),
+                    blocks.clip(row.answer, 160),
+                    _why(row),
                 )
-                for one in rows
+                for row in rows
             ],
             name="scored-items",
         )

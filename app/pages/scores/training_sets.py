@@ -57,14 +57,14 @@ def _versions(versions: Sequence[TrainingSetRow]) -> None:
         ("Version", "Statements", "Abstentions", "Leave-one-out accuracy", "Accepted", "By", "Why"),
         [
             (
-                one.number or "shipped",
-                *(f"{one.counts[label]:,}" for label in LABELS),
-                _accuracy(one.report["after"]) if one.report else "",
-                ui.when(one.created_at),
-                one.who,
-                one.reason,
+                version.number or "shipped",
+                *(f"{version.counts[label]:,}" for label in LABELS),
+                _accuracy(version.report["after"]) if version.report else "",
+                ui.when(version.created_at),
+                version.who,
+                version.reason,
             )
-            for one in versions
+            for version in versions
         ],
     )
 

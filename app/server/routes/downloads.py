@@ -175,7 +175,7 @@ def _made(folder: Path) -> Iterator[Path]:
 def _pack(folder: Path, file: Path) -> None:
     """Pack a folder, a block of bytes at a time."""
     with zipfile.ZipFile(file, "x", compresslevel=6) as archive:
-        for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             info = zipfile.ZipInfo.from_file(path, f"{folder.name}/{path.relative_to(folder).as_posix()}")
             packed = path.suffix.lower() not in _STORED
             info.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED

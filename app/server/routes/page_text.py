@@ -18,21 +18,21 @@ from starlette.routing import Route
 
 from annotators.errors import InvalidInput
 from annotators.pages import PageNotDrawn, Renderer, Why, too_many
+from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.matching import Searchable
-from annotators.pages.finding.passages import Place, locate
+from annotators.pages.finding.passages import PassagePlace, locate
 from annotators.pages.finding.phrases import Phrase, find_phrases
 from annotators.pages.finding.search import LONGEST_QUERY, search_document
 from annotators.pages.words.index import Source, WordIndex
-from annotators.pages.words.page import PageWords
 from app.server.routes.page_images import ASK_AGAIN, KEEP, NOT_SUPPLIED
 from app.server.threads import Threads
 from app.server.web import actor_of, path_id
 from app.settings import Settings
 from app.state import AppState
 from db.annotating.disclosure import (
+    AssignmentReading,
     PageSource,
     Passage,
-    Reading,
     VisibleDocument,
     may_see_page,
     reading,
@@ -163,7 +163,9 @@ class PageTexts:
         out: list[dict[str, Any]] = []
         complete = True
         for passage in given.passages:
-            visible = next((one for one in given.documents if one.source.document_id == passage.document_id), None)
+            visible = next(
+                (document for document in given.documents if document.source.document_id == passage.document_id), None
+            )
             places, reason, all_read = self._places(passage, visible, until)
             complete = complete and all_read
             out += [
@@ -180,7 +182,9 @@ class PageTexts:
                 out.append({"evidence": passage.evidence, "reason": reason})
         return _json({"passages": out, "complete": complete})
 
-    def _places(self, passage: Passage, visible: VisibleDocument | None, until: float) -> tuple[list[Place], str, bool]:
+    def _places(
+        self, passage: Passage, visible: VisibleDocument | None, until: float
+    ) -> tuple[list[PassagePlace], str, bool]:
         """Places of a passage, else the reason why there are none, and whether all of its pages were read."""
         if visible is None:
             return [], "The evidence names no document.", True
@@ -201,13 +205,13 @@ class PageTexts:
         which = ", ".join(map(str, pages)) if len(pages) <= 5 else f"{pages[0]}–{pages[-1]}"
         return [], f"Its text was not found on page {which}.", True
 
-    def _reading(self, request: Request) -> Reading:
+    def _reading(self, request: Request) -> AssignmentReading:
         text = request.query_params.get("assignment", "")
         if not text.isascii() or not text.isdigit() or len(text) > 15:
             raise InvalidInput(f"'assignment' is {text!r}; the number of an assignment is needed. Reload the page.")
         return reading(self._state.db, actor_of(request), path_id(request, "id"), assignment_id=int(text))
 
-    def _words_of(self, given: Reading) -> tuple[dict[tuple[int, int], PageWords], bool]:
+    def _words_of(self, given: AssignmentReading) -> tuple[dict[tuple[int, int], PageWords], bool]:
         """(document, page) → words, cited pages first, and whether all pages have been read."""
         until = time.monotonic() + READING_SECONDS
         left = MOST_PAGES
@@ -232,7 +236,7 @@ class PageTexts:
         return Source(source.sha256, document_file(self._folder, source.sha256), source.media_type)
 
 
-def _cited_first(given: Reading) -> Iterator[tuple[VisibleDocument, list[int]]]:
+def _cited_first(given: AssignmentReading) -> Iterator[tuple[VisibleDocument, list[int]]]:
     """Each document with the pages that passages cite, then each with its others."""
     cited: dict[int | None, set[int]] = {}
     for passage in given.passages:

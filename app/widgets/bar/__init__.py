@@ -22,7 +22,7 @@ export default async function (component) {{
 
 
 @dataclass(frozen=True)
-class Place:
+class BarPlace:
     """A page that the bar leads to, with how much waits there (and that in words).
 
     `current` is what `aria-current` says: `page` of the one that is open, `true` of its group, or of the page that led
@@ -37,12 +37,12 @@ class Place:
     waits: str = ""
 
 
-def bar(groups: Sequence[Place], pages: Sequence[Place], aside: Sequence[Place]) -> str | None:
+def bar(groups: Sequence[BarPlace], pages: Sequence[BarPlace], aside: Sequence[BarPlace]) -> str | None:
     """Draw the groups and, under them, the pages of the open one; the name of the page that was pressed, if one was."""
     pressed = _bar(
         data={
-            "groups": [asdict(one) for one in groups],
-            "pages": [asdict(one) for one in pages],
+            "groups": [asdict(group) for group in groups],
+            "pages": [asdict(page) for page in pages],
             "aside": [asdict(one) for one in aside],
             "words": {"groups": "Groups of pages", "pages": "Pages"},
         },

@@ -40,8 +40,10 @@ class ScansJob(JobKind[ScansParameters]):
         from db.items.documents import document_file  # noqa: PLC0415
 
         del parameters
-        documents = [one for one in _documents(work) if one.sha256 and one.media_type and one.n_pages]
-        total = sum(one.n_pages or 0 for one in documents)
+        documents = [
+            document for document in _documents(work) if document.sha256 and document.media_type and document.n_pages
+        ]
+        total = sum(document.n_pages or 0 for document in documents)
         done = read = without = 0
         with Renderer(workers=1) as renderer:
             index = open_index(work.settings, renderer)

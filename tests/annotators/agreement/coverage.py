@@ -16,8 +16,10 @@ from itertools import product
 
 import numpy as np
 
-from annotators.agreement import Ratings, Statistic, measure
+from annotators.agreement.measure import measure
 from annotators.agreement.remarks import small_sample_warning
+from annotators.agreement.tables.ratings import Ratings
+from annotators.intervals.result import Statistic
 
 NAMES = ["percent_agreement", "krippendorff_alpha_nominal", "fleiss_kappa", "gwet_ac1", "specific_agreement"]
 PATTERNS = np.array(list(product([0, 1], repeat=3)))

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import Ratings, measure
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.ratings import Ratings
 
 Row = Sequence[object]
 

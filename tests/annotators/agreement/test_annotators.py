@@ -1,18 +1,17 @@
-"""Each annotator beside the others: figures that can be summed by hand, intervals, similarity, self-agreement."""
+"""Each annotator beside the others: figures that can be summed by hand, intervals, similarity."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings, measure
 from annotators.agreement.annotators import (
     agreement_with_reference,
     agreement_with_rest,
-    self_agreement,
     similarity,
 )
-from annotators.agreement.rater_models import Observations
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import random_matrix, rated
 
@@ -160,18 +159,3 @@ def test_pairs_that_share_nothing_are_undefined_and_still_have_a_place() -> None
     assert np.isnan(similarity(Ratings.from_rows([["a", "a"], ["a", "a"]]), "cohen_kappa").value[0, 1])
     with pytest.raises(InvalidInput):
         similarity(ratings, "fleiss_kappa")  # type: ignore[arg-type]
-
-
-def test_self_agreement_counts_only_what_was_rated_again() -> None:
-    units = [1, 2, 3, 4, 1, 2, 3, 1, 2, 1]
-    raters = ["ann", "ann", "ann", "ann", "ann", "ann", "ann", "bob", "bob", "cy"]
-    values = ["x", "y", "x", "y", "x", "y", "y", "x", "y", "x"]
-    repeats = Observations.from_triples(units, raters, values)
-    ann, bob, cy = self_agreement(repeats, resamples=0)
-    assert (ann.rater, ann.n_units) == ("ann", 3)
-    assert ann.statistics[0].value == pytest.approx(2 / 3)
-    # α by hand: 6 ratings, 3 x and 3 y, one disagreement: 1 - (5 * 2) / (36 - 18) = 4/9
-    assert ann.statistics[1].value == pytest.approx(1 - 5 * 2 / 18)
-    for one in (bob, cy):
-        assert one.n_units == 0
-        assert [statistic.reason for statistic in one.statistics] == ["the annotator rated no unit again"] * 2

@@ -12,10 +12,16 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from annotators.agreement import Ratings, coefficients, measure, pairs
-from annotators.agreement.bootstrap import Resampled, resample
-from annotators.agreement.pairs import PairSums
-from annotators.agreement.patterns import Counts, Rows
+from annotators.agreement.measure import measure
+from annotators.agreement.statistics import kappa
+from annotators.agreement.statistics.alpha import alpha_interval
+from annotators.agreement.statistics.base import OfCounts, coefficient_named
+from annotators.agreement.tables import pairs
+from annotators.agreement.tables.distances import Nominal, Spread
+from annotators.agreement.tables.pairs import PairSums
+from annotators.agreement.tables.patterns import Counts, Rows
+from annotators.agreement.tables.ratings import Ratings
+from annotators.intervals.bootstrap import Layout, Resampled, resample
 from tests.annotators.agreement.makers import plain_agreement, random_matrix, rated
 
 Matrix = npt.NDArray[np.float64]
@@ -34,17 +40,17 @@ def light(matrix: Matrix) -> float:
 
 def sampled_counts(matrix: Matrix, name: str, smallest: int, resamples: int, seed: int = 0) -> Resampled:
     table = Counts.of(rated(matrix), smallest)
-    evaluate = getattr(coefficients, name)
-    return resample(lambda weights: evaluate(table, weights), table.multiplicity, resamples=resamples, seed=seed)
+    chosen = coefficient_named(name)
+    assert isinstance(chosen, OfCounts)
+    spread = Spread(table, Nominal(len(table.numbers)))
+    return resample(lambda weights: chosen.value(spread, weights), table.multiplicity, resamples=resamples, seed=seed)
 
 
 def sampled_light(matrix: Matrix, resamples: int, seed: int = 0) -> Resampled:
     ratings = rated(matrix)
     found, _ = Rows.of(ratings).cells().shared()
     sums = PairSums.of_ratings(ratings, found, seed)
-    return resample(
-        lambda weights: coefficients.light_kappa(sums, weights), sums.multiplicity, resamples=resamples, seed=seed
-    )
+    return resample(lambda weights: kappa.light_kappa(sums, weights), sums.multiplicity, resamples=resamples, seed=seed)
 
 
 HONEST: dict[str, tuple[Callable[[Matrix], float], int]] = {
@@ -95,7 +101,7 @@ def test_resampling_lights_kappa_is_resampling_units() -> None:
 def test_resampling_cells_is_resampling_units() -> None:
     matrix = random_matrix(3, raters=2, units=60, labels=3)
     sums = PairSums.of_cells(Rows.of(rated(matrix)).cells())
-    ours = resample(lambda weights: coefficients.cohen_kappa(sums, weights), sums.multiplicity, resamples=4000)
+    ours = resample(lambda weights: kappa.cohen_kappa(sums, weights), sums.multiplicity, resamples=4000)
     honest = honest_loop(matrix, lambda drawn: float(cohen_kappa_score(drawn[0], drawn[1])), 800)
     assert_same_distribution(ours.replicates[:, 0], honest)
 
@@ -145,7 +151,7 @@ def test_the_grouped_jackknife_gives_nearly_the_same_bca() -> None:
     matrix = np.exp(rng.normal(size=1500)) + 0.5 * rng.normal(size=(3, 1500))
     ours = sampled_counts(matrix, "krippendorff_alpha_interval", 2, 400)
     assert len(ours.jackknife) == 1000
-    without_each = coefficients.krippendorff_alpha_interval(Counts.of(rated(matrix)), 1 - np.eye(1500))
+    without_each = alpha_interval(Spread(Counts.of(rated(matrix)), Nominal(4)), 1 - np.eye(1500))
     every_unit = Resampled(ours.values, ours.replicates, without_each[:, None], np.ones(1500), seed=0, n_units=1500)
     grouped, exact = ours.interval(), every_unit.interval()
     spread = ours.replicates.std()
@@ -161,9 +167,9 @@ def test_a_seed_gives_the_same_interval_and_another_one_a_different_one() -> Non
 def test_resamples_evaluated_in_several_goes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = rated(random_matrix(9, units=200, missing=0.2))
     at_once = measure(ratings)
-    monkeypatch.setattr("annotators.agreement.bootstrap.CELLS_AT_ONCE", 3000)
+    monkeypatch.setattr(Layout, "at_once", lambda self, width: max(1, 3000 // width))
     in_goes = measure(ratings)
-    assert [one.method for one in in_goes] == [one.method for one in at_once]
+    assert [goe.method for goe in in_goes] == [one.method for one in at_once]
     for a, b in zip(at_once, in_goes, strict=True):
         assert [a.low, a.high] == pytest.approx([b.low, b.high], abs=1e-12)
 
@@ -214,7 +220,7 @@ def test_blocks_of_units_give_the_spread_of_units(monkeypatch: pytest.MonkeyPatc
     def spread() -> tuple[float, float, bool]:
         sums = PairSums.of_ratings(ratings, found, 0)
         drawn = resample(
-            lambda weights: coefficients.light_kappa(sums, weights),
+            lambda weights: kappa.light_kappa(sums, weights),
             sums.multiplicity,
             resamples=600,
             width=sums.width,
@@ -240,9 +246,7 @@ def test_sparse_and_dense_sums_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(dense.left, np.ndarray)
     assert not isinstance(few.left, np.ndarray)
     weights = np.random.default_rng(0).integers(0, 3, size=(20, len(dense.multiplicity))).astype(float)
-    assert coefficients.cohen_kappa(few, weights) == pytest.approx(
-        coefficients.cohen_kappa(dense, weights), abs=1e-12, nan_ok=True
-    )
+    assert kappa.cohen_kappa(few, weights) == pytest.approx(kappa.cohen_kappa(dense, weights), abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.slow

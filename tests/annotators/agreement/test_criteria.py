@@ -7,20 +7,18 @@ import json
 import numpy as np
 import pytest
 
-from annotators.agreement import (
-    STATISTICS,
-    OwnWeights,
-    Ratings,
-    Statistic,
-    agreement_report,
-    benchmarks,
-    measure,
-    tables_of,
-    warnings_about,
-    wide_columns,
-)
+from annotators.agreement.measure import measure
+from annotators.agreement.remarks import benchmarks, warnings_about
+from annotators.agreement.report import agreement_report
+from annotators.agreement.statistics.base import all_coefficients
+from annotators.agreement.tables.columns import tables_of, wide_columns
+from annotators.agreement.tables.own_weights import OwnWeights
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
+from annotators.intervals.result import Interval, Statistic
 from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated, table_rows
+
+NAMES = [coefficient.name for coefficient in all_coefficients()]
 
 
 def test_a_long_table_becomes_one_table_a_criterion_and_kind_of_target() -> None:
@@ -33,7 +31,7 @@ def test_a_long_table_becomes_one_table_a_criterion_and_kind_of_target() -> None
         scale={"useful": "ordinal"},
         labels={"correct": ["no", "yes", "unsure"]},
     )
-    assert [(one.criterion, one.target, one.ratings.scale) for one in tables] == [
+    assert [(table.criterion, table.target, table.ratings.scale) for table in tables] == [
         ("correct", "item", "nominal"),
         ("useful", "evidence", "ordinal"),
     ]
@@ -51,7 +49,7 @@ def test_only_our_kinds_of_target_make_tables_of_their_own() -> None:
         ["yes", "no"] * 20 + ["yes"] * 42,
         targets=[*(sentence for sentence in sentences for _ in range(2)), "", None],
     )
-    assert [(one.criterion, one.target) for one in tables] == [("value", "item")]
+    assert [(table.criterion, table.target) for table in tables] == [("value", "item")]
     [table] = tables
     assert table.ratings.units[:2] == (("a", sentences[0]), ("a", sentences[1]))
     assert table.ratings.units[-1] == "b"
@@ -225,7 +223,7 @@ def test_weights_that_do_not_fit_are_refused(weights: list[list[float]], message
         measure(ratings, ["cohen_kappa_weighted"], own_weights=OwnWeights.of(weights))
 
 
-@pytest.mark.parametrize("name", [name for name in STATISTICS if name.endswith("_weighted")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("_weighted")])
 def test_what_is_named_after_own_weights_is_undefined_without_them(name: str) -> None:
     """Of several criteria some may have them: the others are measured all the same."""
     undefined, alpha = measure(Ratings.from_rows([[0, 1, 2], [0, 1, 1]]), [name, "krippendorff_alpha_nominal"])
@@ -235,7 +233,9 @@ def test_what_is_named_after_own_weights_is_undefined_without_them(name: str) ->
 
 
 def statistic(name: str, value: float, low: float | None, high: float | None) -> Statistic:
-    return Statistic(name, value, low, high, None, None, 10, 2, 20)
+    return Statistic(
+        name=name, value=value, interval=Interval(low, high, "BCa", 0.95), n_units=10, n_raters=2, n_ratings=20
+    )
 
 
 def test_verbal_benchmarks_come_only_with_an_interval_and_name_its_ends() -> None:

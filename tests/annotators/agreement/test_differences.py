@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings, by_raters, difference, holm, jointly, measure, tables_of
+from annotators.agreement.differences import by_raters, difference
+from annotators.agreement.measure import measure
+from annotators.agreement.simultaneous import holm, jointly
+from annotators.agreement.tables.columns import tables_of
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import random_matrix, rated
 
@@ -57,7 +61,7 @@ def test_the_independent_interval_is_that_of_both_spreads() -> None:
     a, b = table(noisy(2, 150, 0.3)), table(noisy(3, 150, 0.3), first=500)
     found = difference(a, b, "percent_agreement", kind="percentile", resamples=4000)
     errors = [measure(one, ["percent_agreement"], kind="jackknife")[0].interval for one in (a, b)]
-    spread = np.sqrt(sum((one.error or 0) ** 2 for one in errors if one))
+    spread = np.sqrt(sum((error.error or 0) ** 2 for error in errors if error))
     assert found.low is not None
     assert found.high is not None
     assert found.high - found.low == pytest.approx(2 * 1.96 * spread, rel=0.06)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings, measure
-from annotators.agreement.groups import agreement_by_group, agreement_over_time, some_units
+from annotators.agreement.groups import agreement_by_group, agreement_over_time
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import random_matrix, rated
 
@@ -34,7 +35,7 @@ def test_units_without_a_category_come_last_under_none() -> None:
 def test_a_group_without_agreement_has_its_reason() -> None:
     ratings = Ratings.from_rows([["a", "b"], ["a", None]])
     found = agreement_by_group(ratings, {0: "x", 1: "y"}, resamples=0)
-    assert {one.reason for one in found[1].statistics} != {None}
+    assert {statistic.reason for statistic in found[1].statistics} != {None}
 
 
 def test_stretches_of_time_have_as_many_units_each_in_the_order_of_their_last_rating() -> None:
@@ -47,7 +48,7 @@ def test_stretches_of_time_have_as_many_units_each_in_the_order_of_their_last_ra
     assert [one.group for one in found] == [0, 1, 2, 3, 4]
     assert [one.first for one in found] == [i * 100 + 2 for i in range(5)]
     assert [one.last for one in found] == [i * 100 + 92 for i in range(5)]
-    early = some_units(ratings, np.flatnonzero(unit_time < 10))
+    early = ratings.of_units(np.flatnonzero(unit_time < 10))
     assert found[0].statistics[0].value == measure(early, ["percent_agreement"], resamples=0)[0].value
 
 

@@ -1,4 +1,4 @@
-"""Speed and drift: columns stay with their ratings, medians and ratios by hand, planted drift is found."""
+"""Speed and drift: medians and ratios by hand, planted drift is found."""
 
 from __future__ import annotations
 
@@ -6,32 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from annotators.agreement import Ratings
-from annotators.agreement.pace import agreement_of_ratings, aligned, drifts, speeds
+from annotators.agreement.pace import agreement_of_ratings, drifts, speeds
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 
 
-def test_a_column_stays_with_its_ratings_whatever_the_order_of_the_triples() -> None:
-    units, raters = ["u2", "u1", "u1", "u2"], ["bob", "bob", "ann", "ann"]
-    ratings = Ratings.from_triples(units, raters, ["x", "y", "x", "y"])
-    column = aligned(ratings, units, raters, [22.0, 12.0, 11.0, None])
-    told = {
-        (ratings.units[u], ratings.raters[r]): value
-        for u, r, value in zip(ratings.unit, ratings.rater, column.tolist(), strict=True)
-    }
-    assert told["u1", "ann"] == 11.0
-    assert told["u1", "bob"] == 12.0
-    assert told["u2", "bob"] == 22.0
-    assert np.isnan(told["u2", "ann"])
-    assert np.isnan(aligned(ratings, ["elsewhere"], ["ann"], [1.0])).all()
-
-
-def test_two_values_for_one_rating_and_columns_of_other_lengths_are_refused() -> None:
+def test_columns_of_other_lengths_are_refused() -> None:
     ratings = Ratings.from_triples(["u", "u"], ["ann", "bob"], ["x", "y"])
-    with pytest.raises(InvalidInput, match="give one of them"):
-        aligned(ratings, ["u", "u"], ["ann", "ann"], [1.0, 2.0])
-    with pytest.raises(InvalidInput, match="line up"):
-        aligned(ratings, ["u"], ["ann", "bob"], [1.0, 2.0])
     with pytest.raises(InvalidInput, match="one a rating"):
         speeds(ratings, np.array([1.0]))
 
@@ -121,8 +102,8 @@ def test_planted_drift_is_found_and_only_where_it_was_planted() -> None:
     assert last.stretches[0].agreement is not None
     assert last.stretches[-1].agreement is not None
     assert last.stretches[0].agreement > last.stretches[-1].agreement + 0.2
-    assert [(one.start, one.stop) for one in last.stretches] == [(40 * i, 40 * i + 40) for i in range(10)]
-    assert all(sum(one.labels.values()) == pytest.approx(1) for one in last.stretches)
+    assert [(stretch.start, stretch.stop) for stretch in last.stretches] == [(40 * i, 40 * i + 40) for i in range(10)]
+    assert all(sum(stretch.labels.values()) == pytest.approx(1) for stretch in last.stretches)
 
 
 def test_the_order_is_that_of_the_times_and_not_of_the_units() -> None:
@@ -150,6 +131,6 @@ def test_few_ratings_and_ratings_without_a_time_are_not_stretched_into_a_trend()
     first, second = drifts(ratings, times)
     assert first.agreement.reason == "6 ratings of units that others rated are too few to see a change"
     assert first.speed.reason == "0 times are too few to see a change"
-    assert [(one.start, one.stop) for one in first.stretches] == [(0, 6)]
+    assert [(stretch.start, stretch.stop) for stretch in first.stretches] == [(0, 6)]
     assert second.n_ratings == 0
     assert second.stretches == ()

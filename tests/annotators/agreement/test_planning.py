@@ -7,9 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings, measure
-from annotators.agreement.planned import plannable, unit_table
-from annotators.agreement.planning import Plan, PlannedStudy, plan
+from annotators.agreement.measure import measure
+from annotators.agreement.planning import Plan, PlannedStudy, UnitTable, plan, plannable
+from annotators.agreement.statistics.base import coefficient_named
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import random_matrix, rated
 
@@ -115,7 +116,9 @@ def test_the_same_seed_gives_the_same_plan() -> None:
 def test_every_coefficient_that_can_be_planned_is_that_of_measure(statistic: str) -> None:
     matrix = random_matrix(8, raters=3, units=60, missing=0.1) + 1
     pilot = rated(matrix, scale="ratio")
-    assert unit_table(pilot, statistic).value == pytest.approx(measure(pilot, [statistic], resamples=0)[0].value)
+    assert UnitTable.of(pilot, coefficient_named(statistic)).value == pytest.approx(
+        measure(pilot, [statistic], resamples=0)[0].value
+    )
     found = plan(pilot, statistic, [40], [3, 4], simulations=20)
     assert [one.width is not None and 0 < one.width < 1.5 for one in found.studies] == [True, True]
 

@@ -8,7 +8,8 @@ from itertools import combinations
 
 import pytest
 
-from annotators.agreement import Ratings, Scale, measure
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.ratings import Ratings, Scale
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated
 
@@ -83,7 +84,7 @@ def test_all_takes_words_by_their_rank_and_says_so() -> None:
 def test_all_lists_neither_hundreds_of_labels_nor_thousands_of_pairs() -> None:
     ratings = Ratings.from_rows([[x / 7 for x in range(300)], [x / 7 for x in range(1, 301)]], scale="interval")
     labels = [one for one in measure(ratings, "all", resamples=20) if one.name == "specific_agreement"]
-    assert [one.reason for one in labels] == [
+    assert [label.reason for label in labels] == [
         "there are 301 labels: ask for specific_agreement by name to list them all"
     ]
 
@@ -213,7 +214,7 @@ def test_fifty_raters_have_1225_kappas_in_seconds() -> None:
     seconds = time.process_time() - start
     pairs = [one for one in found if one.name == "cohen_kappa"]
     assert len(pairs) == 1225
-    assert all(one.low is not None for one in pairs)
+    assert all(pair.low is not None for pair in pairs)
     assert seconds < 8  # 1 on the machine it was written on
 
 

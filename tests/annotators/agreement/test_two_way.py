@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement import Ratings, measure, warnings_about
-from annotators.agreement.result import Raters
+from annotators.agreement.measure import measure
+from annotators.agreement.remarks import warnings_about
+from annotators.agreement.tables.ratings import Ratings
+from annotators.intervals.result import Raters
 from tests.annotators.agreement.makers import SHROUT_FLEISS, letters, random_matrix, rated
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from annotators.agreement import Ratings, measure, prevalence_warning, sentence
+from annotators.agreement.measure import measure
+from annotators.agreement.remarks import prevalence_warning, sentence
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from tests.annotators.agreement.makers import KRIPPENDORFF, table_rows
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotators.agreement.table import FloatArray
-from annotators.alignment import Aligned, Pairs, Resampling
+from annotators.alignment import Pairs
+from annotators.arrays import FloatArray
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 
 NO_INTERVALS = Resampling(resamples=0)
 

@@ -9,11 +9,8 @@ import pytest
 from scipy import stats
 
 from annotators.alignment import (
-    STATISTICS,
-    TITLES,
-    Aligned,
+    ASSOCIATION,
     Pairs,
-    Resampling,
     alternative_annotator_test,
     anchoring_effect,
     association,
@@ -27,8 +24,11 @@ from annotators.alignment import (
     system_ranking,
     williams_t,
 )
-from annotators.alignment.resampling import Sample
+from annotators.alignment.statistics.base import STATISTICS
+from annotators.alignment.tables.sample import DrawnRows
 from annotators.errors import InvalidInput
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from tests.annotators.alignment.makers import NO_INTERVALS, by_name, likert, yes_or_no
 
 
@@ -73,7 +73,7 @@ def test_the_bootstrap_is_that_of_scipy() -> None:
 def test_clusters_are_drawn_whole() -> None:
     rng = np.random.default_rng(0)
     cluster = np.repeat(np.arange(7), 3)
-    sample = Sample.of([rng.normal(size=21), rng.normal(size=21)], cluster)
+    sample = DrawnRows.of([rng.normal(size=21), rng.normal(size=21)], cluster)
     seen: list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = []
 
     def watch(
@@ -135,7 +135,7 @@ def test_what_cannot_be_measured_has_no_number_but_a_reason(
     human: list[float | None], metric: list[float | None], reason: str
 ) -> None:
     found = association(Pairs.of(human, metric))
-    assert [one.name for one in found] == list(STATISTICS)
+    assert [one.name for one in found] == [statistic.name for statistic in ASSOCIATION]
     for one in found:
         assert (one.value, one.low, one.high) == (None, None, None)
         assert reason in (one.reason or "")
@@ -150,7 +150,7 @@ def test_every_statistic_is_there_with_a_value_or_a_reason_and_json_says_so() ->
             ]  # fmt: skip
             assert (json["value"] is None) == (json["reason"] is not None)
             assert one.value is None or not math.isnan(one.value)
-            assert one.name in TITLES
+            assert one.name in STATISTICS.names()
 
 
 def test_a_metric_that_never_says_yes_has_no_precision() -> None:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics as sklearn
 
-from annotators.agreement.table import FloatArray
-from annotators.alignment import coefficients
-from annotators.alignment.concordance import MOST_ROWS, Tau, kendall_tau_b
-from annotators.alignment.levels import Levels
+from annotators.alignment.statistics import coefficients
+from annotators.alignment.statistics.concordance import MOST_ROWS, Tau, kendall_tau_b
+from annotators.alignment.tables.levels import Levels
+from annotators.arrays import FloatArray
 from tests.annotators.alignment.makers import likert, yes_or_no
 
 

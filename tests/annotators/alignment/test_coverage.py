@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from annotators.agreement.table import FloatArray
-from annotators.alignment import Pairs, Resampling, association, mean_agreement, prediction_powered_mean
+from annotators.alignment import Pairs, association, mean_agreement, prediction_powered_mean
+from annotators.arrays import FloatArray
+from annotators.intervals.bootstrap import Resampling
 from tests.annotators.alignment.makers import by_name
 
 pytestmark = pytest.mark.slow

@@ -6,26 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from annotators.alignment import TITLES
-from annotators.alignment.association import STATISTICS
-from annotators.alignment.comparison import DIFFERENCES
+from annotators.alignment.statistics.association import ASSOCIATION
+from annotators.alignment.statistics.base import STATISTICS, AlignmentStatistic
+from annotators.alignment.statistics.comparison import DIFFERENCES
 
 DOCS = Path(__file__).parents[3] / "docs"
-PREFIXES = ("difference_", "human_ceiling_", "metric_to_rest_")
 
 
-@pytest.mark.parametrize("name", TITLES)
-def test_every_statistic_is_named_in_the_pages(name: str) -> None:
-    known = (DOCS / "json.md").read_text()
-    plain = name.removesuffix("_best_threshold")
-    for prefix in PREFIXES:
-        plain = plain.removeprefix(prefix)
-    assert f"`{plain}`" in known
+@pytest.mark.parametrize("statistic", list(STATISTICS), ids=lambda statistic: statistic.name)
+def test_every_statistic_is_named_in_the_pages(statistic: AlignmentStatistic) -> None:
+    assert f"`{(statistic.of or statistic).name}`" in (DOCS / "json.md").read_text()
 
 
-@pytest.mark.parametrize("name", [*STATISTICS, *DIFFERENCES])
-def test_every_statistic_has_a_title(name: str) -> None:
-    assert name in TITLES
+@pytest.mark.parametrize("statistic", [*ASSOCIATION, *DIFFERENCES], ids=lambda statistic: statistic.name)
+def test_every_statistic_has_a_title(statistic: AlignmentStatistic) -> None:
+    assert STATISTICS.get(statistic.name) is statistic
+    assert statistic.title not in ("", statistic.name)
 
 
 @pytest.mark.parametrize("source", ["Spearman", "Kendall", "Williams", "Steiger", "Calderon", "Angelopoulos", "Naeini"])

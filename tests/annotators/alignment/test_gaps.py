@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotators.alignment import Resampling
-from annotators.alignment.gaps import paired_gap
+from annotators.alignment.statistics.gaps import paired_gap
+from annotators.intervals.bootstrap import Resampling
 
 
 def test_only_questions_with_both_count() -> None:

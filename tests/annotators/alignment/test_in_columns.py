@@ -9,19 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotators.agreement.table import FloatArray
-from annotators.alignment import (
-    Pairs,
-    Resampling,
-    alternative_annotator_test,
-    association,
-    coefficients,
-    compare,
-    human_ceiling,
-)
-from annotators.alignment.levels import Levels, kinds
-from annotators.alignment.others import Labels, first_seen
-from annotators.alignment.resampling import Sample
+from annotators.alignment import Pairs, alternative_annotator_test, association, compare, human_ceiling
+from annotators.alignment.statistics import coefficients
+from annotators.alignment.tables.labels import Labels, first_seen
+from annotators.alignment.tables.levels import Levels, kinds
+from annotators.alignment.tables.sample import DrawnRows
+from annotators.arrays import FloatArray
+from annotators.intervals.bootstrap import Resampling
 
 People = dict[str, dict[str, float]]
 WITHOUT = Resampling(0)
@@ -92,8 +86,8 @@ def plain_wins(people: People, judge: Mapping[str, float], name: str, closeness:
 
     def near(label: float, others: list[float]) -> float:
         if closeness == "equal":
-            return float(np.mean([one == label for one in others]))
-        return -float(np.sqrt(np.mean([(one - label) ** 2 for one in others])))
+            return float(np.mean([other == label for other in others]))
+        return -float(np.sqrt(np.mean([(other - label) ** 2 for other in others])))
 
     found = {}
     for unit, own in people[name].items():
@@ -174,7 +168,7 @@ def test_equal_rows_of_many_clusters_count_as_often_as_they_occur(seed: int) -> 
     n = 600
     x, y = rng.integers(8, size=n).astype(float), rng.integers(2, size=n).astype(float)
     cluster = first_seen(rng.integers(150, size=n))
-    sample = Sample.of([x, y], cluster)
+    sample = DrawnRows.of([x, y], cluster)
     assert sample.clustered
     assert len(sample.columns) == 16
     drawn = rng.integers(4, size=(int(cluster.max()) + 1, 5)).astype(float)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotators.alignment import Aligned, Pairs, association, compare, human_ceiling
+from annotators.alignment import Pairs, association, compare, human_ceiling
+from annotators.intervals.result import Aligned
 from tests.annotators.alignment.makers import by_name
 
 # ../shared/data/README.md: correctness, completeness, overall.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -9,9 +10,8 @@ import pytest
 from scipy import stats
 
 from annotators.alignment import (
-    Candidate,
+    LabelCandidate,
     Pairs,
-    Resampling,
     alternative_annotator_test,
     anchoring_effect,
     association,
@@ -31,9 +31,10 @@ from annotators.alignment import (
     williams_t,
     yielding,
 )
-from annotators.alignment.alternative_annotator import benjamini_yekutieli
-from annotators.alignment.thresholds import best_threshold
+from annotators.alignment.statistics.alternative_annotator import benjamini_yekutieli
+from annotators.alignment.statistics.thresholds import best_threshold
 from annotators.errors import InvalidInput
+from annotators.intervals.bootstrap import Resampling
 from tests.annotators.alignment.makers import NO_INTERVALS, by_name
 
 # Correlations --------------------------------------------------------------------------------------------------------
@@ -190,7 +191,7 @@ def test_williams_and_steiger_keep_their_level() -> None:
         first, second = human + rng.normal(size=60), human + rng.normal(size=60)
         r = np.corrcoef([human, first, second])
         tests = (williams_t(r[0, 1], r[0, 2], r[1, 2], 60), steiger_z(r[0, 1], r[0, 2], r[1, 2], 60))
-        rejected += [(one.p_value or 0) < 0.05 for one in tests]
+        rejected += [(test.p_value or 0) < 0.05 for test in tests]
     assert rejected / 2000 == pytest.approx([0.05, 0.05], abs=0.015)
 
 
@@ -385,6 +386,15 @@ def test_a_mean_stays_on_its_scale_and_of_rare_labels_it_is_wilsons() -> None:
     assert ends.high == 5.0
 
 
+@pytest.mark.parametrize("labels", [[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1], [1, 0, 1, 0, 1, 1] * 5])
+def test_what_comes_back_can_be_written_as_json(labels: list[float]) -> None:
+    """Wilson's ends, too: a number of numpy's own stopped `assay alignment --json` for yes-no labels."""
+    human = np.array([*labels, *[math.nan] * 20])
+    metric = np.linspace(0, 1, len(human))
+    found = prediction_powered_mean(human, metric, scale=(0, 1))
+    assert json.loads(json.dumps([one.to_json() for one in found]))[0]["low"] is not None
+
+
 def test_what_is_labelled_throughout_is_known() -> None:
     found = prediction_powered_mean(np.array([1.0, 2, 5]), np.array([1.0, 0, 0]))[0]
     assert (found.low, found.value, found.high) == pytest.approx((8 / 3, 8 / 3, 8 / 3))
@@ -477,7 +487,7 @@ def test_the_units_farthest_apart_come_first() -> None:
 
 def test_without_a_common_scale_ranks_are_compared() -> None:
     pairs = Pairs.of([1, 2, 3, 4], [400, 200, 300, 100], units="abcd")
-    found = {one.unit: one.difference for one in differences(pairs)}
+    found = {difference.unit: difference.difference for difference in differences(pairs)}
     assert found == pytest.approx({"a": 0.75, "b": 0, "c": 0, "d": -0.75})
 
 
@@ -506,9 +516,9 @@ def test_one_item_of_each_question_comes_first() -> None:
 # A draw to label ------------------------------------------------------------------------------------------------------
 
 
-def candidates(n: int) -> list[Candidate]:
+def candidates(n: int) -> list[LabelCandidate]:
     worth = np.random.default_rng(0).random(n) ** 3
-    return [Candidate(i, 0.0, float(w), float(w)) for i, w in enumerate(worth)]
+    return [LabelCandidate(i, 0.0, float(w), float(w)) for i, w in enumerate(worth)]
 
 
 def test_a_draw_takes_units_as_often_as_it_says() -> None:
@@ -527,7 +537,7 @@ def test_a_draw_takes_units_as_often_as_it_says() -> None:
 
 
 def test_no_probability_is_above_one_and_all_are_taken_where_there_are_no_more() -> None:
-    there = [Candidate(0, 1.0, 1.0, 1.0), *[Candidate(i, 0.0, 0.0, 0.0) for i in range(1, 9)]]
+    there = [LabelCandidate(0, 1.0, 1.0, 1.0), *[LabelCandidate(i, 0.0, 0.0, 0.0) for i in range(1, 9)]]
     drawn = draw_to_label(there, 4, seed=1)
     assert (drawn[0].unit, drawn[0].probability, len(drawn)) == (0, 1.0, 4)
     assert [one.probability for one in drawn[1:]] == pytest.approx([3 / 8] * 3)

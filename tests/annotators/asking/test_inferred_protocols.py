@@ -82,7 +82,7 @@ class TestTheProtocol:
             overlap=2,
         )
         assert (protocol.name, protocol.title, protocol.overlap) == ("my_table_2024", "My table (2024)", 2)
-        assert [(one.name, one.title) for one in protocol.criteria] == [
+        assert [(criterion.name, criterion.title) for criterion in protocol.criteria] == [
             ("answer_correctness", "Answer correctness"),
             ("verdict", "Verdict"),
             ("is_evidence", "Is evidence"),

@@ -84,7 +84,11 @@ class TestPhraseSets:
     def test_they_show_what_the_scorer_counted(self) -> None:
         sets = phrase_sets("Below 62 % a ban; the hosepipe ban.", [["below 62 %", "ban", "night"], "hosepipe", [" "]])
         assert [(one.reference, one.best, one.recall) for one in sets] == [(0, False, 2 / 3), (1, True, 1.0)]
-        assert [(one.text, one.count) for one in sets[0].phrases] == [("below 62 %", 1), ("ban", 2), ("night", 0)]
+        assert [(phrase.text, phrase.count) for phrase in sets[0].phrases] == [
+            ("below 62 %", 1),
+            ("ban", 2),
+            ("night", 0),
+        ]
 
     def test_an_error_message_has_none_of_them_but_by_the_paper(self) -> None:
         assert [one.recall for one in phrase_sets("error: copper", [["copper"]])] == [0.0]

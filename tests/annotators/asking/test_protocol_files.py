@@ -207,7 +207,7 @@ class TestWriting:
                         "name": "all",
                         "title": "null",
                         "shows": ["images", "answer"],
-                        "criteria": [one["name"] for one in criteria],
+                        "criteria": [criterion["name"] for criterion in criteria],
                     }
                 ],
                 "invalidates": {"question": ["*"], "answer": ["c1"]},

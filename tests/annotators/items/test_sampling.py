@@ -44,7 +44,7 @@ def test_the_order_is_drawn_apart_from_the_sample() -> None:
 def test_an_item_more_in_one_stratum_changes_nothing_in_another() -> None:
     before = draw([*candidates(20), *candidates(20, "beta")], 5, "system", 7)
     after = draw([*candidates(21), *candidates(20, "beta")], 5, "system", 7)
-    of_beta = [[one for one in ids(drawn) if one.startswith("beta")] for drawn in (before, after)]
+    of_beta = [[identifier for identifier in ids(drawn) if identifier.startswith("beta")] for drawn in (before, after)]
     assert of_beta[0] == of_beta[1]
     assert len(before) == len(after) == 10
 

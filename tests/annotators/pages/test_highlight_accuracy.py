@@ -18,9 +18,9 @@ import pymupdf
 import pytest
 
 from annotators.pages import Renderer
+from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.matching import Searchable
-from annotators.pages.finding.normal import normalise
-from annotators.pages.words.page import PageWords
+from annotators.pages.normal import normalise
 from tests.annotators.pages import makers
 
 mupdf: Any = pymupdf

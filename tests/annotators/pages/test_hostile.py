@@ -12,9 +12,9 @@ import pytest
 
 from annotators.errors import InvalidInput
 from annotators.pages import Limits, PageNotDrawn, Renderer, Why, draw_failure
+from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.search import search_document
 from annotators.pages.words.index import Source, WordIndex
-from annotators.pages.words.page import PageWords
 from tests.annotators.pages import makers
 from tests.hostile_pdfs import N_DOCUMENTS, hostile_pdfs, ordinary
 

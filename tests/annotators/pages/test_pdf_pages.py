@@ -9,7 +9,7 @@ import pytest
 
 from annotators.errors import InvalidInput
 from annotators.pages import Limits, PageNotDrawn, Renderer, Why
-from annotators.pages.words.page import PageWords
+from annotators.pages.documents.words import PageWords
 from tests.annotators.pages import makers
 
 PDF = "application/pdf"

@@ -154,7 +154,9 @@ class TestWhatHidesInNames:
         assert self.BLIND.model_fields_set >= {"compared_with", "judged_blind"}
         assert self.BLIND.compared_with == "metric_agreement"
         assert self.BLIND.judged_blind == {"correctness_agreement": "correctness"}
-        assert [one.compared_with for one in PROTOCOLS if one is not self.BLIND] == [""] * (len(PROTOCOLS.names()) - 1)
+        assert [protocol.compared_with for protocol in PROTOCOLS if protocol is not self.BLIND] == [""] * (
+            len(PROTOCOLS.names()) - 1
+        )
 
     def test_one_from_before_is_filled_in_by_its_names_and_keeps_its_hash(self) -> None:
         old = Protocol.model_validate(self.frozen(name="own_blind"))

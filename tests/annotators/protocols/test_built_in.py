@@ -34,7 +34,7 @@ class TestEveryProtocol:
                 assert label.definition, (criterion.name, label.value)
                 assert label.key, (criterion.name, label.value)
                 assert label.title in protocol.guidelines, (criterion.name, label.value)
-        assert protocol.guidelines.count('*"') >= sum(len(one.label_list()) for one in protocol.criteria)
+        assert protocol.guidelines.count('*"') >= sum(len(criterion.label_list()) for criterion in protocol.criteria)
 
     def test_it_hides_what_would_sway_the_annotator(self, protocol: Protocol) -> None:
         shown = protocol.shown_at(len(protocol.steps) - 1)
@@ -63,7 +63,7 @@ class TestQaVerification:
 
     def test_the_question_is_judged_before_anything_else_is_shown(self) -> None:
         assert self.protocol.shown_at(0) == {Material.QUESTION}
-        assert [one.name for one in self.protocol.step_criteria(0)] == ["self_contained", "human_like"]
+        assert [criterion.name for criterion in self.protocol.step_criteria(0)] == ["self_contained", "human_like"]
 
     def test_then_come_answer_and_evidence_but_no_references(self) -> None:
         assert self.protocol.shown_at(1) == {
@@ -72,7 +72,7 @@ class TestQaVerification:
             Material.EVIDENCE,
             Material.DOCUMENTS,
         }
-        assert [one.name for one in self.protocol.step_criteria(1)] == [
+        assert [criterion.name for criterion in self.protocol.step_criteria(1)] == [
             "question_factual",
             "answer_factual",
             "complete",
@@ -80,7 +80,9 @@ class TestQaVerification:
         ]
 
     def test_its_labels_are_those_of_the_paper(self) -> None:
-        found = {one.name: [label.value for label in one.label_list()] for one in self.protocol.criteria}
+        found = {
+            criterion.name: [label.value for label in criterion.label_list()] for criterion in self.protocol.criteria
+        }
         assert found == {
             "self_contained": ["true", "false"],
             "human_like": ["true", "false"],
@@ -92,7 +94,7 @@ class TestQaVerification:
         assert self.protocol.criterion("grounding").target == "evidence"
 
     def test_an_item_passes_with_the_positive_labels_and_any_grounding(self) -> None:
-        assert {one.name: one.accept for one in self.protocol.criteria} == {
+        assert {criterion.name: criterion.accept for criterion in self.protocol.criteria} == {
             "self_contained": ["true"],
             "human_like": ["true"],
             "question_factual": ["factual"],

@@ -9,7 +9,7 @@ PROTOCOL = PROTOCOLS.get("metric_agreement_blind")
 def test_scores_come_after_the_blind_judgement_is_committed() -> None:
     assert PROTOCOL.shown_at(0) == {Material.QUESTION, Material.REFERENCES, Material.ANSWER}
     assert PROTOCOL.shown_at(1) - PROTOCOL.shown_at(0) == {Material.SCORES}
-    assert [one.name for one in PROTOCOL.step_criteria(0)] == ["correctness", "abstention"]
+    assert [criterion.name for criterion in PROTOCOL.step_criteria(0)] == ["correctness", "abstention"]
 
 
 def test_the_second_step_asks_what_metric_agreement_asks() -> None:

@@ -23,7 +23,7 @@ OURS = "nearest example, defaults"
 
 
 def by_nearest(answers: Sequence[Labelled], parameters: AbstentionParameters) -> list[bool]:
-    items = [ItemContent("", "", one.question, one.answer) for one in answers]
+    items = [ItemContent("", "", answer.question, answer.answer) for answer in answers]
     return [one is not None and one.label == "abstention" for one in classify(items, parameters)]
 
 
@@ -32,8 +32,8 @@ def guesses(answers: Sequence[Labelled], shared: Path) -> dict[str, list[bool]]:
     given = json.loads((shared / "fathoms" / "statement_abstention_training.json").read_text())
     theirs = training_set(Example(label, text) for label, texts in given.items() for text in texts)
     digest = provide_resource(theirs.to_bytes())
-    examples = [(one.text, one.label == "abstention") for one in starting_set().examples]
-    openings = [Labelled(one.source, one.question, opening(one.answer), one.abstains) for one in answers]
+    examples = [(example.text, example.label == "abstention") for example in starting_set().examples]
+    openings = [Labelled(answer.source, answer.question, opening(answer.answer), answer.abstains) for answer in answers]
     return {
         OURS: by_nearest(answers, AbstentionParameters()),
         "list of 20 key phrases": by_keywords(answers),
@@ -69,8 +69,8 @@ def main(labels: Path, shared: Path) -> None:
     answers = labelled_answers(shared, labels)
     found = guesses(answers, shared)
     ours = right(answers, found[OURS])
-    sources = [one.source for one in answers]
-    print(f"{len(answers)} answers, {sum(one.abstains for one in answers)} abstentions")
+    sources = [answer.source for answer in answers]
+    print(f"{len(answers)} answers, {sum(answer.abstains for answer in answers)} abstentions")
     for name, guessed in found.items():
         print(f"\n{name}")
         flags = right(answers, guessed)

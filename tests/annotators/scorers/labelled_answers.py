@@ -66,7 +66,7 @@ def _content(path: Path) -> Any:
 
 
 def by_keywords(answers: Sequence[Labelled]) -> list[bool]:
-    return [bool(KEYWORDS.search(one.answer)) for one in answers]
+    return [bool(KEYWORDS.search(answer.answer)) for answer in answers]
 
 
 def by_tfidf(answers: Sequence[Labelled], examples: Sequence[tuple[str, bool]]) -> list[bool]:
@@ -75,5 +75,5 @@ def by_tfidf(answers: Sequence[Labelled], examples: Sequence[tuple[str, bool]]) 
 
     vectors = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
     known = vectors.fit_transform([text for text, _ in examples])
-    nearest = (vectors.transform([one.answer for one in answers]) @ known.T).toarray().argmax(axis=1)
+    nearest = (vectors.transform([answer.answer for answer in answers]) @ known.T).toarray().argmax(axis=1)
     return [examples[index][1] for index in nearest]

@@ -47,7 +47,7 @@ AS_PAPER = {"text": "answer", "reach": 2.0}
 
 
 def scores(scorer: str, *records: dict[str, object], **parameters: object) -> list[ScoreValue]:
-    return [one[0] for one in score_records(scoring_task(scorer, parameters), records)]
+    return [record[0] for record in score_records(scoring_task(scorer, parameters), records)]
 
 
 class TestTrainingSets:
@@ -56,7 +56,7 @@ class TestTrainingSets:
         assert known.count("statement") >= 120
         assert known.count("abstention") >= 120
         for label in ("statement", "abstention"):
-            texts = "".join(one.text for one in known.examples if one.label == label)
+            texts = "".join(example.text for example in known.examples if example.label == label)
             for first, last in [("\u4e00", "\u9fff"), ("\u3040", "\u30ff"), ("\u0600", "\u06ff"), ("\u0400", "\u04ff")]:
                 assert any(first <= letter <= last for letter in texts), (label, first)
 
@@ -172,11 +172,11 @@ class TestComparedText:
 
     def test_form_and_words_are_weighed(self) -> None:
         texts = ["The text does not say.", "It opened in 1964."]
-        both = [("", one) for one in texts]
+        both = [("", text) for text in texts]
         known = SMALL.extended([Example("abstention", "The page does not.")])
         (said,) = answer_vectors(both, [known], "all-MiniLM-L6-v2", "answer")
         (joined,) = answer_vectors(both, [known], "all-MiniLM-L6-v2", "opening")
-        how = embedder().sentences([form(one, known.words_of_declining) for one in texts])
+        how = embedder().sentences([form(text, known.words_of_declining) for text in texts])
         expected = FORM_SHARE * (how[0] @ how[1]) + (1 - FORM_SHARE) * (said[0] @ said[1])
         assert joined[0] @ joined[1] == pytest.approx(expected, abs=1e-5)
         assert np.linalg.norm(joined, axis=1) == pytest.approx([1, 1], abs=1e-5)
@@ -299,7 +299,7 @@ class TestReview:
             ]
         )
         found = leave_one_out(mixed, AbstentionParameters(reach=2))
-        texts = {one.example.text: one.nearest.text for one in found.mistakes}
+        texts = {mistake.example.text: mistake.nearest.text for mistake in found.mistakes}
         assert texts["The bridge opened in 1964."] == "The year in which the bridge opened is not given."
 
     def test_a_comparison_names_the_answers_and_the_flags_that_change(self) -> None:

@@ -97,7 +97,7 @@ def test_doctor_prints_every_setting_and_what_is_missing(assay: CommandLine) -> 
     settings = {one["name"]: one for one in after["settings"]}
     assert settings["home"]["value"] == str(assay.home)
     assert settings["port"]["default"] == "8501"
-    assert all(one["help"] for one in settings.values())
+    assert all(setting["help"] for setting in settings.values())
     words = assay("doctor").out
     assert all(name in words for name in settings)
 

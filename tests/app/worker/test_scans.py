@@ -9,9 +9,9 @@ import pytest
 from sqlmodel import col, select
 
 from annotators.pages import Renderer
+from annotators.pages.documents.words import PageWords
 from annotators.pages.words import recognition as recognition_module
 from annotators.pages.words.index import Source
-from annotators.pages.words.page import PageWords
 from app.server.routes.page_text import open_index
 from app.worker.jobs import work
 from db.items.documents import add_document, document_file

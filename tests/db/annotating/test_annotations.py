@@ -13,7 +13,7 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.annotating.annotations import reopen, save_draft
 from db.annotating.disclosure import may_see_page
 from db.engine import Database
-from db.models import Annotation, Document, Draft, GivenLabel, Submission
+from db.models import Annotation, Document, Draft, StoredLabel, Submission
 from tests.makers import StudyInUse, make_person
 
 STEP_1 = {"self_contained": "true", "human_like": "true"}
@@ -37,7 +37,7 @@ def test_a_second_submit_changes_nothing(database: Database) -> None:
     second = study.submit(0, item, {"right": "no"}, uid="once")
     assert (first.status, second.status) == ("done", "duplicate")
     assert second.saved_at == first.saved_at
-    assert (n(database, Submission), n(database, Annotation), n(database, GivenLabel)) == (1, 1, 1)
+    assert (n(database, Submission), n(database, Annotation), n(database, StoredLabel)) == (1, 1, 1)
 
 
 def test_the_same_submission_from_ten_threads_at_once_is_stored_once(database: Database) -> None:
@@ -88,7 +88,7 @@ def test_missing_labels_are_refused_and_nothing_is_stored(database: Database) ->
         study.submit(0, item, {})
     with pytest.raises(InvalidInput, match="perhaps"):
         study.submit(0, item, {"right": "perhaps"})
-    assert (n(database, Submission), n(database, GivenLabel)) == (0, 0)
+    assert (n(database, Submission), n(database, StoredLabel)) == (0, 0)
 
 
 def test_a_later_step_is_not_on_the_wire_before_the_earlier_is_committed(database: Database) -> None:
@@ -116,7 +116,9 @@ def test_evidence_is_sent_in_an_order_and_under_names_that_hide_its_role(databas
     assert item["units"]["grounding"] == ["evidence:E1", "evidence:E2"]
     study.submit(0, item, STEP_2)
     with database.read() as session:
-        targets = session.execute(select(GivenLabel.target).where(GivenLabel.criterion == "grounding")).scalars().all()
+        targets = (
+            session.execute(select(StoredLabel.target).where(StoredLabel.criterion == "grounding")).scalars().all()
+        )
     assert sorted(targets) == ["evidence:distractor-2", "evidence:gold-1"]
 
 
@@ -161,7 +163,7 @@ def test_a_correction_supersedes_and_keeps_what_was_submitted(database: Database
     with database.read() as session:
         rows = session.exec(select(Annotation).order_by(col(Annotation.id))).all()
     assert [row.supersedes_id for row in rows] == [None, rows[0].id]
-    assert n(database, GivenLabel) == 12
+    assert n(database, StoredLabel) == 12
     assert study.work(0)["progress"]["done"] == 1
 
 

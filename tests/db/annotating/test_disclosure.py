@@ -54,8 +54,8 @@ def test_nothing_is_read_before_the_step_that_shows_it(database: Database) -> No
     study.submit(0, item, {"clear": "yes"})
     after = reading(database, actor, study.study_id, assignment_id=item["assignment"])
     assert after.answer == "Answer of i00001."
-    assert [one.evidence for one in after.passages] == ["E1", "E2"]
-    assert [one.pages for one in after.documents] == [(1, 2)]
+    assert [passage.evidence for passage in after.passages] == ["E1", "E2"]
+    assert [document.pages for document in after.documents] == [(1, 2)]
     assert after.references == ()  # no step shows them
 
 
@@ -90,7 +90,9 @@ def test_passages_have_the_names_that_the_browser_knows(database: Database) -> N
     item = study.submit(0, study.work(0)["items"][0], {"clear": "yes"}).item
     assert item is not None
     given = reading(database, study.annotators[0], study.study_id, assignment_id=item["assignment"])
-    assert [(one.evidence, one.text) for one in given.passages] == [(e["key"], e["text"]) for e in item["evidence"]]
+    assert [(passage.evidence, passage.text) for passage in given.passages] == [
+        (e["key"], e["text"]) for e in item["evidence"]
+    ]
 
 
 def test_cited_pages_are_seen_and_no_others(database: Database) -> None:
@@ -119,7 +121,7 @@ def test_a_step_that_shows_documents_shows_all_their_pages(database: Database) -
     study.submit(0, item, {"clear": "yes"})
     assert visible_document(database, actor, document_id=document).pages == (1, 2, 3, 4, 5)
     given = reading(database, actor, study.study_id, assignment_id=item["assignment"])
-    assert [one.pages for one in given.documents] == [(1, 2, 3, 4, 5)]
+    assert [document.pages for document in given.documents] == [(1, 2, 3, 4, 5)]
 
 
 def test_nobody_reads_an_assignment_of_somebody_else_but_by_role(database: Database) -> None:

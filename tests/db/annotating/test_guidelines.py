@@ -9,10 +9,10 @@ from sqlmodel import col, select
 
 from annotators.errors import Conflict, NotAllowed
 from db.annotating.guidelines import READ, guidelines_read
+from db.annotating.status import study_status
 from db.engine import Database
 from db.events import project_events
 from db.models import Event, Study
-from db.studies.status import study_status
 from tests.makers import StudyInUse, make_member, make_person, read_guidelines
 
 

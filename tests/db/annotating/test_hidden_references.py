@@ -15,7 +15,7 @@ from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import work
 from db.annotating.disclosure import may_see_page, reading
 from db.engine import Database
-from db.models import Claim, Document, GivenLabel, Image, ItemVersion
+from db.models import Claim, Document, Image, ItemVersion, StoredLabel
 from tests.makers import StudyInUse, tiny_protocol
 
 SECRET = "Gold statement"
@@ -85,7 +85,7 @@ def test_what_belongs_to_the_references_comes_with_them(database: Database) -> N
     assert [one["pages"] for one in item["documents"]] == [[5]]
     assert seen_pages(study, document) == {5}
     shown = reading(database, study.annotators[0], study.study_id, assignment_id=item["assignment"])
-    assert [one.pages for one in shown.documents] == [(5,)]
+    assert [document.pages for document in shown.documents] == [(5,)]
     after = study.submit(0, item, {"claims": "yes", "images": "no"}).item
     assert after is not None
     assert [(one["key"], one["of"]) for one in after["claims"]] == [
@@ -95,7 +95,7 @@ def test_what_belongs_to_the_references_comes_with_them(database: Database) -> N
     assert seen_pages(study, document) == {4, 5, 6}
     assert study.submit(0, after, {"later": "yes"}).status == "done"
     with database.read() as session:
-        targets = set(session.exec(select(GivenLabel.target).where(GivenLabel.criterion == "later")))
+        targets = set(session.exec(select(StoredLabel.target).where(StoredLabel.criterion == "later")))
     assert targets == {"claim:said-1", "claim:gold-1", "claim:gold-2"}
 
 
@@ -122,9 +122,9 @@ def test_labels_that_were_given_of_what_is_hidden_now_do_not_bring_its_name_back
     [item] = study.work(0)["items"]
     study.submit(0, item, {"claims": "yes", "images": "no"})
     with database.write() as session:
-        label = session.exec(select(GivenLabel).where(GivenLabel.criterion == "claims")).one()
+        label = session.exec(select(StoredLabel).where(StoredLabel.criterion == "claims")).one()
         fields = {"submission_id": label.submission_id, "assignment_id": label.assignment_id, "criterion": "claims"}
-        session.add(GivenLabel(**fields, target="claim:gone", value="yes"))
+        session.add(StoredLabel(**fields, target="claim:gone", value="yes"))
     [item] = study.work(0)["items"]
     assert "gone" not in json.dumps(item)
 
@@ -139,9 +139,9 @@ def test_no_built_in_protocol_sends_them_while_the_references_are_hidden(
     ]
     changed = Protocol.model_validate({
         **protocol.model_dump(),
-        "steps": [*(one.model_dump() for one in steps), *(one.model_dump() for one in protocol.steps[1:])],
+        "steps": [*(step.model_dump() for step in steps), *(step.model_dump() for step in protocol.steps[1:])],
         "about_scores": False,
-        "criteria": [{**one.model_dump(), "score": []} for one in protocol.criteria],
+        "criteria": [{**criterion.model_dump(), "score": []} for criterion in protocol.criteria],
     })  # fmt: skip
     study, _ = in_use(sqlite_database, changed)
     with sqlite_database.read() as session:

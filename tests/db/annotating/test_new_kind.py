@@ -17,9 +17,9 @@ from annotators.criteria.material import Material
 from annotators.errors import InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Step
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.engine import Database
-from db.models import GivenLabel
-from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes
+from db.models import StoredLabel
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from tests.makers import StudyInUse, make_member, make_person, tiny_protocol
@@ -94,7 +94,7 @@ def test_its_values_have_neutral_keys_in_the_browser_and_the_items_own_where_the
         study.submit(0, item, {"best": "E3"})
     study.submit(0, item, {"best": "E1"})
     with study.db.read() as session:
-        [stored] = [label.value for label in session.exec(select(GivenLabel))]
+        [stored] = [label.value for label in session.exec(select(StoredLabel))]
     assert stored in ("gold-1", "distractor-2")
 
 
@@ -116,7 +116,7 @@ def test_it_settles_is_adjudicated_compared_and_exported_by_what_it_says_itself(
     adjudicate(study.db, adjudicator, waiting.study_item_id, uid="b", decisions=[decision], from_browser=True)
 
     [found] = agreement_report(study.db, study.researcher, study.study_id, resamples=20).criteria
-    assert {one.name: one.value for one in found.statistics}["percent_agreement"] == 0
+    assert {statistic.name: statistic.value for statistic in found.statistics}["percent_agreement"] == 0
     export_project(study.db, study.researcher, study.project_id, to=tmp_path / "out", study_id=study.study_id)
     with (tmp_path / "out/adjudicated.csv").open() as file:
         final = [(row["how"], row["label"]) for row in csv.DictReader(file)]

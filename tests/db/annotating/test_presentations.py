@@ -58,6 +58,6 @@ def test_evidence_keeps_its_neutral_name_from_one_request_to_the_next(database: 
 
 def test_the_page_is_not_told_which_labels_let_an_item_pass(database: Database) -> None:
     study = StudyInUse(database, items=1, annotators=1, overlap=1, protocol="qa_verification")
-    assert any(one.accept for one in PROTOCOLS.get("qa_verification").criteria)
+    assert any(criterion.accept for criterion in PROTOCOLS.get("qa_verification").criteria)
     for criterion in study.work(0)["study"]["protocol"]["criteria"]:
         assert not {"accept", "tolerance", "score"} & set(criterion)

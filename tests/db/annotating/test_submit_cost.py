@@ -51,7 +51,7 @@ def annotator(db: Database, *, items: int) -> Callable[[], None]:
         step = StepSubmission(uuid.uuid4().hex, item["assignment"], 1, 0, labels, seconds=1)
         have = [one["assignment"] for one in at_hand]
         answer = submit(db, actor, study.study_id, step=step, have=have)
-        at_hand.extend(one for one in answer.items if not one.get("kept"))
+        at_hand.extend(item for item in answer.items if not item.get("kept"))
         assert answer.items[-1]["evidence"]
 
     return one

@@ -14,9 +14,9 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotS
 from annotators.items.normal import read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
+from db.batches import list_batches, withdraw_batch
 from db.engine import Database
 from db.items import imports
-from db.items.batches import list_batches, withdraw_batch
 from db.items.documents import document_file, list_documents
 from db.items.imports import ImportReport, import_items, preview_import
 from db.items.read import current_versions, item_counts, item_details, list_items
@@ -60,7 +60,7 @@ class Place:
 
     def current(self) -> list[tuple[str, int]]:
         with self.db.read() as session:
-            return [(one.external_id, one.number) for one in current_versions(session, self.project)]
+            return [(version.external_id, version.number) for version in current_versions(session, self.project)]
 
     def count(self, table: Any) -> int:
         with self.db.read() as session:
@@ -169,11 +169,11 @@ def test_a_withdrawn_batch_is_in_no_current_query(place: Place) -> None:
     place.take(row(3))
     place.withdraw(first)
     assert place.current() == [("i3", 1)]
-    assert [one.external_id for one in list_items(place.db, place.actor, place.project)] == ["i3"]
+    assert [item.external_id for item in list_items(place.db, place.actor, place.project)] == ["i3"]
     assert item_counts(place.db, place.actor, place.project).total == 1
     assert not item_details(place.db, place.actor, place.project, external_id="i1").is_current
     batches = list_batches(place.db, place.actor, place.project)
-    assert [(one.withdrawn, one.reason) for one in batches] == [(False, None), (True, "wrong file")]
+    assert [(batch.withdrawn, batch.reason) for batch in batches] == [(False, None), (True, "wrong file")]
 
 
 def test_a_withdrawal_can_be_taken_back(place: Place) -> None:
@@ -223,7 +223,7 @@ def test_documents_of_a_withdrawn_batch_stay_while_a_current_item_points_at_them
     first = place.take(row(1, documents=["shared", "own"])).batch
     place.take(row(2, evidence=[{"document": "shared", "text": "x"}]))
     place.withdraw(first)
-    assert [one.key for one in list_documents(place.db, place.actor, place.project)] == ["shared"]
+    assert [document.key for document in list_documents(place.db, place.actor, place.project)] == ["shared"]
 
 
 def test_withdrawing_says_what_is_wrong(place: Place) -> None:

@@ -23,7 +23,7 @@ def place(database: Database) -> Place:
 
 
 def names(place: Place, **options: Any) -> list[str]:
-    return [one.external_id for one in list_items(place.db, place.actor, place.project, **options)]
+    return [item.external_id for item in list_items(place.db, place.actor, place.project, **options)]
 
 
 def test_a_list_goes_on_after_a_key(place: Place) -> None:
@@ -108,7 +108,7 @@ def test_parts_of_many_items_take_as_many_queries_as_of_one(place: Place) -> Non
     place.take(*(full_item(id=f"i{number}") for number in range(30)))
     statements: list[str] = []
     with place.db.read() as session:
-        ids = [one.version_id for one in current_versions(session, place.project)]
+        ids = [version.version_id for version in current_versions(session, place.project)]
         event.listen(place.db.engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
         items = read_items(session, ids)
     assert len(items) == 30
@@ -173,7 +173,7 @@ def test_documents_that_do_not_fit_are_refused(place: Place, tmp_path: Path) -> 
         attach_bytes(place.db, place.actor, place.project, key="c.pdf", source=tmp_path / "c.pdf", data_folder=tmp_path)
     with pytest.raises(AssayError, match="no data folder"):
         add_document(place.db, place.actor, place.project, key="d.pdf", source=write_pdf(tmp_path / "d.pdf"))
-    assert [one.key for one in list_documents(place.db, place.actor, place.project)] == ["a.pdf"]
+    assert [document.key for document in list_documents(place.db, place.actor, place.project)] == ["a.pdf"]
 
 
 def test_documents_are_listed_by_key_and_searched(place: Place) -> None:
@@ -181,7 +181,7 @@ def test_documents_are_listed_by_key_and_searched(place: Place) -> None:
         add_document(place.db, place.actor, place.project, key=key, title=title)
 
     def keys(**options: Any) -> list[str]:
-        return [one.key for one in list_documents(place.db, place.actor, place.project, **options)]
+        return [document.key for document in list_documents(place.db, place.actor, place.project, **options)]
 
     assert keys(limit=2) == ["a.pdf", "b.pdf"]
     assert keys(after="b.pdf") == ["c.pdf"]

@@ -42,10 +42,10 @@ def every_field() -> dict[str, Any]:
 def fields_at_their_default(declared: Any, contents: tuple[Any, ...]) -> list[str]:
     """The fields of a type that have no other value than their default in any of these."""
     fields = fields_of(declared)
-    own = [field.name for field in fields if all(getattr(one, field.name) == field.default for one in contents)]
+    own = [field.name for field in fields if all(getattr(content, field.name) == field.default for content in contents)]
     for field in fields:
         if field.part:
-            parts = tuple(part for one in contents for part in getattr(one, field.name))
+            parts = tuple(part for content in contents for part in getattr(content, field.name))
             own += [f"{field.name}.{name}" for name in fields_at_their_default(field.part, parts)]
     return own
 

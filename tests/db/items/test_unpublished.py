@@ -21,9 +21,9 @@ from annotators.errors import Conflict, NotFound
 from annotators.items.parsed import ParsedDocument
 from annotators.protocols import PROTOCOLS
 from db.annotating.disclosure import may_see_page
+from db.batches import list_batches, withdraw_batch
 from db.engine import Database
 from db.items import unpublished
-from db.items.batches import list_batches, withdraw_batch
 from db.items.documents import add_document, attach_bytes, document_file, list_documents
 from db.items.imports import ImportReport, import_items, staged
 from db.items.read import current_versions, item_counts, item_details, list_items
@@ -90,7 +90,7 @@ class Place:
 
     def rows_in(self, tables: tuple[str, ...] = TABLES) -> dict[str, int]:
         with self.db.read() as session:
-            return {one: session.execute(text(f"SELECT count(*) FROM {one}")).scalar_one() for one in tables}
+            return {table: session.execute(text(f"SELECT count(*) FROM {table}")).scalar_one() for table in tables}
 
     def seen(self) -> dict[str, Any]:
         """Whatever is shown of the project, by every way there is."""
@@ -99,15 +99,15 @@ class Place:
         folder = self.folder / f"export-{self.n}"
         made = export_project(db, actor, project, to=folder, formats=["native", "scores"])
         with db.read() as session:
-            sample = [one.external_id for one in candidates(session, project)]
-            current = [(one.external_id, one.number) for one in current_versions(session, project)]
+            sample = [candidate.external_id for candidate in candidates(session, project)]
+            current = [(version.external_id, version.number) for version in current_versions(session, project)]
             scorable = count_items(session, project)
         return {
-            "items": [one.external_id for one in list_items(db, actor, project)],
-            "found": [one.external_id for one in list_items(db, actor, project, search="i1")],
-            "documents": [one.key for one in list_documents(db, actor, project)],
+            "items": [item.external_id for item in list_items(db, actor, project)],
+            "found": [item.external_id for item in list_items(db, actor, project, search="i1")],
+            "documents": [document.key for document in list_documents(db, actor, project)],
             "counts": item_counts(db, actor, project).total,
-            "batches": [(one.batch_id, one.withdrawn) for one in list_batches(db, actor, project)],
+            "batches": [(batch.batch_id, batch.withdrawn) for batch in list_batches(db, actor, project)],
             "overview": project_overview(db, actor, project),
             "sample": sample,
             "current": current,
@@ -209,7 +209,7 @@ def test_scores_that_an_unfinished_import_gives_to_items_that_are_there_are_nowh
             metrics = scores_of(session, session.get_one(Study, study_id), [])
         return {
             "items": {one: len(item_details(db, actor, project, external_id=one).scores) for one in ("i1", "i2")},
-            "alignment": [dict(one.values) for one in metrics],
+            "alignment": [dict(metric.values) for metric in metrics],
             "study": plan_study(
                 db, actor, project, protocol=PROTOCOLS.get("metric_agreement"), design=about_scores
             ).n_items,

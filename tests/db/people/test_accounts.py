@@ -220,7 +220,7 @@ def test_several_people_are_added_with_their_roles_or_none_of_them(database: Dat
     project_id = create_project(database, admin, "Energy")
     make_person(database, "ben")
     wanted = [(1, "ana", "annotator"), (3, "ben", "adjudicator")]
-    assert [one.is_new for one in people.plan_people(database, admin, project_id, people=wanted)] == [True, False]
+    assert [person.is_new for person in people.plan_people(database, admin, project_id, people=wanted)] == [True, False]
     with pytest.raises(InvalidInput, match="line 4: There is no role 'boss'"):
         people.add_people(database, admin, project_id, people=[*wanted, (4, "zoe", "boss")])
     assert [row.name for row in people.list_people(database, admin)] == ["admin", "ben"]

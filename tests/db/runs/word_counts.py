@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Integer, MetaData, Table, func, insert, select
-from sqlmodel import Session, col
+from sqlalchemy import Column, ColumnElement, Integer, MetaData, Select, Table, func, insert, select
+from sqlmodel import Session
 
 from db.engine import Database
 from db.items.scored import current_in_order
@@ -43,12 +44,9 @@ class WordCounts(RunKind[QuestionText, int]):
         super().__init__("word_count", "1", {"letters": letters}, block=5)
         self._letters, self._seconds = letters, seconds
 
-    def has_results(self, runs: Sequence[int]) -> ColumnElement[bool]:
-        """A row of the table."""
-        there = select(COUNTS.c.id).where(
-            COUNTS.c.item_version_id == col(ItemVersion.id), COUNTS.c.run_id.in_(list(runs))
-        )
-        return there.exists()
+    def results_of(self, runs: Sequence[int]) -> Select[Any]:
+        """Rows of the table."""
+        return select(COUNTS.c.item_version_id).where(COUNTS.c.run_id.in_(list(runs)))
 
     def read(
         self, session: Session, project_id: int, left: ColumnElement[bool] | None, *, after: int, limit: int
@@ -62,7 +60,10 @@ class WordCounts(RunKind[QuestionText, int]):
         """Words of at least so many letters."""
         for questions in blocks:
             time.sleep(self._seconds)
-            yield questions, [[sum(len(word) >= self._letters for word in one.text.split())] for one in questions]
+            yield (
+                questions,
+                [[sum(len(word) >= self._letters for word in question.text.split())] for question in questions],
+            )
 
     def store(self, session: Session, run_id: int, done: Sequence[tuple[QuestionText, Sequence[int]]]) -> int:
         """A row for each question."""

@@ -83,7 +83,7 @@ def test_systems_are_compared_with_themselves_on_the_questions_they_answered_in_
 
 
 def test_without_a_pair_there_is_a_reason(modes: Modes) -> None:
-    modes.add([one for one in records() if one["id"].endswith("gold_only") == one["id"].startswith("q1")])
+    modes.add([record for record in records() if record["id"].endswith("gold_only") == record["id"].startswith("q1")])
     alpha, beta, both = modes.gaps().values()
     for one in (alpha, beta, both):
         assert (one.gap.value, one.gap.reason) == (None, "no question has a score in both conditions")
@@ -92,7 +92,7 @@ def test_without_a_pair_there_is_a_reason(modes: Modes) -> None:
 
 
 def test_one_system_alone_stands_for_all(modes: Modes) -> None:
-    modes.add([one for one in records() if one["system"] == "alpha"])
+    modes.add([record for record in records() if record["system"] == "alpha"])
     assert list(modes.gaps()) == ["alpha"]
 
 

@@ -55,12 +55,12 @@ def scored(database: Database) -> Scored:
 
 
 def ids(rows: list[ScoredItem]) -> list[str]:
-    return [one.external_id for one in rows]
+    return [row.external_id for row in rows]
 
 
 def test_items_come_with_the_lowest_score_first_and_page_by_page(scored: Scored) -> None:
     rows = scored.listed()
-    assert [(one.external_id, one.value) for one in rows] == [
+    assert [(row.external_id, row.value) for row in rows] == [
         ("b2", 0.0),
         ("a2", 0.5),
         ("b1", 0.5),
@@ -89,7 +89,7 @@ def test_the_cells_of_a_summary_count_the_same_items(scored: Scored) -> None:
     for cell in summary.cells:
         rows = scored.listed(system=cell.system, category=cell.category or "")
         assert cell.sums.n == len(rows)
-        assert cell.sums.total == sum(one.value or 0 for one in rows)
+        assert cell.sums.total == sum(row.value or 0 for row in rows)
     assert summary.interval is not None
     assert summary.interval.low < (summary.mean or 0) < summary.interval.high
 
@@ -125,7 +125,7 @@ def test_two_scorers_against_each_other(scored: Scored) -> None:
     assert sum(found.joint.values()) == 5
     assert found.joint[BINS - 1, BINS // 2] == 1
     rows = list_differences(scored.db, scored.admin, scored.project_id, first=PAPER, second=BOUND, limit=3)
-    assert [(one.external_id, one.first, one.second) for one in rows[:2]] == [("a3", 1.0, 0.5), ("b1", 0.5, 0.0)]
+    assert [(row.external_id, row.first, row.second) for row in rows[:2]] == [("a3", 1.0, 0.5), ("b1", 0.5, 0.0)]
     rest = list_differences(scored.db, scored.admin, scored.project_id, first=PAPER, second=BOUND, after=rows[-1].key)
     assert sorted(one.external_id for one in [*rows, *rest]) == ["a1", "a2", "a3", "b1", "b2"]
     tile = list_differences(scored.db, scored.admin, scored.project_id, first=PAPER, second=BOUND, bins=(BINS // 2, 0))

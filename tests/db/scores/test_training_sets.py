@@ -103,7 +103,7 @@ def test_what_is_accepted_is_what_was_reviewed_and_is_scored_with(on_sqlite: Lab
         events = session.exec(select(Event).where(Event.kind == "training set accepted")).all()
     assert (new.label, new.origin) == ("abstention", "study study, item i1, unanimous")
     assert new.item_version_id is not None
-    assert [one.details["number"] for one in events] == [1]
+    assert [event.details["number"] for event in events] == [1]
 
 
 @pytest.mark.slow

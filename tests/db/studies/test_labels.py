@@ -15,17 +15,17 @@ from annotators.criteria.grade import Grade
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
+from db.annotating.adjudications import UnitDecision, adjudicate, settlement_counts
 from db.annotating.assignments import return_to_annotator
+from db.annotating.status import study_status
+from db.batches import withdraw_batch
 from db.engine import Database
-from db.items.batches import withdraw_batch
 from db.models import Study
 from db.query import plain_rows
-from db.studies.adjudications import UnitDecision, adjudicate, settlement_counts
 from db.studies.design import list_studies, protocol_of
 from db.studies.labels import import_labels
 from db.studies.ratings import ratings
 from db.studies.settlements import update_settlements
-from db.studies.status import study_status
 from exports.agreement.study import agreement_report
 from exports.importing.labels import import_label_table
 from tests.db.studies.recount import recount

@@ -10,13 +10,13 @@ from sqlmodel import select
 
 from annotators.asking.submissions import FLAGGED, GivenLabel
 from annotators.errors import NotFound
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotating.annotations import reopen, submit
 from db.annotating.assignments import skip
 from db.annotating.committing import StepSubmission
 from db.annotating.my_progress import my_progress
 from db.engine import Database
 from db.models import Item, Membership
-from db.studies.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.studies.remarks import item_labels, item_place, study_remarks
 from tests.makers import StudyInUse, make_member, make_person, make_project
 
@@ -59,10 +59,10 @@ def test_flags_comments_skips_and_cannot_judge_are_listed_with_their_words(datab
         assignment_id=study.work(2)["items"][0]["assignment"], reason="I wrote this question",
     )  # fmt: skip
     found = study_remarks(database, study.researcher, study.study_id)
-    assert [(one.item, one.who, one.text) for one in found.flags] == [
+    assert [(flag.item, flag.who, flag.text) for flag in found.flags] == [
         ("i00001", study.annotators[0].name, "wrong document")
     ]
-    assert {(one.item, one.about, one.text) for one in found.comments} == {
+    assert {(comment.item, comment.about, comment.text) for comment in found.comments} == {
         ("i00001", "", "The table is cut off."),
         ("i00002", "Right", "See the footnote."),
     }
@@ -77,7 +77,7 @@ def test_a_flag_says_why_wherever_it_is_shown_and_a_bare_one_says_nothing(databa
     say(study, 0, YES, flag="the table is cut off")
     say(study, 1, NO, flag=FLAGGED)
     found = study_remarks(database, study.researcher, study.study_id)
-    assert [one.text for one in found.flags] == ["", "the table is cut off"]
+    assert [flag.text for flag in found.flags] == ["", "the table is cut off"]
     [place] = item_labels(database, study.researcher, study.project_id, external_id="i00001")
     assert place.flags == [(study.annotators[0].name, "the table is cut off"), (study.annotators[1].name, "")]
     [dispute] = disputes(database, study.researcher, study.study_id)
@@ -91,7 +91,11 @@ def test_only_the_latest_sitting_of_a_correction_counts(database: Database) -> N
     again = reopen(database, study.annotators[0], study.study_id)
     commit(study, 0, again, YES, comment="second thought")
     found = study_remarks(database, study.researcher, study.study_id)
-    assert ([one.text for one in found.comments], found.flags, found.cannot_judge) == (["second thought"], [], {})
+    assert ([comment.text for comment in found.comments], found.flags, found.cannot_judge) == (
+        ["second thought"],
+        [],
+        {},
+    )
 
 
 def test_adjudicators_read_remarks_without_names(database: Database) -> None:
@@ -101,7 +105,7 @@ def test_adjudicators_read_remarks_without_names(database: Database) -> None:
     make_member(database, study.project_id, adjudicator, "adjudicator")
     assert study_remarks(database, adjudicator, study.study_id).comments[0].who is None
     [place] = item_labels(database, adjudicator, study.project_id, external_id="i00001")
-    assert [one.rater for one in place.labels] == ["R1"]
+    assert [label.rater for label in place.labels] == ["R1"]
 
 
 def test_an_annotator_who_may_read_sees_labels_of_an_item_only_after_giving_their_own(database: Database) -> None:
@@ -117,8 +121,8 @@ def test_an_annotator_who_may_read_sees_labels_of_an_item_only_after_giving_thei
     say(study, 1, NO)
     [after] = item_labels(database, reader, study.project_id, external_id="i00001")
     assert not after.hidden
-    assert [one.value for one in after.labels] == ["yes", "no"]
-    assert [one.text for one in study_remarks(database, reader, study.study_id).comments] == ["a hint"]
+    assert [label.value for label in after.labels] == ["yes", "no"]
+    assert [comment.text for comment in study_remarks(database, reader, study.study_id).comments] == ["a hint"]
 
 
 def test_an_item_shows_its_labels_and_what_was_decided(database: Database) -> None:
@@ -130,7 +134,7 @@ def test_an_item_shows_its_labels_and_what_was_decided(database: Database) -> No
     adjudicate(database, study.researcher, dispute.study_item_id, uid="u", decisions=[decision])
     [place] = item_labels(database, study.researcher, study.project_id, external_id="i00001")
     assert (place.study, place.protocol, place.version, place.state) == ("study", "Tiny", 1, "adjudicated")
-    assert [(one.rater, one.title, one.target, one.value) for one in place.labels] == [
+    assert [(label.rater, label.title, label.target, label.value) for label in place.labels] == [
         (study.annotators[0].name, "Right", "item", "yes"),
         (study.annotators[1].name, "Right", "item", "no"),
     ]

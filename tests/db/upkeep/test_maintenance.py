@@ -12,12 +12,12 @@ from sqlmodel import col, select
 from annotators.asking.submissions import GivenLabel as GivenWith
 from annotators.errors import InvalidInput, NotAllowed, NotFound
 from db import guards
+from db.annotating.adjudications import UnitDecision, adjudicate
 from db.annotating.annotations import save_draft, submit
 from db.annotating.assignments import return_to_annotator
 from db.annotating.committing import StepSubmission
 from db.engine import Database
-from db.models import Document, Draft, Event, GivenLabel, StudyItem, Submission, Table
-from db.studies.adjudications import UnitDecision, adjudicate
+from db.models import Document, Draft, Event, StoredLabel, StudyItem, Submission, Table
 from db.upkeep.maintenance import delete_project, redact_text
 from tests.db.test_guards import one_of_each
 from tests.makers import StudyInUse, make_person, make_project
@@ -48,7 +48,7 @@ def test_a_label_that_is_a_text_can_be_redacted(database: Database) -> None:
     study.submit(0, study.work(0)["items"][0], {"ambiguity": "ambiguous", "reason": "Jo Field or Flo Field?"})
     redact_text(database, study.researcher, study.study_id, containing="Flo Field", reason="a name")
     with database.read() as session:
-        values = session.execute(select(GivenLabel.value).where(GivenLabel.criterion == "reason")).scalars().all()
+        values = session.execute(select(StoredLabel.value).where(StoredLabel.criterion == "reason")).scalars().all()
     assert len(values) == 1
     assert values[0].startswith("[redacted, SHA-256 ")
 
@@ -63,7 +63,7 @@ def test_words_go_from_rationales_decisions_and_the_audit_log_too(database: Data
         step = StepSubmission(f"u{who}", **place, labels=(label,), seconds=1.0)
         submit(database, study.annotators[who], study.study_id, step=step)
     with database.write() as session, guards.lifted(session.connection()):
-        for row in session.exec(select(GivenLabel)):
+        for row in session.exec(select(StoredLabel)):
             row.rationale = [{"of": "answer", "start": 0, "end": 6, "text": words}]
             session.add(row)
         assignment = session.exec(select(Submission.assignment_id)).first()
@@ -79,7 +79,7 @@ def test_words_go_from_rationales_decisions_and_the_audit_log_too(database: Data
         for table in ("label", "submission", "assignment", "adjudication", "adjudicated_label", "event", "draft"):
             rows = session.execute(text(f"SELECT * FROM {table}")).all()
             assert words not in str(rows), table
-        rationales = session.execute(select(GivenLabel.rationale).order_by(col(GivenLabel.id))).scalars().all()
+        rationales = session.execute(select(StoredLabel.rationale).order_by(col(StoredLabel.id))).scalars().all()
     assert rationales[0] is not None
     assert rationales[0][0]["text"].startswith("[redacted")
     assert rationales[0][0]["start"] == 0

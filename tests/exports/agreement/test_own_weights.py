@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement import OwnWeights, Ratings, measure
+from annotators.agreement.measure import measure
+from annotators.agreement.tables.own_weights import OwnWeights
+from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput, NotFound
 from exports.agreement.own_weights import named_weights, read_weights, weights_for
 from exports.checks import EVERY

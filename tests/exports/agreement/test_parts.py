@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotators.agreement import measure
 from annotators.agreement.annotators import agreement_with_rest, similarity
+from annotators.agreement.measure import measure
 from annotators.errors import InvalidInput, NotFound
+from db.annotating.adjudications import UnitDecision, adjudicate, disputes
 from db.annotating.annotations import reopen
+from db.batches import withdraw_batch
 from db.engine import Database
-from db.items.batches import withdraw_batch
 from db.items.imports import staged
 from db.people.accounts import erase_person
 from db.scores.write import run_scorer
-from db.studies.adjudications import UnitDecision, adjudicate, disputes
 from db.studies.ratings import alignment_stamp, ratings, ratings_stamp, scores_stamp
 from exports.agreement.annotators import (
     beside_table,
@@ -248,7 +248,7 @@ def test_time_an_item_counts_an_annotation_once_whatever_the_criteria(sqlite_dat
             made.submit(who, items[0], {"right": "yes"}, seconds=seconds)
     found = ratings(sqlite_database, made.researcher, made.study_id)
     speeds, drifts = item_pace(found)
-    assert [(one.median.value, one.median.n) for one in speeds] == [(2.0, 9), (4.0, 9), (8.0, 9)]
+    assert [(speed.median.value, speed.median.n) for speed in speeds] == [(2.0, 9), (4.0, 9), (8.0, 9)]
     assert speeds[0].relative.value == pytest.approx(2 / 6)
     assert [row[2][:5] for row in speed_table("s", speeds, drifts).rows] == ["2.0 s", "4.0 s", "8.0 s"]
 
@@ -338,14 +338,20 @@ def test_categories_are_compared_and_an_unknown_one_is_named(report: AgreementRe
 
 def test_criteria_are_measured_on_the_same_items(report: AgreementReport) -> None:
     found = criteria_at_once(report.criteria, seed=0, resamples=50, by_question=False)
-    assert [one.criterion for one in found.members] == ["right", "clarity", "share", "problems", "words"]
-    assert [one.value for one in found.members] == [one.headline.value for one in report.criteria[:5] if one.headline]
+    assert [member.criterion for member in found.members] == ["right", "clarity", "share", "problems", "words"]
+    assert [member.value for member in found.members] == [
+        criterion.headline.value for criterion in report.criteria[:5] if criterion.headline
+    ]
     with pytest.raises(InvalidInput, match="Choose two"):
         criteria_at_once(report.criteria[:1], seed=0, resamples=50, by_question=False)
 
 
 def test_only_coefficients_with_one_value_that_fit_the_scale_are_offered(report: AgreementReport) -> None:
-    offered = {one.criterion.name: comparable_statistics(one.ratings) for one in report.criteria if one.ratings}
+    offered = {
+        criterion.criterion.name: comparable_statistics(criterion.ratings)
+        for criterion in report.criteria
+        if criterion.ratings
+    }
     assert offered["right"][0] == ALPHA
     assert not {"cohen_kappa", "specific_agreement", "gwet_ac2_linear", "icc_1_1"} & set(offered["right"])
     assert {"krippendorff_alpha_ordinal", "gwet_ac2_ordinal"} <= set(offered["clarity"])

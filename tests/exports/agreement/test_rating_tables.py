@@ -11,7 +11,7 @@ import pytest
 
 from annotators.errors import AssayError, InvalidInput, NotFound
 from db.engine import Database
-from exports.agreement.rating_tables import Named, labels_of, read_ratings, scales_of
+from exports.agreement.rating_tables import RatingColumns, labels_of, read_ratings, scales_of
 from exports.bundles.bundle import export_project
 from tests.exports.labelled import labelled_study
 
@@ -34,7 +34,9 @@ def table(folder: Path, text: str, name: str = "labels.csv") -> Path:
 
 
 def test_a_long_table_gives_a_table_a_criterion_and_kind_of_target(tmp_path: Path) -> None:
-    found = read_ratings(table(tmp_path, LONG), Named(), scales=["tone=ordinal"], labels=["tone=poor,fair,good"])
+    found = read_ratings(
+        table(tmp_path, LONG), RatingColumns(), scales=["tone=ordinal"], labels=["tone=poor,fair,good"]
+    )
     tone, support = found.tables
     assert (tone.criterion, tone.target, tone.ratings.scale) == ("tone", "item", "ordinal")
     assert tone.ratings.labels == ("poor", "fair", "good")
@@ -48,7 +50,7 @@ def test_a_long_table_gives_a_table_a_criterion_and_kind_of_target(tmp_path: Pat
 def test_columns_may_have_other_names_and_stand_in_any_order(tmp_path: Path) -> None:
     text = "who;grade;what\nada;3;a\nben;4;a\n"
     [found] = read_ratings(
-        table(tmp_path, text), Named(unit="what", rater="who", value="grade"), scales=["interval"]
+        table(tmp_path, text), RatingColumns(unit="what", rater="who", value="grade"), scales=["interval"]
     ).tables
     assert found.criterion == "value"
     assert found.ratings.numbers.tolist() == [3, 4]
@@ -56,16 +58,16 @@ def test_columns_may_have_other_names_and_stand_in_any_order(tmp_path: Path) -> 
 
 def test_a_wide_table_has_a_column_a_rater_and_empty_cells_are_missing(tmp_path: Path) -> None:
     path = table(tmp_path, "item,ada,ben,note\na,1,2,x\nb,,3,y\n")
-    [found] = read_ratings(path, Named(rater="ada, ben"), wide=True, scales=["interval"]).tables
+    [found] = read_ratings(path, RatingColumns(rater="ada, ben"), wide=True, scales=["interval"]).tables
     assert found.ratings.raters == ("ada", "ben")
     assert found.ratings.units == ("a", "b")
     assert found.ratings.matrix().tolist() == [[0, -1], [1, 2]]
-    [all_of_them] = read_ratings(path, Named(), wide=True).tables
+    [all_of_them] = read_ratings(path, RatingColumns(), wide=True).tables
     assert all_of_them.ratings.raters == ("ada", "ben", "note")
 
 
 def test_a_wide_table_without_a_column_of_units_numbers_its_rows(tmp_path: Path) -> None:
-    [found] = read_ratings(table(tmp_path, "ada,ben\nyes,no\nyes,yes\n"), Named(), wide=True).tables
+    [found] = read_ratings(table(tmp_path, "ada,ben\nyes,no\nyes,yes\n"), RatingColumns(), wide=True).tables
     assert found.ratings.units == (1, 2)
 
 
@@ -75,13 +77,13 @@ def test_parquet_and_json_lines_are_read_as_csv_is(tmp_path: Path) -> None:
     lines = '{"item": 1, "annotator": "ada", "value": 2}\n{"item": 1, "annotator": "ben", "value": null}\n'
     csv = "item,annotator,value\n1,ada,2\n1,ben,\n"
     for path in (tmp_path / "t.parquet", table(tmp_path, lines, "t.jsonl"), table(tmp_path, csv)):
-        [found] = read_ratings(path, Named(), scales=["interval"]).tables
+        [found] = read_ratings(path, RatingColumns(), scales=["interval"]).tables
         assert (found.ratings.n_ratings, found.ratings.numbers.tolist()) == (1, [2.0]), path.name
 
 
 def test_sets_are_json_arrays(tmp_path: Path) -> None:
     text = 'item,annotator,value\na,ada,"[""old"", ""vague""]"\na,ben,[]\n'
-    [found] = read_ratings(table(tmp_path, text), Named()).tables
+    [found] = read_ratings(table(tmp_path, text), RatingColumns()).tables
     assert found.ratings.scale == "set"
     assert found.ratings.n_ratings == 2
 
@@ -92,7 +94,7 @@ def test_an_exported_table_counts_as_the_study_does(sqlite_database: Database, t
         sqlite_database, made.researcher, made.project_id, to=tmp_path / "out", study_id=made.study_id,
         formats=["labels"], names=True,
     )  # fmt: skip
-    found = read_ratings(tmp_path / "out" / "labels.csv", Named(), scales=["clarity=ordinal", "share=interval"])
+    found = read_ratings(tmp_path / "out" / "labels.csv", RatingColumns(), scales=["clarity=ordinal", "share=interval"])
     names = {one.criterion: one.ratings for one in found.tables}
     assert set(names) == {"right", "clarity", "share", "problems", "words", "ranking"}
     assert names["right"].raters == ("'chloe", "+ben", "=cmd()")
@@ -107,7 +109,7 @@ def test_an_exported_table_counts_as_the_study_does(sqlite_database: Database, t
 )  # fmt: skip
 def test_rows_that_do_not_count_are_left_out_and_counted(tmp_path: Path, flags: str, reason: str) -> None:
     text = f"item,annotator,value,current,complete,cannot_judge,kind\na,ada,x,true,true,,regular\na,ben,y,{flags}\n"
-    found = read_ratings(table(tmp_path, text), Named())
+    found = read_ratings(table(tmp_path, text), RatingColumns())
     assert found.left_out == {reason: 1}
     assert found.tables[0].ratings.n_ratings == 1
 
@@ -134,7 +136,7 @@ def test_rows_that_do_not_count_are_left_out_and_counted(tmp_path: Path, flags: 
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path, text: str, asked: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidInput) as raised:
-        read_ratings(table(tmp_path, text), Named(), **asked)
+        read_ratings(table(tmp_path, text), RatingColumns(), **asked)
     assert str(raised.value).startswith("labels.csv: ")
     assert says in str(raised.value)
 
@@ -142,15 +144,15 @@ def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path, text: str, as
 @pytest.mark.parametrize(
     ("text", "named", "asked", "says"),
     [
-        ("item,annotator,label\na,ada,x\n", Named(), {}, "no column 'value'. It has: item, annotator, label. Name the "
-         "right one with --value"),
-        ("item,annotator,value\na,ada,x\n", Named(criterion="asked"), {}, "'asked'"),
-        ("item,ada,ben\na,x,y\n", Named(rater="ada,cem"), {"wide": True}, "no column 'cem'"),
-        ("item,ada,ben\na,x,y\n", Named(unit="unit"), {"wide": True}, "no column 'unit'"),
+        ("item,annotator,label\na,ada,x\n", RatingColumns(), {}, "no column 'value'. It has: item, annotator, label. "
+         "Name the right one with --value"),
+        ("item,annotator,value\na,ada,x\n", RatingColumns(criterion="asked"), {}, "'asked'"),
+        ("item,ada,ben\na,x,y\n", RatingColumns(rater="ada,cem"), {"wide": True}, "no column 'cem'"),
+        ("item,ada,ben\na,x,y\n", RatingColumns(unit="unit"), {"wide": True}, "no column 'unit'"),
     ],
 )  # fmt: skip
 def test_a_column_that_is_not_there_is_named(
-    tmp_path: Path, text: str, named: Named, asked: dict[str, Any], says: str
+    tmp_path: Path, text: str, named: RatingColumns, asked: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(NotFound) as raised:
         read_ratings(table(tmp_path, text), named, **asked)
@@ -159,9 +161,9 @@ def test_a_column_that_is_not_there_is_named(
 
 def test_a_file_that_is_no_table_is_refused_in_words(tmp_path: Path) -> None:
     with pytest.raises(AssayError, match="no file"):
-        read_ratings(tmp_path / "gone.csv", Named())
+        read_ratings(tmp_path / "gone.csv", RatingColumns())
     with pytest.raises(AssayError, match=r"ends with '\.xlsx'"):
-        read_ratings(table(tmp_path, "x", "t.xlsx"), Named())
+        read_ratings(table(tmp_path, "x", "t.xlsx"), RatingColumns())
 
 
 # Scales and labels ----------------------------------------------------------------------------------------------------

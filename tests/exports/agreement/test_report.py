@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement import agreement_report as report_of
+from annotators.agreement.report import agreement_report as report_of
 from db.engine import Database
-from exports.agreement.rating_tables import Named, read_ratings
+from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.report import Report, summary, undefined_words
 from exports.agreement.study import AgreementReport, agreement_report
 from exports.drawing.report_files import report_html, report_latex, report_markdown, write_report
@@ -185,7 +185,7 @@ def test_a_report_of_a_table_says_what_was_left_out(tmp_path: Path) -> None:
     rows = [f"i{n},{who},{'yes' if (n + k) % 4 else 'no'},{'true' if n else 'false'}" for n in range(12)
             for k, who in enumerate(("ada", "ben"))]  # fmt: skip
     path.write_text("\n".join(["item,annotator,value,current", *rows]))
-    found = read_ratings(path, Named())
+    found = read_ratings(path, RatingColumns())
     report = Report.of_table(found, report_of(found.tables, resamples=20), resamples=20, seed=0)
     page = Page(report_html(report))
     assert "Left out: superseded or withdrawn" in page.words

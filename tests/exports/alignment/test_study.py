@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotators.alignment import Resampling
 from annotators.assent import positive_of
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
 from annotators.errors import NotAllowed, NotFound
+from annotators.intervals.bootstrap import Resampling
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.engine import Database
 from db.models import AnnotationKind, Run, Score, Study
@@ -51,7 +51,7 @@ def report(sqlite_database: Database, admin: Actor, judged: Judged) -> Alignment
 def test_every_metric_is_set_against_every_criterion(report: AlignmentReport) -> None:
     """Figures equal SciPy's on the mean of three people's grades, written out from the labels."""
     quality = report.data.human("quality")
-    metric = next(one for one in report.data.metrics if one.name == OVERLAP)
+    metric = next(metric for metric in report.data.metrics if metric.name == OVERLAP)
     means = {unit: np.mean(values) for unit, values in quality.by_unit().items()}
     units = sorted(unit for unit in means if unit in metric.values)
     x, y = [metric.values[unit] for unit in units], [means[unit] for unit in units]
@@ -65,13 +65,17 @@ def test_every_metric_is_set_against_every_criterion(report: AlignmentReport) ->
         assert found.value == pytest.approx(oracle(x, y).statistic)
         assert found.n == 60
         assert "over questions" in (found.method or "")
-    there = {(one.metric, one.criterion) for one in report.statistics if one.name == "spearman" and one.group is None}
+    there = {
+        (statistic.metric, statistic.criterion)
+        for statistic in report.statistics
+        if statistic.name == "spearman" and statistic.group is None
+    }
     assert there == {(metric, criterion) for metric in (OVERLAP, LENGTH, FLAG) for criterion in ("quality", "right")}
 
 
 def test_two_labels_are_judged_as_decisions_and_the_flag_goes_the_other_way(report: AlignmentReport) -> None:
     values = {metric: report.find("auroc", metric=metric, criterion="right") for metric in (OVERLAP, LENGTH, FLAG)}
-    assert all(one is not None for one in values.values())
+    assert all(value is not None for value in values.values())
     assert (values[OVERLAP].value or 0) > 0.8  # type: ignore[union-attr]
     assert (values[FLAG].value or 1) < 0.4  # type: ignore[union-attr]
     accuracy = report.find("accuracy", metric=OVERLAP, criterion="right")
@@ -82,9 +86,12 @@ def test_two_labels_are_judged_as_decisions_and_the_flag_goes_the_other_way(repo
 
 def test_groups_are_systems_categories_and_what_is_asked_for(report: AlignmentReport) -> None:
     groups = {
-        (one.by, one.group, one.n)
-        for one in report.statistics
-        if one.name == "spearman" and one.criterion == "quality" and one.metric == LENGTH and one.group
+        (statistic.by, statistic.group, statistic.n)
+        for statistic in report.statistics
+        if statistic.name == "spearman"
+        and statistic.criterion == "quality"
+        and statistic.metric == LENGTH
+        and statistic.group
     }
     assert groups == {
         *(("system", name, 20) for name in SYSTEMS), ("category", "Text", 30), ("category", "Tables", 30),
@@ -105,9 +112,9 @@ def test_the_human_ceiling_stands_beside_each_metric(report: AlignmentReport) ->
 
 def test_two_metrics_are_compared_once(report: AlignmentReport) -> None:
     pairs = [
-        (one.metric, one.against)
-        for one in report.statistics
-        if one.name == "williams_t" and one.criterion == "quality"
+        (statistic.metric, statistic.against)
+        for statistic in report.statistics
+        if statistic.name == "williams_t" and statistic.criterion == "quality"
     ]
     assert len(pairs) == 3
     assert len({frozenset(pair) for pair in pairs}) == 3
@@ -129,7 +136,7 @@ def test_the_human_mean_of_the_project_is_estimated_from_all_its_scores(
     assert (tuned.high or 0) - (tuned.low or 0) < (classical.high or 0) - (classical.low or 0)
     items = project_items(sqlite_database, judged.project_id, report.data.metrics)
     assert len(items) == 90
-    assert sum(OVERLAP in one.scores for one in items) == 89
+    assert sum(OVERLAP in item.scores for item in items) == 89
 
 
 def test_the_report_is_json_with_the_promised_fields(report: AlignmentReport) -> None:
@@ -147,7 +154,7 @@ def test_each_label_can_be_a_row_of_its_own(sqlite_database: Database, admin: Ac
     data = study_data(sqlite_database, admin, judged.study_id)
     human = data.human("quality")
     assert len(rows_of(data, human, "each")[0]) == 180
-    metric = next(one for one in data.metrics if one.name == OVERLAP)
+    metric = next(metric for metric in data.metrics if metric.name == OVERLAP)
     pairs = pairs_of(data, human, metric, "each")
     assert (pairs.n, pairs.n_clusters) == (180, 20)
 
@@ -249,7 +256,9 @@ def test_table_i_of_a_metric_agreement_study(sqlite_database: Database, admin: A
     study_id, _ = _graded(sqlite_database, admin, tmp_path, "metric_agreement")
     found = alignment_report(sqlite_database, admin, study_id, by="group", asked=QUICK)
     by_group = {
-        one.group: one for one in found.statistics if one.by == "group" and one.criterion == "correctness_agreement"
+        statistic.group: statistic
+        for statistic in found.statistics
+        if statistic.by == "group" and statistic.criterion == "correctness_agreement"
     }
     grades = {"closed": [5, 4, 5, 4], "open": [3, 2, 3, 2, 3, 2, 3, 2]}
     for name, given in grades.items():
@@ -270,9 +279,9 @@ def test_the_blind_arm_shows_what_anchoring_does(sqlite_database: Database, admi
     for study_id in (first[0], blind):
         found = alignment_report(sqlite_database, admin, study_id, asked=QUICK)
         effect = next(
-            one
-            for one in found.statistics
-            if one.name == "anchoring_effect" and one.criterion == "correctness_agreement"
+            statistic
+            for statistic in found.statistics
+            if statistic.name == "anchoring_effect" and statistic.criterion == "correctness_agreement"
         )
         assert effect.value == pytest.approx(1.0)
         assert effect.n == 12
@@ -317,7 +326,7 @@ def _score(db: Database, study: StudyInUse, values: list[float | None]) -> None:
 
 
 def _judgement(session: object, study: StudyInUse, judge: Actor, place: int, value: str) -> None:
-    from db.models import Annotation, Assignment, AssignmentState, GivenLabel, Submission
+    from db.models import Annotation, Assignment, AssignmentState, StoredLabel, Submission
 
     add, flush = session.add, session.flush  # type: ignore[attr-defined]
     assignment = Assignment(
@@ -335,7 +344,7 @@ def _judgement(session: object, study: StudyInUse, judge: Actor, place: int, val
             kind=AnnotationKind.MODEL,
         )
     )  # fmt: skip
-    add(GivenLabel(submission_id=submission.id, assignment_id=assignment.id, criterion="right", value=value))
+    add(StoredLabel(submission_id=submission.id, assignment_id=assignment.id, criterion="right", value=value))
 
 
 def _graded(db: Database, admin: Actor, folder: Path, protocol: str) -> tuple[int, int]:
@@ -405,7 +414,7 @@ def test_labels_of_items_that_an_advice_drew_count_by_one_over_their_probability
 ) -> None:
     quality, metric = (
         report.data.human("quality"),
-        next(one for one in report.data.metrics if one.name == OVERLAP),
+        next(metric for metric in report.data.metrics if metric.name == OVERLAP),
     )
     advised = advice(sqlite_database, report, quality, metric)
     assert len(advised.candidates) == 30  # of 90 items 60 have labels

@@ -15,12 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from annotators.alignment import Aligned, Resampling
 from annotators.errors import InvalidInput, NotFound
+from annotators.intervals.bootstrap import Resampling
+from annotators.intervals.result import Aligned
 from db.engine import Database
-from exports.alignment.report import Report, packed
+from exports.alignment.report import AlignmentDocument, packed
 from exports.alignment.study import alignment_report
-from exports.alignment.table import Named, TableAlignment, align_table
+from exports.alignment.table import MetricColumns, TableAlignment, align_table
 from exports.drawing.report_files import report_html, write_report
 from exports.reading.columns import read_columns
 from tests.exports.judged import make_judged
@@ -51,7 +52,9 @@ def write(path: Path, rows: list[dict[str, object]] = ROWS, separator: str = ","
 def find(found: TableAlignment, name: str, **about: object) -> Aligned:
     wanted = {"group": None, "against": None, **about}
     [one] = [
-        one for one in found.statistics if one.name == name and all(getattr(one, k) == v for k, v in wanted.items())
+        statistic
+        for statistic in found.statistics
+        if statistic.name == name and all(getattr(statistic, k) == v for k, v in wanted.items())
     ]
     return one
 
@@ -61,7 +64,7 @@ def test_the_same_figures_from_every_kind_of_file(tmp_path: Path) -> None:
     write(tmp_path / "t.tsv", separator="\t")
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "t.parquet")
-    named = Named("grade", ("m", "k"), group="part", cluster="q")
+    named = MetricColumns("grade", ("m", "k"), group="part", cluster="q")
     documents = []
     for ending in ("csv", "tsv", "jsonl", "parquet"):
         document = align_table(tmp_path / f"t.{ending}", named, QUICK).to_json()
@@ -71,7 +74,7 @@ def test_the_same_figures_from_every_kind_of_file(tmp_path: Path) -> None:
 
 
 def test_figures_are_those_of_scipy_and_intervals_go_by_cluster(tmp_path: Path) -> None:
-    found = align_table(write(tmp_path / "t.csv"), Named("grade", ("m",), group="part", cluster="q"), QUICK)
+    found = align_table(write(tmp_path / "t.csv"), MetricColumns("grade", ("m",), group="part", cluster="q"), QUICK)
     grades, scores = [row["grade"] for row in ROWS], [row["m"] for row in ROWS]
     one = find(found, "spearman", metric="m")
     assert one.value == pytest.approx(stats.spearmanr(grades, scores).statistic)
@@ -87,17 +90,17 @@ def test_figures_are_those_of_scipy_and_intervals_go_by_cluster(tmp_path: Path) 
 
 def test_words_of_assent_are_one_and_others_must_be_named(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv")
-    found = align_table(path, Named("right", ("m",)), QUICK)
+    found = align_table(path, MetricColumns("right", ("m",)), QUICK)
     assert found.notes == ['right: "yes" counts as 1, any other value as 0']
-    turned = align_table(path, Named("right", ("m",)), QUICK, positive="no")
+    turned = align_table(path, MetricColumns("right", ("m",)), QUICK, positive="no")
     assert (find(found, "auroc").value or 0) + (find(turned, "auroc").value or 0) == pytest.approx(1)
     odd = [{**row, "right": {"yes": "plain", "no": "pompous"}[str(row["right"])]} for row in ROWS]
     with pytest.raises(InvalidInput, match=r"plain, pompous.*--positive"):
-        align_table(write(tmp_path / "odd.csv", odd), Named("right", ("m",)), QUICK)
+        align_table(write(tmp_path / "odd.csv", odd), MetricColumns("right", ("m",)), QUICK)
 
 
 def test_raters_and_units_give_the_ceiling_and_the_alternative_annotator_test(tmp_path: Path) -> None:
-    found = align_table(write(tmp_path / "t.csv"), Named("grade", ("m", "k"), unit="id", rater="who"), QUICK)
+    found = align_table(write(tmp_path / "t.csv"), MetricColumns("grade", ("m", "k"), unit="id", rater="who"), QUICK)
     ada, ben = ([row["grade"] for row in ROWS if row["who"] == who] for who in ("ada", "ben"))
     assert find(found, "human_ceiling_pearson").value == pytest.approx(np.corrcoef(ada, ben)[0, 1])
     assert find(found, "metric_to_rest_pearson", metric="k").value is not None
@@ -105,13 +108,13 @@ def test_raters_and_units_give_the_ceiling_and_the_alternative_annotator_test(tm
     assert find(found, "williams_t", metric="m", against="k").p_value is not None
     again = [*ROWS, ROWS[0]]
     with pytest.raises(InvalidInput, match=r"line 62: 'ada' judged 'u0' before"):
-        align_table(write(tmp_path / "again.csv", again), Named("grade", ("m",), unit="id", rater="who"), QUICK)
+        align_table(write(tmp_path / "again.csv", again), MetricColumns("grade", ("m",), unit="id", rater="who"), QUICK)
 
 
 def test_a_threshold_of_ones_own_and_a_metric_without_one(tmp_path: Path) -> None:
     wide = [{**row, "m": 10 * float(str(row["m"])) - 5} for row in ROWS]
     path = write(tmp_path / "t.csv", wide)
-    named = Named("right", ("m",), unit="id", rater="who")
+    named = MetricColumns("right", ("m",), unit="id", rater="who")
     found = align_table(path, named, QUICK)
     assert "give one" in (find(found, "accuracy").reason or "")
     assert "give one" in (find(found, "alt_test_winning_rate").reason or "")
@@ -140,22 +143,22 @@ def test_a_bad_table_is_refused_with_its_line(
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(error, match=says):
-        align_table(path, Named("h", ("m",)), QUICK)
+        align_table(path, MetricColumns("h", ("m",)), QUICK)
 
 
 def test_a_missing_file_and_half_an_option_are_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no file"):
         read_columns(tmp_path / "none.csv")
     with pytest.raises(InvalidInput, match="both columns, or neither"):
-        align_table(write(tmp_path / "t.csv"), Named("grade", ("m",), unit="id"), QUICK)
+        align_table(write(tmp_path / "t.csv"), MetricColumns("grade", ("m",), unit="id"), QUICK)
     with pytest.raises(InvalidInput, match="--metric"):
-        align_table(tmp_path / "t.csv", Named("grade", ()), QUICK)
+        align_table(tmp_path / "t.csv", MetricColumns("grade", ()), QUICK)
 
 
 def test_empty_cells_true_and_false_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("\ufeffh;m\ntrue;0.9\nfalse;0.1\n;0.5\nTrue;NA\n1;0.8\n0;0.3\n", encoding="utf-8")
-    found = align_table(path, Named("h", ("m",)), QUICK)
+    found = align_table(path, MetricColumns("h", ("m",)), QUICK)
     assert find(found, "auroc", metric="m").n == 4
     assert find(found, "auroc", metric="m").value == 1.0
 
@@ -165,8 +168,8 @@ def test_empty_cells_true_and_false_and_a_byte_order_mark_are_read(tmp_path: Pat
 
 def test_the_html_report_is_one_file_that_fetches_and_runs_nothing(tmp_path: Path) -> None:
     rows = [{**row, "part": "<script>alert(1)</script>"} for row in ROWS]
-    found = align_table(write(tmp_path / "t.csv", rows), Named("right", ("m", "k"), group="part"), QUICK)
-    [path] = write_report(Report.of_table(found), tmp_path / "out" / "report.html")
+    found = align_table(write(tmp_path / "t.csv", rows), MetricColumns("right", ("m", "k"), group="part"), QUICK)
+    [path] = write_report(AlignmentDocument.of_table(found), tmp_path / "out" / "report.html")
     text = path.read_text()
     assert "<script" not in text
     assert "&lt;script&gt;" in text
@@ -178,21 +181,21 @@ def test_the_html_report_is_one_file_that_fetches_and_runs_nothing(tmp_path: Pat
 
 @pytest.mark.parametrize(("ending", "start", "kind"), [("md", b"<svg", "svg"), ("tex", b"%PDF", "pdf")])
 def test_other_reports_have_their_plots_beside_them(tmp_path: Path, ending: str, start: bytes, kind: str) -> None:
-    found = align_table(write(tmp_path / "t.csv"), Named("right", ("m",)), QUICK)
-    path, *plots = write_report(Report.of_table(found), tmp_path / f"report.{ending}")
+    found = align_table(write(tmp_path / "t.csv"), MetricColumns("right", ("m",)), QUICK)
+    path, *plots = write_report(AlignmentDocument.of_table(found), tmp_path / f"report.{ending}")
     assert plots
     text = path.read_text()
     for plot in plots:
         assert plot.suffix == f".{kind}"
         assert plot.relative_to(tmp_path).as_posix() in text
         assert plot.read_bytes().lstrip().startswith(start)
-    with zipfile.ZipFile(io.BytesIO(packed(Report.of_table(found), f"report.{ending}"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(packed(AlignmentDocument.of_table(found), f"report.{ending}"))) as archive:
         assert len(archive.namelist()) == len(plots) + 1
 
 
 def test_latex_has_as_many_cells_as_columns_and_no_bare_signs(tmp_path: Path) -> None:
-    found = align_table(write(tmp_path / "a_b%.csv"), Named("grade", ("m", "k"), group="part"), QUICK)
-    text = write_report(Report.of_table(found), tmp_path / "report.tex")[0].read_text()
+    found = align_table(write(tmp_path / "a_b%.csv"), MetricColumns("grade", ("m", "k"), group="part"), QUICK)
+    text = write_report(AlignmentDocument.of_table(found), tmp_path / "report.tex")[0].read_text()
     for align, body in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", text, re.DOTALL):
         for line in re.findall(r"^    (.+) \\\\$", body, re.MULTILINE):
             assert len(re.split(r"(?<!\\)&", line)) == len(align), line
@@ -204,7 +207,7 @@ def test_latex_has_as_many_cells_as_columns_and_no_bare_signs(tmp_path: Path) ->
 def test_the_report_of_a_study_has_every_criterion_and_its_plots(sqlite_database: Database, tmp_path: Path) -> None:
     admin = make_person(sqlite_database, admin=True)
     made = make_judged(sqlite_database, admin, tmp_path, questions=12, labelled=10)
-    report = Report.of_study(alignment_report(sqlite_database, admin, made.study_id, asked=QUICK))
+    report = AlignmentDocument.of_study(alignment_report(sqlite_database, admin, made.study_id, asked=QUICK))
     titles = [section.title for section in report.sections()]
     assert titles == ["Metrics and criteria", "right", "quality"]
     text = report_html(report)
@@ -218,8 +221,8 @@ def test_a_table_with_rows_nobody_judged_has_a_prediction_powered_mean(tmp_path:
     score = rng.random(60)
     grades = ["" if row >= 25 else str(1 + round(4 * one)) for row, one in enumerate(score)]
     path.write_text("grade,m\n" + "\n".join(f"{g},{s:.3f}" for g, s in zip(grades, score, strict=True)))
-    found = align_table(path, Named("grade", ("m",)), Resampling(50), scale=(1.0, 5.0))
-    tuned = next(one for one in found.statistics if one.name == "ppi_plus_plus_mean")
+    found = align_table(path, MetricColumns("grade", ("m",)), Resampling(50), scale=(1.0, 5.0))
+    tuned = next(statistic for statistic in found.statistics if statistic.name == "ppi_plus_plus_mean")
     assert tuned.n == 25
     assert tuned.n_effective is not None
     assert tuned.n_effective > 50
@@ -227,6 +230,6 @@ def test_a_table_with_rows_nobody_judged_has_a_prediction_powered_mean(tmp_path:
     assert found.notes == ["grade: the scale goes from 1 to 5"]
     assert any("Only 25 units have a human value" in words for words in found.warnings)
     with pytest.raises(InvalidInput, match="outside the scale 1 to 4"):
-        align_table(path, Named("grade", ("m",)), Resampling(50), scale=(1.0, 4.0))
-    said = align_table(path, Named("grade", ("m",)), Resampling(50)).notes
+        align_table(path, MetricColumns("grade", ("m",)), Resampling(50), scale=(1.0, 4.0))
+    said = align_table(path, MetricColumns("grade", ("m",)), Resampling(50)).notes
     assert "the lowest and highest value there is; --human-scale says others" in said[0]

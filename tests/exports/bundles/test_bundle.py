@@ -265,7 +265,7 @@ def test_a_study_is_exported_with_the_items_as_they_are_now(study: StudyInUse, t
     give(study, 0, first_step("yes"))
     export = Export(study, tmp_path / "out")
     with open_sources([export.folder / "native/items.jsonl"]) as sources:
-        rows = [one[1] for one in json_lines(sources.files[0]) if isinstance(one, tuple)]
+        rows = [line[1] for line in json_lines(sources.files[0]) if isinstance(line, tuple)]
     assert [row["question"] for row in rows] == ["Revised?", "Question of i00002?"]
     assert {row["item_version"] for row in export.rows("labels.csv")} == {"1"}
 

@@ -10,10 +10,10 @@ import orjson
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
+from db.batches import withdraw_batch
 from db.engine import Database
 from db.items import unpublished
 from db.items.as_of import look_back, marks
-from db.items.batches import withdraw_batch
 from db.items.documents import attach_bytes
 from db.items.imports import import_items, staged
 from db.items.read import current_versions

@@ -55,7 +55,7 @@ def test_an_answer_is_bare_without_its_question_and_says_so(place: Place, tmp_pa
     assert report.notes[1] == "The answers have 3 images by name."
     first, second = place.items()
     assert (first.id, first.question) == ("mmdocrag-0:multimodal_quotes15/alpha-9b", "mmdocrag-0")
-    assert [(one.key, one.of, one.document, one.caption, dict(one.metadata)) for one in first.images] == [
+    assert [(image.key, image.of, image.document, image.caption, dict(image.metadata)) for image in first.images] == [
         ("image3", "answer", None, "The pier", {}),
         ("image3-2", "answer", None, "again", {"name": "image3"}),
         ("image1", "answer", None, "", {}),
@@ -68,10 +68,10 @@ def test_an_address_is_a_name_and_one_that_can_be_no_key_is_kept(place: Place, t
     report = place.take(write_jsonl(tmp_path / ANSWERS, [answer(text=text)]))
     assert report.notes[1] == "The answers have 3 images by name, 1 of them by an address, which is never fetched."
     images = place.items()[0].images
-    assert [one.key for one in images] == [
+    assert [image.key for image in images] == [
         "https://x.example/p.png", f"image-at-{text.index('![b')}", f"image-at-{text.index('![d')}",
     ]  # fmt: skip
-    assert [one.metadata.get("name") for one in images] == [None, "a|b", ":x"]
+    assert [image.metadata.get("name") for image in images] == [None, "a|b", ":x"]
 
 
 def test_grades_are_scores_of_the_answers(place: Place, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_the_sample_project_is_imported_and_goes_round(place: Place, tmp_path: P
     assert report.rejected == []
     assert report.added == len((tmp_path / "sample/items.jsonl").read_text().splitlines())
     documents = list_documents(place.db, place.actor, place.project)
-    assert documents and all(one.supplied and one.n_pages and one.title for one in documents)
+    assert documents and all(document.supplied and document.n_pages and document.title for document in documents)
     out = place.give("out")
     again = place.take(out)
     assert (again.added, again.unchanged, again.batch, again.documents, again.supplied) == (0, report.added, None, 0, 0)
@@ -114,9 +114,9 @@ def test_other_content_under_a_known_id_is_proposed_and_not_applied(place: Place
         write_jsonl(tmp_path / "new.jsonl", [full_item(answer="None.", split="dev"), {"question": "N?"}])
     )
     assert report.to_json()["proposed_revisions"] == 1
-    assert [(one.file, one.line, one.external_id, one.changes) for one in report.revisions] == [
-        ("new.jsonl", 1, "museum-1:alpha", ("answer", "metadata"))
-    ]
+    assert [
+        (revision.file, revision.line, revision.external_id, revision.changes) for revision in report.revisions
+    ] == [("new.jsonl", 1, "museum-1:alpha", ("answer", "metadata"))]
     assert report.added == 1
     details = item_details(place.db, place.actor, place.project, external_id="museum-1:alpha")
     assert (details.item.content.answer, details.item.number) == ("About 4,100 came. ☂", 1)
@@ -136,13 +136,13 @@ def test_new_scores_of_an_item_that_is_there_are_added_once(place: Place, tmp_pa
 
 def test_bytes_and_titles_may_come_after_the_items(place: Place, tmp_path: Path) -> None:
     place.take(write_jsonl(tmp_path / "items.jsonl", [full_item()]))
-    [row] = [one for one in list_documents(place.db, place.actor, place.project) if one.key == "a.pdf"]
+    [row] = [document for document in list_documents(place.db, place.actor, place.project) if document.key == "a.pdf"]
     assert not row.supplied
     pdf = write_pdf(tmp_path / "papers/a.pdf")
     report = place.take(tmp_path / "papers", format_name="native")
     assert (report.added, report.supplied) == (0, 1)
     place.take(write_jsonl(tmp_path / "documents.jsonl", [{"key": "a.pdf", "title": "A"}]), format_name="native")
-    [row] = [one for one in list_documents(place.db, place.actor, place.project) if one.key == "a.pdf"]
+    [row] = [document for document in list_documents(place.db, place.actor, place.project) if document.key == "a.pdf"]
     assert (row.supplied, row.title, row.n_pages, row.media_type) == (True, "A", 1, "application/pdf")
     assert document_file(place.data, str(row.sha256)).read_bytes() == pdf.read_bytes()
 
@@ -228,8 +228,8 @@ def test_items_stay_in_the_order_of_the_file(place: Place, tmp_path: Path) -> No
     rows = [{"id": f"i{number}", "question": f"Q{number}?"} for number in (9, 2, 7, 1)]
     place.take(write_jsonl(tmp_path / "items.jsonl", rows))
     with place.db.read() as session:
-        assert [one.external_id for one in current_versions(session, place.project)] == ["i9", "i2", "i7", "i1"]
-    assert [one.external_id for one in list_items(place.db, place.actor, place.project)] == ["i1", "i2", "i7", "i9"]
+        assert [version.external_id for version in current_versions(session, place.project)] == ["i9", "i2", "i7", "i1"]
+    assert [item.external_id for item in list_items(place.db, place.actor, place.project)] == ["i1", "i2", "i7", "i9"]
 
 
 @pytest.mark.parametrize("hidden", [".secret.txt", ".ssh/id_rsa", "documents/.env"])

@@ -76,7 +76,7 @@ def test_a_checked_answer_has_claims_and_verdicts(place: Place, tmp_path: Path) 
     ]
     [item] = place.items()
     assert (item.system, item.references) == ("unnamed", ("The north pier, of 1901.",))
-    assert [(one.key, one.of, one.text, dict(one.metadata)) for one in item.claims] == [
+    assert [(claim.key, claim.of, claim.text, dict(claim.metadata)) for claim in item.claims] == [
         ("c1", "answer", "north pier is older", {"triplet": ["north pier", "is", "older"]}),
         ("r1", "reference", "The north pier is older.", {}),
         ("r2", "reference", "north pier built 1901", {"triplet": ["north pier", "built", "1901"]}),

@@ -36,7 +36,7 @@ def test_an_answer_has_its_claims_and_what_people_said_of_them(place: Place, tmp
     ]
     first, second = place.items()
     assert (first.id, first.question, first.system, first.category) == ("port/77:model-8", "port/77", "model-8", "port")
-    assert [(one.key, one.of, one.text, dict(one.metadata)) for one in first.claims] == [
+    assert [(claim.key, claim.of, claim.text, dict(claim.metadata)) for claim in first.claims] == [
         ("c1", "answer", "pier is red", {"triplet": ["pier", "is", "red"]}),
         ("c2", "answer", "pier is old", {"triplet": ["pier", "is", "old"]}),
     ]
@@ -98,7 +98,7 @@ def test_the_real_answers_come_in_with_every_label(place: Place, shared_data: Pa
         for row in rows:
             item = by_id[f"msmarco/{row['id']}"]
             assert item.answer == row["response"]
-            assert [one.metadata["triplet"] for one in item.claims] == [
+            assert [claim.metadata["triplet"] for claim in item.claims] == [
                 one["triplet"] for one in row["claude2_response_kg"]
             ]
             assert [one["label"].capitalize() for one in item.metadata.get("verdicts", ())] == [

@@ -76,7 +76,7 @@ def test_imported_verdicts_are_scored_in_the_project_as_in_the_file(
     given = {"verdicts_from": "judge"} if scorer == "ragchecker" else None
     run_scorer(database, admin, project_id, scorer=scorer, parameters=given)
     found = score_files([source], tmp_path / "scores.jsonl", scorer=scorer, parameters=given)
-    of_file = {one.value: one.mean for one in found.summaries}
+    of_file = {summary.value: summary.mean for summary in found.summaries}
     for name, value in WANTED[scorer].items():
         of_project = score_summary(database, admin, project_id, scorer=scorer, parameters=given, value=name)
         assert of_project.mean == pytest.approx(value), name

@@ -265,7 +265,7 @@ def test_a_command_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> No
     assert 0 < int(told[1].replace(",", "")) < len(rows)
     score_files([source], tmp_path / "whole.jsonl", scorer="rouge_l")
     assert output.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["many.jsonl", "out.jsonl", "whole.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["many.jsonl", "out.jsonl", "whole.jsonl"]
 
 
 # Engines --------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotators.pages.finding.matching import Searchable, common_runs
-from annotators.pages.finding.normal import NONE, normalise
+from annotators.pages.normal import NONE, normalise
 
 
 def found(page: str, phrase: str, *, whole_words: bool = True) -> int:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from annotators.pages.documents.words import PageWords, Word, pack_words
 from annotators.pages.finding.matching import Searchable
-from annotators.pages.finding.normal import normalise
 from annotators.pages.finding.passages import locate
 from annotators.pages.finding.phrases import MOST_HITS, MOST_PHRASES, Kind, Phrase, find_phrases
-from annotators.pages.words.page import PageWords, Word, pack_words
+from annotators.pages.normal import normalise
 
 PAGE = """Harrow Bay Port Authority. In 2024 the terminal handled 1,234.5 kilotonnes of grain, up 12 % on the year
 before. Dredging of the northern channel began in May 2024 and cost £4.2 million. The harbour master called it

@@ -12,9 +12,9 @@ import pytest
 
 from annotators.errors import InvalidInput
 from annotators.pages import PageCache, PageNotDrawn, Renderer, Why
+from annotators.pages.documents.words import PageWords, Word, pack_words
 from annotators.pages.finding.search import MOST_HITS, search, search_document
 from annotators.pages.words.index import Found, Source, WordIndex
-from annotators.pages.words.page import PageWords, Word, pack_words
 from tests.annotators.pages import makers
 from tests.hostile_pdfs import ordinary
 

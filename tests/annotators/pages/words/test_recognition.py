@@ -14,11 +14,11 @@ from rapidfuzz.distance import Levenshtein
 
 from annotators.errors import InvalidInput
 from annotators.pages import PageNotDrawn, Renderer
+from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.matching import Searchable
-from annotators.pages.finding.normal import normalise
+from annotators.pages.normal import normalise
 from annotators.pages.words import recognition as recognition_module
 from annotators.pages.words.index import Source, WordIndex
-from annotators.pages.words.page import PageWords
 from annotators.pages.words.recognition import pages_without_text, recognise
 from exports.sample.documents import draw_document, read_data
 from tests.annotators.pages import makers

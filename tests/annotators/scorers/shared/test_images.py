@@ -181,7 +181,9 @@ class TestInsertion:
             sum(single[n, image.key] for n, image in zip(chosen, images, strict=True))
             for chosen in permutations(range(1, len(parts) + 1), len(images))
         )
-        assert sum(one.weight for one in suggest_placements(parts, images, everything)) == pytest.approx(best, abs=1e-4)
+        assert sum(placement.weight for placement in suggest_placements(parts, images, everything)) == pytest.approx(
+            best, abs=1e-4
+        )
 
     def test_an_image_that_resembles_nothing_is_not_placed(self) -> None:
         assert suggest_placements(self.PARTS, [ItemImage("i1", caption="portrait of a tenor")]) == []
@@ -197,7 +199,7 @@ class TestInsertion:
         assert placed_images("<PIC> One.", images)[1] == {"i1": 0}
 
     def test_the_score_is_how_often_rule_and_answer_agree(self) -> None:
-        images = [{"key": one.key, "caption": one.caption} for one in self.IMAGES]
+        images = [{"key": image.key, "caption": image.caption} for image in self.IMAGES]
         answer = f"{self.PARTS[0]} {self.PARTS[1]} ![](i1) {self.PARTS[2]} ![](i2)"
         given = score_records(scoring_task("image_insertion"), [{"question": "q", "answer": answer, "images": images}])[
             0

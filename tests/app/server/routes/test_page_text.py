@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 from annotators.pages import Renderer
+from annotators.pages.documents.words import PageWords, Word, pack_words
 from annotators.pages.words.index import Source
-from annotators.pages.words.page import PageWords, Word, pack_words
 from app.server.routes.page_text import open_index
 from app.settings import Settings
 from db.models import Document

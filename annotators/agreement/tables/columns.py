@@ -1,0 +1,219 @@
+"""Tables of ratings from the columns of a file: long (one row a rating) or wide (one column an annotator)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotators.agreement.tables.ratings import Label, Ratings, Scale
+from annotators.errors import InvalidInput
+from annotators.items.targets import target_kind
+
+ITEM = "item"
+UNIT_COLUMNS = ("item", "unit", "item_id", "unit_id", "id")
+
+
+@dataclass(frozen=True, eq=False)
+class CriterionTable:
+    """The ratings of one criterion on one kind of target.
+
+    `items` has the item of each unit of `ratings` (several units are of one item when it has targets), `questions` the
+    question of each unit, when the file says it.
+    """
+
+    criterion: str
+    target: str
+    ratings: Ratings
+    items: tuple[Hashable, ...]
+    questions: Mapping[Hashable, Hashable] | None = None
+
+
+def tables_of(
+    items: Sequence[object],
+    raters: Sequence[object],
+    values: Sequence[object],
+    *,
+    criteria: Sequence[object] | None = None,
+    targets: Sequence[object] | None = None,
+    questions: Sequence[object] | None = None,
+    lines: Sequence[int] | None = None,
+    scale: Scale | Mapping[str, Scale] = "nominal",
+    labels: Sequence[Label] | Mapping[str, Sequence[Label]] | None = None,
+) -> list[CriterionTable]:
+    """The tables of the criteria of a long table, in order of appearance; every column has one entry a row.
+
+    `criteria` None: there is one, called "value". `targets` are written as in a labels table ("" or None is the item,
+    "evidence:e1", …); a unit is an item and a target, and each kind of target of a criterion is a table. What is
+    written in no such way (the sentence that was rated, say) is a part of the item and makes no table of its own.
+    `questions` has the question of each row's item. `lines` are the numbers of the rows in their file, for messages.
+    None, NaN and "" are missing ratings. `scale` and `labels` (declared, in order) hold for all criteria or go by their
+    names. A criterion whose values are all JSON arrays (or lists) is on the scale "set", whatever else is said.
+
+    Raises InvalidInput, naming the line, for columns of different length, a row without item or rater, a repeated cell,
+    and a value that is not among the labels or does not fit the scale.
+    """
+    n = len(values)
+    columns: dict[str, Sequence[object] | None] = {
+        "item": items,
+        "rater": raters,
+        "criterion": criteria,
+        "target": targets,
+        "question": questions,
+        "value": values,
+    }
+    for name, column in columns.items():
+        if column is not None and len(column) != n:
+            raise InvalidInput(f"column {name} has {len(column):,} entries for {n:,} values: give one for every row")
+    line = list(lines) if lines is not None else list(range(1, n + 1))
+    groups: dict[tuple[str, str], list[int]] = {}
+    kinds: dict[str, str] = {}
+    for row in range(n):
+        if _blank(items[row]) or _blank(raters[row]):
+            name = "item" if _blank(items[row]) else "rater"
+            raise InvalidInput(f"line {line[row]} names no {name}: fill it in or leave the line out")
+        criterion = "value" if criteria is None else str(criteria[row])
+        target = ITEM if targets is None or _blank(targets[row]) else str(targets[row])
+        kind = kinds.get(target) or kinds.setdefault(target, _kind(target))
+        groups.setdefault((criterion, kind), []).append(row)
+    return [
+        _table(
+            about,
+            rows,
+            columns,
+            line,
+            scale=scale.get(about[0], "nominal") if isinstance(scale, Mapping) else scale,
+            labels=labels.get(about[0]) if isinstance(labels, Mapping) else labels,
+        )
+        for about, rows in groups.items()
+    ]
+
+
+def wide_columns(
+    rows: Sequence[Mapping[str, object]], unit: str | None = None, *, first_line: int = 2
+) -> tuple[list[object], list[object], list[object], list[int]]:
+    """Items, raters, values and lines for `tables_of` from a wide table: a row a unit, a column an annotator.
+
+    `unit` names the column of the unit; without it a column called item, unit or id is taken and, where there is none,
+    the number of the row. `first_line` is the line of the first row in its file (2 below a header). Empty cells are
+    missing ratings. Raises InvalidInput when there is no such column or a unit has two rows.
+    """
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    if unit is not None and rows and unit not in names:
+        raise InvalidInput(f"column {unit!r} is not in the table (it has {', '.join(names)}): name the unit's column")
+    key = unit or next((name for name in names if name.lower() in UNIT_COLUMNS), None)
+    raters = [name for name in names if name != key]
+    items: list[object] = []
+    given: list[object] = []
+    values: list[object] = []
+    lines: list[int] = []
+    first: dict[object, int] = {}
+    for place, row in enumerate(rows):
+        line = first_line + place
+        item = row.get(key) if key else place + 1
+        if _blank(item):
+            raise InvalidInput(f"line {line} names no {key}: fill it in or leave the line out")
+        if item in first:
+            raise InvalidInput(
+                f"line {line} has unit {item!r} a second time (first on line {first[item]}): keep one row a unit"
+            )
+        first[item] = line
+        for rater in raters:
+            items.append(item)
+            given.append(rater)
+            values.append(row.get(rater))
+            lines.append(line)
+    return items, given, values, lines
+
+
+def _table(
+    about: tuple[str, str],
+    rows: list[int],
+    columns: Mapping[str, Sequence[object] | None],
+    line: list[int],
+    *,
+    scale: Scale,
+    labels: Sequence[Label] | None,
+) -> CriterionTable:
+    """The table of one criterion and kind of target, from its rows."""
+    criterion, kind = about
+    items, raters, values = (columns[name] or () for name in ("item", "rater", "value"))
+    targets, questions = columns["target"], columns["question"]
+    item_of = [items[row] for row in rows]
+    parts = [None if targets is None or _blank(targets[row]) else str(targets[row]) for row in rows]
+    units: list[Hashable] = [
+        item if part in (None, ITEM) else (item, part) for item, part in zip(item_of, parts, strict=True)
+    ]
+    first: dict[tuple[Hashable, object], int] = {}
+    for row_place, (unit, row) in enumerate(zip(units, rows, strict=True)):
+        cell = (unit, raters[row])
+        if cell in first:
+            part = parts[row_place]
+            what = f"item {unit!r}" if part in (None, ITEM) else f"item {item_of[row_place]!r}, target {part!r},"
+            raise InvalidInput(
+                f"line {line[row]} rates {what} by {raters[row]!r} a second time for {criterion!r} "
+                f"(first on line {line[first[cell]]}): keep one of the two"
+            )
+        first[cell] = row
+    given = [None if _blank(values[row]) else values[row] for row in rows]
+    sets = _as_sets(given)
+    if sets is not None:
+        scale, given, labels = "set", sets, None
+    if labels is not None:
+        declared = {str(label): label for label in labels}
+        given = [value if value is None else _declared(value, declared) for value in given]
+    try:
+        ratings = Ratings.from_triples(units, [raters[row] for row in rows], given, labels, scale)
+    except InvalidInput as error:
+        raise InvalidInput(f"criterion {criterion!r}: {error}{_where(given, rows, line, labels)}") from error
+    places = {unit: (item, row) for unit, item, row in zip(units, item_of, rows, strict=True)}
+    return CriterionTable(
+        criterion,
+        kind,
+        ratings,
+        tuple(places[unit][0] for unit in ratings.units),
+        None if questions is None else {unit: questions[row] for unit, (_, row) in places.items()},
+    )
+
+
+def _where(given: list[object], rows: list[int], line: list[int], labels: Sequence[Label] | None) -> str:
+    """Where the first value stands that is not among the declared labels, as words to add to a message."""
+    if labels is None:
+        return ""
+    wrong = next((row for value, row in zip(given, rows, strict=True) if value is not None and value not in labels), -1)
+    return f" (line {line[wrong]})" if wrong >= 0 else ""
+
+
+def _as_sets(given: list[object]) -> list[object] | None:
+    """The values as sets when all that are there are lists or texts of JSON arrays; else None."""
+    found: list[object] = []
+    for value in given:
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            try:
+                value = json.loads(value)  # noqa: PLW2901 - the same value, read
+            except json.JSONDecodeError:
+                return None
+        if value is not None and not isinstance(value, list | tuple | set | frozenset):
+            return None
+        found.append(value)
+    return found if any(value is not None for value in found) else None
+
+
+def _kind(target: str) -> str:
+    """The kind of a target; one that is written in no way of ours is a part of the item, whatever it says."""
+    try:
+        return target_kind(target).value
+    except InvalidInput:
+        return ITEM
+
+
+def _declared(value: object, labels: Mapping[str, Label]) -> object:
+    """The declared label that a value is, although a file writes 3 as "3" or 3.0; else the value as it is."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value) if str(int(value)) in labels else value
+    return labels.get(str(value), value)
+
+
+def _blank(value: object) -> bool:
+    """Whether a cell is empty."""
+    return value is None or value == "" or value != value  # noqa: PLR0124 - NaN is not itself

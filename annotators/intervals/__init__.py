@@ -1,0 +1,1 @@
+"""Figures with their intervals: one result, one bootstrap and the analytic intervals of agreement and alignment."""

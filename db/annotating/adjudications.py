@@ -1,0 +1,548 @@
+"""Disputed items and what is decided about them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
+
+from annotators.asking.settling import Outcome, settle
+from annotators.asking.submissions import flag_words
+from annotators.criteria import Criterion, Value
+from annotators.errors import Conflict, InvalidInput, NotAllowed
+from annotators.protocols import Material, Protocol
+from db.annotating.presentations import Wire, load_materials, materials_at, present, units_at
+from db.engine import Database
+from db.models import (
+    Account,
+    AdjudicatedLabel,
+    Adjudication,
+    Annotation,
+    Assignment,
+    AssignmentState,
+    Item,
+    ItemVersion,
+    Settlement,
+    SettlementState,
+    StoredLabel,
+    Study,
+    StudyItem,
+    StudyMember,
+    Submission,
+)
+from db.permissions import ADJUDICATORS, Actor, On, operation, record
+from db.studies.design import protocol_of
+from db.studies.settlements import COUNTING, adjudicated_labels, current_labels, is_disputed, settle_item
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """One place in the adjudication queue."""
+
+    study_item_id: int
+    n_disputed: int
+    dispute: float
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One annotator's label of one unit, as the adjudicator sees it; `rater` is R1, R2 … unless names are shown."""
+
+    rater: str
+    value: Any
+    cannot_judge: bool
+    reason: str | None
+    comment: str | None
+    rationale: list[Any] | None
+
+
+@dataclass(frozen=True)
+class DisputedUnit:
+    """One criterion and target with its votes; `needs_decision` when they settle nothing."""
+
+    criterion: str
+    target: str
+    votes: list[Vote]
+    counts: dict[str, int]
+    outcome: str
+    value: Any
+    majority: Any
+    needs_decision: bool
+    decided: Any
+
+
+@dataclass(frozen=True)
+class DisputedItem:
+    """An item as the annotators saw it, with all their labels side by side."""
+
+    study_item_id: int
+    presentation: dict[str, Any]
+    units: list[DisputedUnit]
+    raters: list[str]
+    comments: dict[str, str]
+    flags: dict[str, str]
+    assignments: dict[str, int]
+    state: str
+    allowed: str | None
+
+
+@dataclass(frozen=True)
+class UnitDecision:
+    """The final value of one unit, with a reason where it overrules a majority."""
+
+    criterion: str
+    target: str
+    value: Any
+    reason: str | None = None
+
+
+@operation(On.STUDY, ADJUDICATORS)
+def disputes(db: Database, _actor: Actor, study_id: int, *, limit: int = 200) -> list[Dispute]:
+    """The items that wait for a decision, most disputed first."""
+    query = (
+        select(Settlement)
+        .where(Settlement.study_id == study_id, Settlement.state == SettlementState.DISPUTED)
+        .order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
+        .limit(limit)
+    )
+    with db.read() as session:
+        return [Dispute(row.study_item_id, row.n_disputed, row.dispute) for row in session.exec(query)]
+
+
+@operation(On.PROJECT, ADJUDICATORS)
+def count_disputed(db: Database, _actor: Actor, project_id: int) -> int:
+    """How many items of the project's studies wait for a decision."""
+    query = (
+        select(func.count())
+        .select_from(Settlement)
+        .join(Study, col(Study.id) == Settlement.study_id)
+        .where(Study.project_id == project_id, Settlement.state == SettlementState.DISPUTED)
+    )
+    with db.read() as session:
+        return int(session.execute(query).scalar_one())
+
+
+@dataclass(frozen=True)
+class StudyDisputes:
+    """How adjudication of a study stands: disputes, since when the oldest waits, items decided, by whom last, when."""
+
+    study_id: int
+    disputed: int
+    oldest: datetime | None
+    decided: int
+    last_by: str | None
+    last_at: datetime | None
+
+
+@operation(On.STUDY, ADJUDICATORS)
+def study_disputes(db: Database, _actor: Actor, study_id: int) -> StudyDisputes:
+    """How adjudication of a study stands. An item is disputed since its last annotation."""
+    since = (
+        select(func.max(Annotation.created_at).label("since"))
+        .join(Settlement, col(Settlement.study_item_id) == Annotation.study_item_id)
+        .where(
+            Settlement.study_id == study_id,
+            Settlement.state == SettlementState.DISPUTED,
+            col(Annotation.kind).in_(COUNTING),
+        )
+        .group_by(col(Annotation.study_item_id))
+        .subquery()
+    )
+    decided = select(func.count(func.distinct(Adjudication.study_item_id))).where(Adjudication.study_id == study_id)
+    with db.read() as session:
+        disputed, oldest = session.execute(select(func.count(), func.min(since.c.since)).select_from(since)).one()
+        last = next(iter(_decisions(session, [study_id], 1)), None)
+        return StudyDisputes(
+            study_id,
+            disputed,
+            oldest,
+            int(session.execute(decided).scalar_one()),
+            last.by if last else None,
+            last.at if last else None,
+        )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an adjudicator decided about an item: (criterion's title, target, value) of each unit; `overruled` votes."""
+
+    study_id: int
+    study_item_id: int
+    item: str
+    by: str
+    at: datetime
+    units: tuple[tuple[str, str, Any], ...]
+    overruled: int
+    reason: str | None
+
+
+@operation(On.STUDY, ADJUDICATORS)
+def latest_decisions(db: Database, _actor: Actor, study_id: int, *, limit: int = 10) -> list[Decision]:
+    """What was decided last in a study, latest first."""
+    with db.read() as session:
+        return _decisions(session, [study_id], limit)
+
+
+def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[Decision]:
+    query = (
+        select(Adjudication, Account.name, Item.external_id, Study)
+        .join(Study, col(Study.id) == Adjudication.study_id)
+        .join(StudyItem, col(StudyItem.id) == Adjudication.study_item_id)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .join(Account, col(Account.person_id) == Adjudication.person_id, isouter=True)
+        .where(col(Adjudication.study_id).in_(study_ids))
+        .order_by(col(Adjudication.id).desc())
+        .limit(limit)
+    )
+    rows = session.execute(query).all()
+    labels: dict[int, list[AdjudicatedLabel]] = defaultdict(list)
+    ids = [row.id for row, *_ in rows]
+    for label in session.exec(select(AdjudicatedLabel).where(col(AdjudicatedLabel.adjudication_id).in_(ids))):
+        labels[label.adjudication_id].append(label)
+    found = []
+    for row, name, item, study in rows:
+        protocol = protocol_of(study)
+        order = {one.name: place for place, one in enumerate(protocol.criteria)}
+        given = sorted(labels[row.id], key=lambda one: (order.get(one.criterion, 0), one.target))
+        found.append(
+            Decision(
+                row.study_id,
+                row.study_item_id,
+                item,
+                name or f"person {row.person_id}",
+                row.created_at,
+                tuple((protocol.criterion(one.criterion).title, one.target, one.value) for one in given),
+                sum(one.overrules for one in given),
+                row.reason,
+            )
+        )
+    return found
+
+
+@operation(On.STUDY, ADJUDICATORS)
+def settlement_counts(db: Database, _actor: Actor, study_id: int) -> dict[str, int]:
+    """Items of the study by where they stand; items without an annotation count as pending."""
+    with db.read() as session:
+        rows = session.execute(
+            select(Settlement.state, func.count())
+            .where(Settlement.study_id == study_id)
+            .group_by(col(Settlement.state))
+        )
+        found = {state.value: 0 for state in SettlementState} | dict(rows.all())
+        found[SettlementState.PENDING] = session.get_one(Study, study_id).n_items - sum(
+            n for state, n in found.items() if state != SettlementState.PENDING
+        )
+        return found
+
+
+@operation(On.STUDY_ITEM, ADJUDICATORS)
+def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedItem:
+    """Everything an adjudicator needs to decide one item, its parts under the neutral names of the annotators' page.
+
+    NotAllowed for an annotator of the study who may still be asked to judge the item: people judge before they are
+    told.
+    """
+    with db.read() as session:
+        place = session.get_one(StudyItem, study_item_id)
+        study = session.get_one(Study, place.study_id)
+        protocol = protocol_of(study)
+        annotations = _annotations(session, study, study_item_id)
+        _check_has_judged(session, study, study_item_id, actor)
+        raters = _raters(session, study, annotations)
+        last = Assignment(id=0, study_id=place.study_id, study_item_id=study_item_id, queue=0)
+        last.steps_done = len(protocol.steps) - 1
+        presentation = present(session, study, [last])[0]
+        wire = _wire(session, protocol, study_item_id)
+        units = _units(session, study, protocol, annotations=annotations, raters=raters, wire=wire)
+        images = [f"image:{image['key']}" for image in presentation.get("images", [])]
+        presentation["targets"] = {target: target for target in [*(unit.target for unit in units), *images]}
+        settlement = session.get(Settlement, study_item_id)
+        comments, flags = _remarks(session, annotations, raters)
+        return DisputedItem(
+            study_item_id,
+            presentation,
+            units,
+            list(raters.values()),
+            comments,
+            flags,
+            {raters[annotation.person_id]: annotation.assignment_id for annotation in annotations},
+            settlement.state if settlement else SettlementState.PENDING,
+            _refusal(study, annotations, actor),
+        )
+
+
+def _annotations(session: Session, study: Study, study_item_id: int) -> list[Annotation]:
+    newer = aliased(Annotation)
+    query = (
+        select(Annotation)
+        .where(
+            Annotation.study_id == study.id,
+            Annotation.study_item_id == study_item_id,
+            col(Annotation.kind).in_(COUNTING),
+            ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+        )
+        .order_by(col(Annotation.person_id))
+    )
+    return list(session.exec(query))
+
+
+def _raters(session: Session, study: Study, annotations: Sequence[Annotation]) -> dict[int, str]:
+    people = sorted({annotation.person_id for annotation in annotations})
+    names = {person_id: f"R{n}" for n, person_id in enumerate(people, 1)}
+    if study.settings.get("show_names"):
+        rows = session.execute(select(Account.person_id, Account.name).where(col(Account.person_id).in_(people)))
+        names |= dict(rows.all())
+    return names
+
+
+def _wire(session: Session, protocol: Protocol, study_item_id: int) -> Wire:
+    """The names that the parts of the item have in the browser at the last step."""
+    last = len(protocol.steps) - 1
+    shown = protocol.shown_at(last)
+    # With the hidden parts behind, as studies from before they were hidden may have labels of them.
+    loaded = load_materials(session, [study_item_id], shown)[study_item_id]
+    return Wire(materials_at(loaded, protocol, last, hidden=True).item, roles_shown=Material.ROLES in shown)
+
+
+def _units(
+    session: Session,
+    study: Study,
+    protocol: Protocol,
+    *,
+    annotations: Sequence[Annotation],
+    raters: dict[int, str],
+    wire: Wire,
+) -> list[DisputedUnit]:
+    """The units with their votes, parts of the item under their names on the wire."""
+    by_sitting = {(annotation.assignment_id, annotation.sitting): annotation for annotation in annotations}
+    votes: dict[tuple[str, str], list[Vote]] = defaultdict(list)
+    assignments = [annotation.assignment_id for annotation in annotations]
+    for row in session.exec(select(StoredLabel).where(col(StoredLabel.assignment_id).in_(assignments))):
+        annotation = by_sitting.get((row.assignment_id, row.sitting))
+        if annotation is not None:
+            rater = raters[annotation.person_id]
+            value = wire.value_out(row.value, protocol.criterion(row.criterion))
+            given = Vote(rater, value, row.cannot_judge, row.reason, row.comment, row.rationale)
+            votes[row.criterion, row.target].append(given)
+    study_item_id = annotations[0].study_item_id if annotations else 0
+    decided = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
+    units = []
+    for criterion in protocol.criteria:
+        for (name, target), cast_votes in sorted(votes.items()):
+            if name != criterion.name:
+                continue
+            values = [vote.value for vote in cast_votes if not vote.cannot_judge]
+            settled = settle(criterion, values, len(annotations), study.rule)
+            decision = decided.get((name, target))
+            open_ = criterion.compared and is_disputed(protocol, name, settled, len(annotations))
+            units.append(
+                DisputedUnit(
+                    name,
+                    wire.out(target),
+                    sorted(cast_votes, key=lambda one: one.rater),
+                    settled.votes,
+                    settled.outcome.value if criterion.compared else Outcome.OPEN.value,
+                    settled.value,
+                    settled.majority,
+                    open_,
+                    wire.value_out(decision.value, criterion) if decision else None,
+                )
+            )
+    return units
+
+
+def _remarks(
+    session: Session, annotations: Sequence[Annotation], raters: dict[int, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    comments: dict[str, str] = {}
+    flags: dict[str, str] = {}
+    by_sitting = {(annotation.assignment_id, annotation.sitting): annotation for annotation in annotations}
+    assignments = [annotation.assignment_id for annotation in annotations]
+    for row in session.exec(select(Submission).where(col(Submission.assignment_id).in_(assignments))):
+        if (row.assignment_id, row.sitting) in by_sitting:
+            rater = raters[row.person_id]
+            if row.comment:
+                comments[rater] = "\n".join(filter(None, (comments.get(rater), row.comment)))
+            if row.flag:
+                flags[rater] = "\n".join(filter(None, (flags.get(rater), flag_words(row.flag))))
+    return comments, flags
+
+
+def _check_has_judged(session: Session, study: Study, study_item_id: int, actor: Actor) -> None:
+    if _has_yet_to_judge(session, study, study_item_id, actor.person_id):
+        raise NotAllowed("You may still be asked to judge this item yourself. Annotate it first, then look at it here.")
+
+
+def _has_yet_to_judge(session: Session, study: Study, study_item_id: int, person_id: int) -> bool:
+    """Whether the person annotates in the study and has the item before them, or it is still to be given out."""
+    if session.get(StudyMember, (study.id, person_id)) is None:
+        return False
+    own = session.exec(
+        select(Assignment.state).where(Assignment.study_item_id == study_item_id, Assignment.person_id == person_id)
+    ).all()
+    if AssignmentState.SUBMITTED in own or AssignmentState.SURPLUS in own:
+        return False
+    if AssignmentState.LEASED in own or AssignmentState.RETURNED in own:
+        return True
+    settlement = session.get(Settlement, study_item_id)
+    return settlement is None or settlement.state == SettlementState.PENDING
+
+
+def _refusal(study: Study, annotations: Sequence[Annotation], actor: Actor) -> str | None:
+    """Why this person may not adjudicate the item, or None."""
+    own = any(annotation.person_id == actor.person_id for annotation in annotations)
+    if own and not study.settings.get("allow_own_adjudication"):
+        return "You annotated this item yourself, so somebody else has to adjudicate it."
+    return None
+
+
+@operation(On.STUDY_ITEM, ADJUDICATORS)
+def adjudicate(
+    db: Database,
+    actor: Actor,
+    study_item_id: int,
+    *,
+    uid: str,
+    decisions: Sequence[UnitDecision],
+    reason: str | None = None,
+    again: bool = False,
+    from_browser: bool = False,
+) -> int:
+    """Decide every disputed unit of an item; the annotations stay as they are. Returns the adjudication's id.
+
+    The same `uid` twice is stored once. A decision against a majority needs a reason of its own or for the whole.
+    `from_browser`: targets and orders of images have the neutral names that `disputed_item` gave them.
+    `again` makes a new round over an item that was adjudicated before; without it that is a Conflict, because somebody
+    else was faster.
+    """
+    with db.write() as session:
+        known = session.exec(select(Adjudication).where(Adjudication.uid == uid)).first()
+        if known is not None:
+            if (known.person_id, known.study_item_id) != (actor.person_id, study_item_id):
+                raise Conflict(f"Adjudication id {uid!r} was used for something else. Reload the page and try again.")
+            return known.id or 0
+        place = session.get_one(StudyItem, study_item_id)
+        study = session.get_one(Study, place.study_id)
+        protocol = protocol_of(study)
+        settlement = session.get(Settlement, study_item_id, with_for_update=True)
+        if settlement is None or settlement.state == SettlementState.PENDING:
+            raise Conflict("This item does not have all its annotations yet. Adjudicate it when it has.")
+        if settlement.state == SettlementState.ADJUDICATED and not again:
+            raise Conflict("Somebody else has adjudicated this item meanwhile. Go on with the next one.")
+        _check_has_judged(session, study, study_item_id, actor)
+        refusal = _refusal(study, _annotations(session, study, study_item_id), actor)
+        if refusal:
+            raise NotAllowed(refusal)
+        if from_browser:
+            decisions = _from_browser(decisions, protocol, _wire(session, protocol, study_item_id))
+        final = _checked(session, study, protocol, study_item_id, decisions=decisions, reason=reason)
+        rounds = session.execute(
+            select(func.coalesce(func.max(Adjudication.round), 0)).where(Adjudication.study_item_id == study_item_id)
+        ).scalar_one()
+        row = Adjudication(
+            uid=uid,
+            study_id=place.study_id,
+            study_item_id=study_item_id,
+            round=rounds + 1,
+            person_id=actor.person_id,
+            reason=(reason or "").strip() or None,
+        )
+        session.add(row)
+        session.flush()
+        assert row.id is not None
+        for label in final:
+            label.adjudication_id = row.id
+            session.add(label)
+        settlement.state = SettlementState.ADJUDICATED
+        session.add(settlement)
+        record(
+            session,
+            actor,
+            "item adjudicated",
+            "study item",
+            study_item_id,
+            project_id=study.project_id,
+            details={"round": row.round, "overruled": sum(label.overrules for label in final)},
+        )
+        return row.id
+
+
+def _from_browser(decisions: Sequence[UnitDecision], protocol: Protocol, wire: Wire) -> list[UnitDecision]:
+    criteria = {criterion.name: criterion for criterion in protocol.criteria}
+    return [
+        replace(
+            decision,
+            target=wire.back(decision.target),
+            value=wire.value_back(decision.value, criteria[decision.criterion])
+            if decision.criterion in criteria
+            else decision.value,
+        )
+        for decision in decisions
+    ]
+
+
+def _checked(
+    session: Session,
+    study: Study,
+    protocol: Protocol,
+    study_item_id: int,
+    *,
+    decisions: Sequence[UnitDecision],
+    reason: str | None,
+) -> list[AdjudicatedLabel]:
+    assert study.id is not None
+    labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
+    settled = {(name, target): one for name, target, one in settle_item(protocol, labels, study.rule)}
+    final: dict[tuple[str, str], AdjudicatedLabel] = {}
+    for decision in decisions:
+        unit = (decision.criterion, decision.target)
+        if unit not in settled:
+            raise InvalidInput(f"Nobody labelled {decision.criterion!r} of {decision.target!r}, so it is not decided.")
+        if unit in final:
+            raise InvalidInput(f"{decision.criterion!r} of {decision.target!r} is decided twice. Decide it once.")
+        criterion = protocol.criterion(decision.criterion)
+        value = criterion.check(decision.value)
+        if criterion.vote(value) not in settled[unit].votes:
+            _check_fits(session, study, study_item_id, criterion, value)
+        majority = settled[unit].majority
+        overrules = majority is not None and criterion.vote(majority) != criterion.vote(value)
+        why = (decision.reason or "").strip() or None
+        if overrules and not why and not (reason or "").strip():
+            raise InvalidInput(
+                f"{criterion.title}: {majority!r} has the majority, and you decide {value!r}. Give a reason."
+            )
+        final[unit] = AdjudicatedLabel(
+            adjudication_id=0,
+            criterion=decision.criterion,
+            target=decision.target,
+            value=value,
+            overrules=overrules,
+            reason=why,
+        )
+    missing = [
+        f"{protocol.criterion(name).title} ({target})" if target != "item" else protocol.criterion(name).title
+        for (name, target), one in settled.items()
+        if is_disputed(protocol, name, one, labels.n_annotations) and (name, target) not in final
+    ]
+    if missing:
+        raise InvalidInput(f"Not decided yet: {', '.join(missing)}.")
+    return list(final.values())
+
+
+def _check_fits(session: Session, study: Study, study_item_id: int, criterion: Criterion, value: Value) -> None:
+    """InvalidInput where a value that no annotator gave does not fit the item, as it is shown at the last step.
+
+    What annotators gave stands even where it does not: labels that were made elsewhere may be about other parts.
+    """
+    _, units = units_at(session, study, study_item_id, len(protocol_of(study).steps) - 1)
+    try:
+        criterion.check(value, units)
+    except InvalidInput as error:
+        raise InvalidInput(f"{criterion.title}: {error}") from None
