@@ -24,9 +24,7 @@ JS_KEY := $(shell cksum < package.json | tr ' ' '-')
 JS_STAMP := node_modules/setup-$(JS_KEY)
 BENCHMARKS := $(patsubst tests/bench/%.py,tests.bench.%,$(wildcard tests/bench/bench_*.py))
 
-# Half of the time tests wait: for a lock, a process, a browser. Two workers a core, at most four, fill it. The browser's tests
-# come after the others, by files: they wait for a real clock, and share a server in a file.
-WORKERS := $(shell n=$$(( 2 * $$(getconf _NPROCESSORS_ONLN) )); echo $$(( n > 4 ? 4 : n )))
+# The browser's tests come after the others, two files at a time: they wait for a real clock, and share a server in a file.
 ifeq ($(CI),true)
 PLAIN := -m "not e2e and not nightly"
 BROWSER := -m "e2e and not nightly"
@@ -117,8 +115,8 @@ test-nightly: setup
 tests: setup
 	@scratch=$$(mktemp -d "$(SCRATCH)/assay-tests.XXXXXX") && chmod 711 "$$scratch" && export TMPDIR="$$scratch" && \
 	trap 'rm -rf "$$scratch"' EXIT && trap 'exit 130' INT TERM && \
-	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n $(WORKERS) $(PYTEST_OPTIONS) && \
-	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 3 --dist loadfile $(PYTEST_OPTIONS)
+	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 $(PYTEST_OPTIONS) && \
+	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 2 --dist loadfile $(PYTEST_OPTIONS)
 
 lint: setup lint-js
 	$(BIN)/ruff check

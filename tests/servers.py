@@ -99,7 +99,9 @@ def running_server(
     migrate(db)
     admin = first_administrator(db, name="admin", password=PASSWORD)
     log = home / "server.log"
-    variables = {"ASSAY_HOME": str(home), "ASSAY_PORT": str(port), "PYTHONPATH": str(ROOT), **environment}
+    own = {"ASSAY_HOME": str(home), "ASSAY_PORT": str(port), "PYTHONPATH": str(ROOT)}
+    # Each process that makes reports loads plots and numbers at the start, for seconds; few tests ask for a report.
+    variables = {"ASSAY_REPORT_WORKERS": "1", **own, **environment}
     with log.open("w") as file:
         process = subprocess.Popen(
             [sys.executable, *command],
