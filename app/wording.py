@@ -12,7 +12,6 @@ from annotators import figures
 if TYPE_CHECKING:
     from db.items.imports import ImportReport
 
-NOT_DEFINED = "not defined"
 NO_REASON = "no reason given"
 THIN = "\N{NARROW NO-BREAK SPACE}"
 

@@ -20,7 +20,7 @@ from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_
 from exports.agreement.parts import by_part, over_time, parts_plot, parts_table, time_plot, time_table
 from exports.agreement.rating_tables import RatingTables
 from exports.agreement.study import GROUPINGS, AgreementReport, CriterionReport
-from exports.drawing.figures import between, number
+from exports.drawing.figures import between, number, share
 from exports.drawing.forest import forest
 from exports.drawing.report_files import Section, slug
 from exports.drawing.tables import TextTable, as_text
@@ -158,7 +158,7 @@ class Report:
             return Section(one.title, words=[one.reason or "Nobody has labelled this yet."])
         tables = [statistics_table(one.title, one.agreement.statistics, self.level)]
         if one.agreement.shares:
-            rows = [[word(label), f"{100 * share:.1f} %"] for label, share in one.agreement.shares.items()]
+            rows = [[word(label), share(part)] for label, part in one.agreement.shares.items()]
             tables.append(TextTable.of(f"{one.title}: share of each label", ("Label", "Share"), rows))
         if one.agreement.weights is not None:
             tables.append(_weights_table(one.title, one.agreement.weights, one.ratings))
@@ -234,7 +234,7 @@ def _row(one: Measured) -> list[str]:
         one.title,
         one.scale,
         *numbers,
-        "" if raw is None or raw.value is None else f"{100 * raw.value:.1f} %",
+        share(None if raw is None else raw.value),
         _named(found.headline),
         _named(second),
         " / ".join("–" if stat.value is None else f"{100 * stat.value:.0f}" for stat in specific),
