@@ -34,5 +34,6 @@ NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
     TargetKind.CLAIM_EVIDENCE: {Material.CLAIMS, Material.EVIDENCE},
     TargetKind.PAGE: {Material.DOCUMENTS},
     TargetKind.IMAGE: {Material.IMAGES},
+    TargetKind.HOP: {Material.HOPS},
 }
 """What a step must show (or an earlier one have shown) before a criterion of this target can be asked."""

@@ -1,4 +1,4 @@
-"""What a label is about: the item, one evidence unit, a claim, a claim against a unit, a page, an image, or a pair."""
+"""What a label is about: the item, an evidence unit, a claim, a claim against a unit, a page, an image, a hop …"""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class TargetKind(StrEnum):
     CLAIM_EVIDENCE = "claim_evidence"
     PAGE = "page"
     IMAGE = "image"
+    HOP = "hop"
     PAIR = "pair"
 
 
@@ -31,6 +32,7 @@ _FORMS: dict[TargetKind, re.Pattern[str]] = {
     TargetKind.CLAIM_EVIDENCE: re.compile(rf"claim:{_KEY}\|evidence:{_KEY}"),
     TargetKind.PAGE: re.compile(r"page:[^|]+:[1-9]\d*(\|hop:[^|\s]+)?"),
     TargetKind.IMAGE: re.compile(rf"image:{_KEY}"),
+    TargetKind.HOP: re.compile(r"hop:[^|\s]+"),
 }
 
 
@@ -42,7 +44,7 @@ def target_kind(target: str) -> TargetKind:
             return kind
     raise InvalidInput(
         f"{target!r} is not a target. Write item, evidence:K, claim:K, claim:K|evidence:K, page:DOC:N, "
-        "page:DOC:N|hop:H, image:K or pair."
+        "page:DOC:N|hop:H, hop:H, image:K or pair."
     )
 
 
@@ -70,6 +72,8 @@ class Units:
                 return [f"claim:{claim}|evidence:{unit}" for claim in self.claims for unit in self.evidence]
             case TargetKind.IMAGE:
                 return [f"image:{key}" for key in self.images]
+            case TargetKind.HOP:
+                return [f"hop:{key}" for key in self.hops]
             case TargetKind.PAGE:
                 pages = [f"page:{document}:{number}" for document, number in self.pages]
                 if per_hop and self.hops:

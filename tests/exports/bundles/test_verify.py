@@ -25,7 +25,7 @@ from tests.db.items.test_imports import Rows, row
 from tests.exports.sources import write_pdf
 from tests.makers import StudyInUse, make_person, make_project
 
-ALL = ["native", "labels", "adjudicated", "scores"]
+ALL = ["native", "labels", "derived", "adjudicated", "scores"]
 
 
 class Exported:
