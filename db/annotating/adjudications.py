@@ -209,8 +209,8 @@ def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[D
     found = []
     for row, name, item, study in rows:
         protocol = protocol_of(study)
-        order = {one.name: place for place, one in enumerate(protocol.criteria)}
-        given = sorted(labels[row.id], key=lambda one: (order.get(one.criterion, 0), one.target))
+        order = {criterion.name: place for place, criterion in enumerate(protocol.criteria)}
+        given = sorted(labels[row.id], key=lambda label: (order.get(label.criterion, 0), label.target))
         found.append(
             Decision(
                 row.study_id,
@@ -218,8 +218,8 @@ def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[D
                 item,
                 name or f"person {row.person_id}",
                 row.created_at,
-                tuple((protocol.criterion(one.criterion).title, one.target, one.value) for one in given),
-                sum(one.overrules for one in given),
+                tuple((protocol.criterion(label.criterion).title, label.target, label.value) for label in given),
+                sum(label.overrules for label in given),
                 row.reason,
             )
         )
@@ -349,7 +349,7 @@ def _units(
                 DisputedUnit(
                     name,
                     wire.out(target),
-                    sorted(cast_votes, key=lambda one: one.rater),
+                    sorted(cast_votes, key=lambda vote: vote.rater),
                     settled.votes,
                     settled.outcome.value if criterion.compared else Outcome.OPEN.value,
                     settled.value,
@@ -502,7 +502,7 @@ def _checked(
 ) -> list[AdjudicatedLabel]:
     assert study.id is not None
     labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
-    settled = {(name, target): one for name, target, one in settle_item(protocol, labels, study.rule)}
+    settled = {(name, target): votes for name, target, votes in settle_item(protocol, labels, study.rule)}
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
     for decision in decisions:
         unit = (decision.criterion, decision.target)
@@ -531,8 +531,8 @@ def _checked(
         )
     missing = [
         f"{protocol.criterion(name).title} ({target})" if target != "item" else protocol.criterion(name).title
-        for (name, target), one in settled.items()
-        if is_disputed(protocol, name, one, labels.n_annotations) and (name, target) not in final
+        for (name, target), votes in settled.items()
+        if is_disputed(protocol, name, votes, labels.n_annotations) and (name, target) not in final
     ]
     if missing:
         raise InvalidInput(f"Not decided yet: {', '.join(missing)}.")

@@ -32,7 +32,7 @@ from db.query import table_of
 from db.studies.design import protocol_of
 
 _ASSIGNMENT, _STUDY, _STUDY_ITEM = table_of(Assignment), table_of(Study), table_of(StudyItem)
-_DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(one) for one in (Document, Evidence, Image, ItemDocument))
+_DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(table) for table in (Document, Evidence, Image, ItemDocument))
 _PERSON, _MEMBERSHIP = table_of(Person), table_of(Membership)
 
 _AT_HAND = (AssignmentState.LEASED, AssignmentState.RETURNED)

@@ -471,7 +471,7 @@ def _scores(
     for name, given in judged.items():
         keys = [(scorer, value) for scorer, value in given]
         there = [key for key in keys if key in rows]
-        key = next((one for one in there if rows[one]["value"] is not None), next(iter(there), None))
+        key = next((score for score in there if rows[score]["value"] is not None), next(iter(there), None))
         taken |= {key} if key else set()
         row = rows[key] if key else _no_score(keys[0] if keys else None)
         out.append({**row, "criterion": name})
@@ -514,8 +514,11 @@ def _counted(item: ItemContent, score: Score, run: Run) -> tuple[list[PhraseSet]
     return counted_behind(run.name, _as_value(score), run.parameters, item.answer, item.references)
 
 
-def _phrase_set(one: PhraseSet) -> dict[str, Any]:
-    return {"best": one.best, "phrases": [{"text": phrase.text, "count": phrase.count} for phrase in one.phrases]}
+def _phrase_set(phrases: PhraseSet) -> dict[str, Any]:
+    return {
+        "best": phrases.best,
+        "phrases": [{"text": phrase.text, "count": phrase.count} for phrase in phrases.phrases],
+    }
 
 
 MOST_PLACES = 300
@@ -524,7 +527,7 @@ MOST_PLACES = 300
 
 def _found_places(sets: Sequence[PhraseSet], answer: str, mode: Mode) -> list[list[int]]:
     """Where the best set's phrases stand in the answer, in order, overlapping ones as one; in UTF-16 units."""
-    best = next(one for one in sets if one.best)
+    best = next(phrases for phrases in sets if phrases.best)
     merged: list[list[int]] = []
     for start, end in sorted(chain.from_iterable(places_of([phrase.text for phrase in best.phrases], answer, mode))):
         if merged and start < merged[-1][1]:

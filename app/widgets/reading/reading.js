@@ -58,7 +58,7 @@ export function reading(item, texts, keys) {
 export function committedLabels(item, protocol, step) {
   const names = protocol.steps[step].criteria;
   const rows = item.committed.filter((given) => names.includes(given.criterion)).flatMap((given) => {
-    const criterion = protocol.criteria.find((one) => one.name === given.criterion);
+    const criterion = protocol.criteria.find((criterion) => criterion.name === given.criterion);
     const target = ['item', 'pair'].includes(given.target) ? '' : ` (${given.target.replace(/^\w+:/, '')})`;
     const words = given.cannot_judge ? TEXT.cannotJudgeNote(given.reason ?? '') : criterion ? valueWords(given.value, criterion) : String(given.value);
     return [h('dt', {}, `${criterion?.title ?? given.criterion}${target}`), h('dd', { dir: 'auto' }, words)];
@@ -87,7 +87,7 @@ export function markClaim(root, claim) {
  * @param {Presentation} item
  */
 export function figure(picture, number, item) {
-  const doc = item.documents?.find((one) => one.id === picture.document || one.key === picture.document);
+  const doc = item.documents?.find((document) => document.id === picture.document || document.key === picture.document);
   const caption = h('figcaption', { dir: 'auto' }, h('b', {}, TEXT.image(number)), picture.caption ? ` ${picture.caption}` : '');
   if (!doc?.supplied) return h('figure', {}, h('p', { class: 'soft' }, TEXT.noPicture), caption);
   const page = picture.page ?? 1;
@@ -128,10 +128,10 @@ function figuresOf(item) {
   };
   return {
     place: (address) => {
-      const number = images.findIndex((one, at) => one.of !== 'question' && (address === null ? !placed.has(at) : one.key === address));
+      const number = images.findIndex((image, at) => image.of !== 'question' && (address === null ? !placed.has(at) : image.key === address));
       return number < 0 ? null : put(number);
     },
-    rest: () => images.flatMap((one, number) => (placed.has(number) || one.of === 'question' ? [] : [put(number)])),
+    rest: () => images.flatMap((image, number) => (placed.has(number) || image.of === 'question' ? [] : [put(number)])),
   };
 }
 

@@ -25,17 +25,17 @@ export function targetName(target, item) {
   const keys = targetKeys(target);
   if (keys.page) return { key: String(keys.page), title: TEXT.page(keys.page) };
   if (keys.evidence) {
-    const unit = item.evidence?.find((one) => one.key === keys.evidence);
+    const unit = item.evidence?.find((unit) => unit.key === keys.evidence);
     return { key: keys.evidence, title: unit ? unitTitle(unit) : '', place: unit?.pages.length ? TEXT.onPages(unit.pages) : '' };
   }
   if (keys.claim) {
-    const number = item.claims?.findIndex((one) => one.key === keys.claim) ?? -1;
+    const number = item.claims?.findIndex((claim) => claim.key === keys.claim) ?? -1;
     const place = TEXT.against[target.split('|')[1]];
     return { key: `C${number + 1}`, title: item.claims?.[number]?.text ?? keys.claim, place };
   }
   if (keys.block) return { key: TEXT.block(keys.block), title: shorten(plain(blocksOf(item.answer ?? '')[keys.block - 1] ?? ''), LONG) };
   if (keys.image) {
-    const number = item.images?.findIndex((one) => one.key === keys.image) ?? -1;
+    const number = item.images?.findIndex((image) => image.key === keys.image) ?? -1;
     return { key: TEXT.image(number + 1), title: item.images?.[number]?.caption ?? '' };
   }
   return { key: '', title: '' };
@@ -45,7 +45,7 @@ export function targetName(target, item) {
 export function cellTitle(cell, item) {
   const keys = targetKeys(cell.target);
   if (keys.page) {
-    const hop = keys.hop ? item.hops?.findIndex((one) => one.key === keys.hop) ?? -1 : -1;
+    const hop = keys.hop ? item.hops?.findIndex((step) => step.key === keys.hop) ?? -1 : -1;
     return `${cell.criterion.title} (${hop >= 0 ? `${TEXT.hop(hop + 1)}, ` : ''}${TEXT.page(keys.page)})`;
   }
   const claim = keys.claim && keys.evidence ? `${targetName(`claim:${keys.claim}`, item).key}, ` : '';

@@ -82,7 +82,7 @@ def test_evidence_that_nothing_is_asked_about_by_its_role_is_not_shown_before_th
     assert "distractor" not in json.dumps(work)
     assert [unit["text"] for unit in item["evidence"]] == ["Passage 3", "Passage 1"]
     assert item["units"] == {"required": ["evidence:E1", "evidence:E2"]}
-    assert [one["pages"] for one in item["documents"]] == [[2, 4]]
+    assert [document["pages"] for document in item["documents"]] == [[2, 4]]
     assert seen_pages(study) == {2, 4}
     shown = reading(database, study.annotators[0], study.study_id, assignment_id=item["assignment"])
     assert [passage.evidence for passage in shown.passages] == ["E1", "E2"]
@@ -90,7 +90,7 @@ def test_evidence_that_nothing_is_asked_about_by_its_role_is_not_shown_before_th
     after = study.submit(0, item, {"required": "yes"}).item
     assert after is not None
     assert [unit["role"] for unit in after["evidence"]] == ["gold", "distractor", "gold", "distractor"]
-    assert [one["target"] for one in after["committed"]] == ["evidence:E3", "evidence:E1"]
+    assert [label["target"] for label in after["committed"]] == ["evidence:E3", "evidence:E1"]
     assert seen_pages(study) == {1, 2, 3, 4}
     study.submit(0, after, {"sure": "yes"})
     with database.read() as session:
@@ -196,8 +196,8 @@ def test_the_new_targets_are_settled_decided_and_measured(database: Database) ->
     decisions = [UnitDecision(unit.criterion, unit.target, "yes") for unit in found.units if unit.needs_decision]
     adjudicate(database, judge, study_item, uid="d1", decisions=decisions, reason="Read again.", from_browser=True)
     measured = ratings(database, study.researcher, study.study_id).criteria
-    assert [len(one.targets) for one in measured] == [2, 3, 1]
-    assert [len({target_kind(target) for target in one.targets}) for one in measured] == [1, 1, 1]
+    assert [len(column.targets) for column in measured] == [2, 3, 1]
+    assert [len({target_kind(target) for target in column.targets}) for column in measured] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
