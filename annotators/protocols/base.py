@@ -260,7 +260,11 @@ class Protocol(BaseModel):
         Evidence that no criterion is about, because each chooses other units, is shown only with the roles.
         """
         criteria = self.about_evidence_before_roles()
-        if Material.ROLES in self.shown_at(step) or not criteria or any(criterion.only is None for criterion in criteria):
+        if (
+            Material.ROLES in self.shown_at(step)
+            or not criteria
+            or any(criterion.only is None for criterion in criteria)
+        ):
             return None
         return [criterion.chosen for criterion in criteria]
 
