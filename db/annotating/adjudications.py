@@ -17,7 +17,7 @@ from annotators.asking.submissions import flag_words
 from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
-from db.annotating.presentations import Wire, load_materials, materials_at, present, units_at
+from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
 from db.models import (
     Account,
@@ -308,7 +308,10 @@ def _wire(session: Session, protocol: Protocol, study_item_id: int) -> Wire:
     shown = protocol.shown_at(last)
     # With the hidden parts behind, as studies from before they were hidden may have labels of them.
     loaded = load_materials(session, [study_item_id], shown)[study_item_id]
-    return Wire(materials_at(loaded, protocol, last, hidden=True).item, roles_shown=Material.ROLES in shown)
+    there = {unit.key for unit in evidence_at(loaded.item.evidence, protocol, last)}
+    behind = {unit.key for unit in loaded.item.evidence} - there
+    item = materials_at(loaded, protocol, last, hidden=True).item
+    return Wire(item, roles_shown=Material.ROLES in shown, behind=behind)
 
 
 def _units(
