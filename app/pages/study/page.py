@@ -1,4 +1,4 @@
-"""One study: its progress as it happens, its design with hashes, its protocol, and what annotators remarked."""
+"""One study: its progress, its results, its design with hashes, its protocol, and what annotators remarked."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
+from app.pages.study import results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES
 from db.annotating.adjudications import settlement_counts
@@ -25,7 +26,7 @@ from db.studies.remarks import Remark, StudyRemarks, study_remarks
 EVERY = 10
 """Seconds from one look at the progress to the next."""
 
-_TABS = ["Progress", "Design", "Protocol", "Flags and skips"]
+_TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
 
 
@@ -48,6 +49,8 @@ def page() -> None:
             match name:
                 case "Progress":
                     _progress(row)
+                case "Results":
+                    results.draw(row)
                 case "Design":
                     _design(study, protocol)
                 case "Protocol":
