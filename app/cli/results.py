@@ -42,9 +42,10 @@ def results(  # noqa: PLR0917 - the command's options
     resamples: Resamples = 1000,
     as_json: AsJson = False,
 ) -> None:
-    """Report what came out of a study: the figures that its protocol is for, and the share of each label.
+    """Report what came out of a study.
 
-    Settled labels and those of single annotators, in all and by system and category, each with its interval.
+    The figures that its protocol is for, and the share of each label: of settled labels and those of single annotators,
+    in all and by system and category, each with its interval.
     """
     if report is not None:
         check_report(report)

@@ -41,7 +41,9 @@ def page() -> None:
     about = f"{protocol.title}, {wording.count(study.n_items, 'item')}, overlap {study.overlap}"
     ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
     _links(row)
-    tabs = st.tabs(_TABS, key=f"study-tabs-{study.id}", on_change="rerun")
+    asked = st.query_params.get("show", "").lower()
+    first = next((name for name in _TABS if name.lower() == asked), _TABS[0])
+    tabs = st.tabs(_TABS, default=first, key=f"study-tabs-{study.id}", on_change="rerun")
     for tab, name in zip(tabs, _TABS, strict=True):
         if not tab.open:
             continue
