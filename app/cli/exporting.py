@@ -41,9 +41,7 @@ def export(
     ] = None,
     format_names: Annotated[
         str,
-        typer.Option(
-            "--format", metavar="A,B", help="native, labels, derived, adjudicated, scores, with commas."
-        ),
+        typer.Option("--format", metavar="A,B", help="native, labels, derived, adjudicated, scores, with commas."),
     ] = "native,labels,adjudicated",
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
     as_json: AsJson = False,
