@@ -1,4 +1,4 @@
-"""Evidence pages: errors that were planted in a model's page labels are found again, on real documents and on a long one."""
+"""Evidence pages: errors planted in a model's page labels are found again, on real documents and on a long one."""
 
 from __future__ import annotations
 
@@ -144,9 +144,8 @@ def test_errors_planted_in_the_pages_of_real_documents_are_found(place: Place, s
     changes, wrong, missed, silent = {}, 0, 0, len(place.items()) - len(items)
     for number, item in enumerate(items):
         said = labelled_pages(item)
-        free = next(
-            f"page:{item.documents[0]}:{n}" for n in range(1, 15) if f"page:{item.documents[0]}:{n}" not in said
-        )
+        pages = [f"page:{item.documents[0]}:{n}" for n in range(1, 15)]
+        free = next(page for page in pages if page not in said)
         if number % 3 == 0:
             changes[item.id] = ({free}, {said[0]})
             wrong, missed = wrong + 1, missed + 1
