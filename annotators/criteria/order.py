@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Any, ClassVar, Literal
 
 from annotators.criteria.base import Criterion, Scale, Value
@@ -48,3 +49,13 @@ class Order(Criterion):
             for target in targets
             if target is not None
         ]
+
+    def by_majority(self, values: Sequence[Any], n_annotations: int) -> Any:
+        """The images by their median rank over those who judged, if they are more than half of all; None with a tie.
+
+        An order that more than half gave is that of the medians.
+        """
+        if len(values) <= n_annotations / 2 or len({frozenset(value) for value in values}) > 1:
+            return None
+        ranks = {key: median(value.index(key) for value in values) for key in values[0]}
+        return sorted(ranks, key=lambda key: ranks[key]) if len(set(ranks.values())) == len(ranks) else None

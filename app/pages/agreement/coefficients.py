@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotators.agreement.remarks import benchmarks
 from annotators.agreement.statistics.base import title_of
+from annotators.agreement.tables.ratings import COMPOSED
 from annotators.intervals.result import Statistic
 from app import ui, wording
 from app.pages.agreement import files
@@ -107,7 +108,7 @@ def _labels(view: View, one: CriterionReport) -> None:
     if len(one.shares) > 100:
         caption += f" (the 100 most frequent of {len(one.shares):,})"
     table(TextTable.of(caption, ("Label", "Labels", "Share"), rows), f"labels-{view.slug}", rows)
-    if one.ratings.scale not in ("set", "text") and len(one.ratings.labels) <= MOST_LABELS:
+    if one.ratings.scale not in COMPOSED and len(one.ratings.labels) <= MOST_LABELS:
         labels = [word(label) for label in one.ratings.labels]
         counts = kept(view, "label-counts", None, label_counts, one.ratings)
         chart = agreement_plots.shares(counts.shares, labels, ordered=one.ratings.scale == "ordinal")

@@ -2,6 +2,7 @@
 
 import { attribute, button, h, shorten } from '../shared/dom.js';
 import { foundIn } from '../reading/counted_phrases.js';
+import { MarkableAnswer } from '../reading/markable.js';
 import { foldLong, markClaim, reading } from '../reading/reading.js';
 import { targetKeys } from '../shared/targets.js';
 import { otherScores } from '../reading/score_value.js';
@@ -62,6 +63,7 @@ export class Panel extends Side {
     this.reading.scrollTop = 0;
     this.table = new Table({
       decisions,
+      answer: new MarkableAnswer(() => this.text.querySelector('.a')),
       give: (unit, value, done) => this.#give(unit, value, done),
       reason: (unit, reason) => {
         decisions.set(unit, { reason });

@@ -19,6 +19,9 @@ const WORDS = {
 /** @param {Value} value */
 const words = (value) => WORDS.orderOf([value].flat().map((key) => String(key).replace(/^I(?=\d+$)/, '')).join(', '));
 
+/** @param {Value | null | undefined} value @returns {string[]} */
+const keysOf = (value) => (Array.isArray(value) ? /** @type {string[]} */ (value) : []);
+
 register(GIVEN, {
   words,
   create({ criterion, name, give }) {
@@ -30,7 +33,7 @@ register(GIVEN, {
 register('order', {
   complete: (value, _criterion, item) => Array.isArray(value) && value.length === (item.images ?? []).length,
   words,
-  rekeyed: (value, keyOf) => (Array.isArray(value) ? value.map(keyOf) : value),
+  rekeyed: (value, keyOf) => (Array.isArray(value) ? keysOf(value).map(keyOf) : value),
   among(criterion, votes) {
     const given = new Map(votes.flatMap(({ value }) => (Array.isArray(value) ? [[JSON.stringify(value), value]] : [])));
     const labels = [...given].map(([value, order], number) => ({ value, title: order.join(', '), key: String(number + 1), definition: '' }));
@@ -94,7 +97,7 @@ register('order', {
     return {
       element: h('div', { class: 'order-input' }, list, h('p', { class: 'order-help' }, h('small', {}, WORDS.help), asShown)),
       show(given) {
-        placed = Array.isArray(given?.value) ? given.value.filter((key) => keys.includes(key)) : [];
+        placed = keysOf(given?.value).filter((key) => keys.includes(key));
         draw();
       },
       key(pressed) {

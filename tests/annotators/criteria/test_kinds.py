@@ -16,6 +16,7 @@ from annotators.criteria.number import Number
 from annotators.criteria.order import Order
 from annotators.criteria.place import Place
 from annotators.criteria.several import Several
+from annotators.criteria.spans import Spans
 from annotators.criteria.text import Text
 from annotators.errors import InvalidInput
 from annotators.items.targets import Units
@@ -234,8 +235,9 @@ class TestWhatIsAskedOfThem:
             "grade": ("ordinal", True, [1, 2, 3, 4, 5]),
             "number": ("interval", True, []),
             "several": ("set", True, []),
-            "order": (None, True, []),
+            "order": ("ranking", True, []),
             "place": ("nominal", True, []),
+            "spans": ("spans", True, []),
             "text": ("text", False, []),
         }
 
@@ -262,6 +264,15 @@ WRITTEN: dict[str, tuple[Criterion, st.SearchStrategy[Any]]] = {
     ),
     "order": (Order(name="o", title="O"), st.lists(st.text(min_size=1), unique=True)),
     "place": (Place(name="p", title="P"), st.integers(0, 20).map(lambda n: f"block:{n}" if n else "nowhere")),
+    "spans": (
+        Spans(name="m", title="M", labels=[Label(value="ä b"), Label(value='"')]),
+        st.lists(st.tuples(st.text(min_size=1).filter(str.strip), st.sampled_from(["ä b", '"']))).map(
+            lambda parts: [
+                {"start": 1000 * place, "end": 1000 * place + len(text), "label": label, "text": text}
+                for place, (text, label) in enumerate(parts)
+            ]
+        ),
+    ),
     "text": (Text(name="t", title="T"), st.text(min_size=1).filter(str.strip)),
 }
 

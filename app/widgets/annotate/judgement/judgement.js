@@ -4,6 +4,7 @@ import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
+import { MarkableAnswer } from '../../reading/markable.js';
 import { ReadingArea } from '../../reading/reading_area.js';
 import { committedLabels, foldLong, markClaim, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
@@ -404,6 +405,7 @@ export class Judgement extends Side {
   #panel(sheet) {
     return {
       sheet,
+      answer: new MarkableAnswer(() => this.areas[0].text.querySelector('.a')),
       give: (cell, value, done) => this.#give(cell, value, done),
       giveAll: (cells, value) => {
         for (const cell of cells) sheet.give(cell, value);
