@@ -111,8 +111,16 @@ class Spans(Criterion):
                 return None
             if label is not None:
                 texts = (one["text"][start - one["start"] : end - one["start"]] for one in over if one["text"])
-                settled.append({"start": start, "end": end, "label": label, "text": next(texts, "")})
+                text, last = next(texts, ""), settled[-1] if settled else None
+                if last is not None and (last["end"], last["label"]) == (start, label):
+                    settled[-1] = last | {"end": end, "text": last["text"] + text if last["text"] and text else ""}
+                else:
+                    settled.append({"start": start, "end": end, "label": label, "text": text})
         return self.check([stretch for stretch in settled if not stretch["text"] or stretch["text"].strip()])
+
+    def stored_labels(self) -> list[str | int | float]:
+        """None: a value is a list of stretches."""
+        return []
 
     def _stretch(self, given: object, answer: str | None) -> dict[str, Any]:
         """One stretch as it is stored."""

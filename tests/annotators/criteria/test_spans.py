@@ -40,8 +40,8 @@ def test_a_value_is_a_list_of_stretches_in_the_order_of_the_answer_or_none_at_al
 
 def test_stretches_have_no_space_at_their_ends_and_are_one_where_they_touch_with_one_label() -> None:
     assert MARKED.check([stretch(3, 9)], UNITS) == [stretch(4, 8)]
-    assert MARKED.check([stretch(0, 5), stretch(5, 8), stretch(8, 11, "odd")], UNITS) == [
-        stretch(0, 3), stretch(5, 8), stretch(9, 11, "odd"),
+    assert MARKED.check([stretch(0, 4), stretch(4, 8), stretch(8, 11, "odd")], UNITS) == [
+        stretch(0, 3), stretch(4, 8), stretch(9, 11, "odd"),
     ]  # fmt: skip
     assert MARKED.check([stretch(5, 8), stretch(4, 5)]) == [stretch(4, 8)]
     assert ends(MARKED.check([stretch(4, 6), stretch(6, 8, "odd")], UNITS)) == [(4, 6, "bad"), (6, 8, "odd")]

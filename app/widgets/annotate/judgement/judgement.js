@@ -6,7 +6,7 @@ import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
 import { ReadingArea } from '../../reading/reading_area.js';
-import { committedLabels, foldLong, markClaim, reading } from '../../reading/reading.js';
+import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
 import { scoreOf } from '../../reading/score_value.js';
 import { SEEN } from './seen.js';
@@ -336,9 +336,10 @@ export class Judgement extends Side {
     this.on.current(cell);
   }
 
-  /** Marks what of the answer the current decision is about. */
+  /** Marks what of the answer the current decision is about: a claim, or an image. */
   markClaim() {
-    const { claim } = targetKeys(this.cell?.target ?? '');
+    const { claim, image } = targetKeys(this.cell?.target ?? '');
+    markImage(this.areas[0].scroller, image ?? null);
     markClaim(this.areas[0].scroller, this.sheet?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
   }
 

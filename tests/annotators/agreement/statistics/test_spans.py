@@ -119,7 +119,7 @@ def test_labels_count_for_alpha_and_characters_and_not_for_what_is_marked_or_for
     assert found["krippendorff_alpha_unitizing_binary"] == pytest.approx(1)
     assert found["pairwise_f1_boundaries"] == pytest.approx(1)
     assert found["krippendorff_alpha_unitizing"] is not None
-    assert found["krippendorff_alpha_unitizing"] < 0.7
+    assert found["krippendorff_alpha_unitizing"] < 0.8
     assert found["pairwise_f1_characters"] == pytest.approx(14 / 26)
 
 

@@ -1,0 +1,146 @@
+"""Stretches of an answer marked by keyboard and by mouse, and decided on where annotators marked otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlmodel import col, select
+
+from db.models import AdjudicatedLabel, StoredLabel
+from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.disputes import Quarrel, Said, dispute, make_disputes, row
+from tests.e2e.own_items import item, make_own_scene, open_as
+from tests.e2e.scene import Scene, wait_until_saved
+from tests.servers import running_server
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+ANSWER = """\
+The pier was renewed in **nineteen** twelve, 𝄞 after the fire.
+
+ثم وصل التقرير السنوي إلى الميناء.
+
+Its mass is $m = 4$ tonnes. <b>It</b> holds."""
+LAPTOP = {"width": 1366, "height": 768}
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    """A study of three answers with passages."""
+    with running_server(tmp_path_factory.mktemp("home")) as server:
+        rows = [item(number, evidence=2, answer=ANSWER) for number in (1, 2, 3)]
+        server.person("dora", default_role="adjudicator")
+        yield make_own_scene(server, tmp_path_factory.mktemp("in"), rows, protocol="unsupported_spans")
+
+
+def stretch(words: str, label: str) -> dict[str, Any]:
+    start = ANSWER.index(words)
+    return {"start": start, "end": start + len(words), "label": label, "text": words}
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def pointed(page: Page) -> str:
+    return "".join(page.locator('[data-testid="answer"] mark.pointed').all_inner_texts())
+
+
+def marked(page: Page) -> list[str]:
+    """The labels that stand in the answer behind the stretches."""
+    return [mark.get_attribute("data-label") or "" for mark in page.locator("mark[data-label]").all()]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_stretches_are_marked_by_keys_alone(new_page: NewPage, scene: Scene, dark: bool) -> None:
+    page = open_as(new_page, scene, "ben" if dark else "ada", dark=dark, **LAPTOP)
+    press(page, "1")
+    expect(page.get_by_test_id("selected-words")).to_contain_text("Select words of the answer first")
+    press(page, "ArrowRight", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "Shift+ArrowLeft")
+    assert pointed(page) == "pier was"
+    press(page, "2")
+    press(page, "ArrowRight", "ArrowRight", "ArrowRight", "Shift+ArrowRight")  # across emphasis
+    assert pointed(page) == "nineteen twelve"
+    press(page, "1", "ArrowDown", "Shift+ArrowDown")
+    assert pointed(page) == "ثم وصل التقرير السنوي إلى الميناء"
+    press(page, "3", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight")  # to the formula
+    press(page, "4", "ArrowDown", "2")  # the first word of the last sentence, which is in tags
+    assert marked(page) == ["Unfounded", "Contradicted", "Debatable", "Benign", "Unfounded"]
+    press(page, "Backspace")
+    assert marked(page) == ["Unfounded", "Contradicted", "Debatable", "Benign"]
+    expect(page.get_by_test_id("stretch")).to_have_count(4)
+    screenshot(page, f"stretches-{'dark' if dark else 'light'}")
+    press(page, "m")  # as it was written: the marks stand at the same places
+    assert marked(page) == ["Unfounded", "Contradicted", "Debatable", "Benign"]
+    assert page.locator("mark.stretch-4").inner_text() == "$m = 4$"
+    press(page, "m", "?")
+    expect(page.get_by_test_id("key-sheet")).to_contain_text("Select more words, or fewer")
+    press(page, "Escape", "Enter")
+    expect(page.get_by_test_id("stretch")).to_have_count(0)
+    press(page, "0", "Enter")  # nothing to mark in the next one
+    wait_until_saved(page)
+    with scene.server.db.read() as session:
+        last = session.exec(select(StoredLabel).order_by(col(StoredLabel.id).desc()).limit(2)).all()
+    assert [label.value for label in last] == [
+        [],
+        [
+            stretch("pier was", "unfounded"), stretch("nineteen** twelve", "contradicted"),
+            stretch("ثم وصل التقرير السنوي إلى الميناء", "debatable"), stretch("$m = 4$", "benign"),
+        ],
+    ]  # fmt: skip
+
+
+def test_words_are_selected_with_the_mouse_and_marks_taken_off_by_button(new_page: NewPage, scene: Scene) -> None:
+    page = open_as(new_page, scene, "chloe", **LAPTOP)
+    answer = page.get_by_test_id("answer")
+    box = answer.locator(".para").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 14, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 70, box["y"] + 10, steps=4)
+    page.mouse.up()
+    expect(answer.locator("mark.pointed")).not_to_have_count(0)
+    assert pointed(page).startswith("The pier")  # whole words, wherever it began
+    page.get_by_test_id("label").filter(has_text="Unfounded").click()
+    assert marked(page) == ["Unfounded"]
+    press(page, "1")  # the same words, another label
+    assert marked(page) == ["Contradicted"]
+    page.get_by_role("button", name="Take the mark off").click()
+    assert marked(page) == []
+    press(page, "Enter")
+    expect(page.get_by_test_id("notice")).to_contain_text("Not supported by the evidence")
+
+
+def test_an_adjudicator_takes_what_one_of_them_marked_and_changes_it(new_page: NewPage, scene: Scene) -> None:
+    said = {
+        "ada": Said([stretch("pier was", "unfounded")]),
+        "ben": Said([stretch("pier was renewed", "unfounded"), stretch("holds", "benign")]),
+        "chloe": Said([]),
+    }
+    name = "quarrel"
+    quarrel = Quarrel({(0, "unsupported", "item"): said})
+    study_id = make_disputes(scene.server, scene.project_id, name, quarrel, protocol="unsupported_spans")
+    page = new_page(**LAPTOP)
+    sign_in(page, scene.server, "dora")
+    page.goto(f"{scene.server.url}/adjudicate?study={study_id}")
+    expect(dispute(page)).to_be_visible()
+    shown = row(page, "unsupported")
+    expect(shown.locator('[data-rater="R2"]')).to_contain_text("“holds” (Benign)")
+    expect(shown.locator('[data-rater="R3"]')).to_contain_text("None")
+    expect(page.get_by_test_id("take")).to_have_count(3)
+    press(page, "b")  # as the second has it
+    assert marked(page) == ["Unfounded", "Benign"]
+    press(page, "ArrowRight", "ArrowDown", "ArrowDown", "Shift+ArrowDown", "2")
+    screenshot(page, "stretches-adjudicate")
+    press(page, "Enter")
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    with scene.server.db.read() as session:
+        decided = session.exec(select(AdjudicatedLabel)).one()
+    assert decided.value == [
+        stretch("pier was renewed", "unfounded"), stretch("Its mass is $m = 4$ tonnes", "unfounded"),
+        stretch("holds", "benign"),
+    ]  # fmt: skip
