@@ -48,6 +48,10 @@ class Several(Criterion):
             return None
         return [label for label in labels if given[label] > most]
 
+    def labels_in(self, value: Any) -> list[str]:
+        """Those that were chosen."""
+        return [str(label) for label in value]
+
     def stored_labels(self) -> list[str | int | float]:
         """None: a value is a set of labels."""
         return []

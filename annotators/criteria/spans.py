@@ -118,6 +118,10 @@ class Spans(Criterion):
                     settled.append({"start": start, "end": end, "label": label, "text": text})
         return self.check([stretch for stretch in settled if not stretch["text"] or stretch["text"].strip()])
 
+    def labels_in(self, value: Any) -> list[str]:
+        """Those of its stretches, each once."""
+        return sorted({str(stretch["label"]) for stretch in value})
+
     def stored_labels(self) -> list[str | int | float]:
         """None: a value is a list of stretches."""
         return []
