@@ -26,13 +26,16 @@ class Order(Criterion):
         return super().needs() | {Material.IMAGES}
 
     def check(self, value: object, units: Units | None = None) -> Value:
-        """The keys, each once; with the item at hand, of all its images."""
+        """The keys, each once; with the item at hand, of all its images but those of the question."""
         if not isinstance(value, list) or any(not isinstance(key, str) for key in value):
             raise self._reject(value, "a list of image keys")
         if len(set(value)) != len(value):
             raise self._reject(value, "a list of image keys, each once")
-        if units is not None and set(value) != set(units.images):
-            raise InvalidInput(f"this is no order of the item's {len(units.images)} images. Put all in order.")
+        if units is None:
+            return value
+        ordered = [key for key in units.images if units.side_of(f"{_IMAGE}{key}") != "question"]
+        if set(value) != set(ordered):
+            raise InvalidInput(f"this is no order of the item's {len(ordered)} images. Put all in order.")
         return value
 
     def parse(self, text: str) -> Value:

@@ -22,6 +22,9 @@ const words = (value) => WORDS.orderOf([value].flat().map((key) => String(key).r
 /** @param {Value | null | undefined} value @returns {string[]} */
 const keysOf = (value) => (Array.isArray(value) ? /** @type {string[]} */ (value) : []);
 
+/** The images that are put in order: those of the question are not. @param {Presentation} item */
+const ordered = (item) => (item.images ?? []).filter((image) => image.of !== 'question');
+
 register(GIVEN, {
   words,
   create({ criterion, name, give }) {
@@ -31,7 +34,7 @@ register(GIVEN, {
 });
 
 register('order', {
-  complete: (value, _criterion, item) => Array.isArray(value) && value.length === (item.images ?? []).length,
+  complete: (value, _criterion, item) => Array.isArray(value) && value.length === ordered(item).length,
   words,
   rekeyed: (value, keyOf) => (Array.isArray(value) ? keysOf(value).map(keyOf) : value),
   among(criterion, votes) {
@@ -41,7 +44,7 @@ register('order', {
   },
   create({ name, item, give }) {
     const images = item.images ?? [];
-    const keys = images.map((image) => image.key);
+    const keys = ordered(item).map((image) => image.key);
     /** @type {string[]} the images that have a place, in order */
     let placed = [];
     const list = h('ol', { class: 'order', 'aria-label': name });
@@ -66,7 +69,7 @@ register('order', {
 
     const draw = () => {
       list.replaceChildren(...sequence().map((key, at) => {
-        const number = keys.indexOf(key) + 1;
+        const number = images.findIndex((image) => image.key === key) + 1;
         const title = TEXT.image(number);
         const done = placed.includes(key);
         return h('li', {
@@ -105,8 +108,8 @@ register('order', {
           place(keys);
           return true;
         }
-        const key = /^[1-9]$/.test(pressed) ? keys[Number(pressed) - 1] : undefined;
-        if (key === undefined) return false;
+        const key = /^[1-9]$/.test(pressed) ? images[Number(pressed) - 1]?.key : undefined;
+        if (key === undefined || !keys.includes(key)) return false;
         if (placed.length === keys.length) place([key]); // a full order begins anew
         else if (!placed.includes(key)) place([...placed, key]);
         return true;

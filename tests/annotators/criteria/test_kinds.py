@@ -19,7 +19,7 @@ from annotators.criteria.several import Several
 from annotators.criteria.spans import Spans
 from annotators.criteria.text import Text
 from annotators.errors import InvalidInput
-from annotators.items.targets import Units
+from annotators.items.targets import ChosenBy, Units
 from exports.cells import original, value_cell
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -200,6 +200,12 @@ class TestWhatIsAskedOfThem:
             assert order.check(value) == value
             with pytest.raises(InvalidInput, match="this is no order of the item's 3 images"):
                 order.check(value, self.THREE)
+
+    def test_an_order_is_one_of_all_images_but_those_of_the_question(self) -> None:
+        units = Units(images=("i1", "q", "i2"), parts={"image:q": ChosenBy(of="question")})
+        assert Order(name="order", title="Order").check(["i2", "i1"], units) == ["i2", "i1"]
+        with pytest.raises(InvalidInput, match="this is no order of the item's 2 images"):
+            Order(name="order", title="Order").check(["i2", "i1", "q"], units)
 
     def test_an_order_has_other_keys_on_the_wire_and_others_name_no_parts_of_the_item(self) -> None:
         order, names = Order(name="order", title="Order"), {"image:a": "image:I1", "image:b": "image:I2"}
