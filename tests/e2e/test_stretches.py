@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 from sqlmodel import col, select
 
+from annotators.protocols import PROTOCOLS
+from db.annotating.annotations import reopen
 from db.models import AdjudicatedLabel, StoredLabel
+from db.people.accounts import actor_named
+from db.projects import create_project
+from db.studies.design import StudyDesign, create_study
+from exports.bundles.bundle import export_project
+from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.disputes import Quarrel, Said, dispute, make_disputes, row
 from tests.e2e.own_items import item, make_own_scene, open_as
 from tests.e2e.scene import Scene, wait_until_saved
+from tests.e2e.test_disclosure import Wire
+from tests.makers import read_guidelines
 from tests.servers import running_server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -144,3 +156,37 @@ def test_an_adjudicator_takes_what_one_of_them_marked_and_changes_it(new_page: N
         stretch("pier was renewed", "unfounded"), stretch("Its mass is $m = 4$ tonnes", "unfounded"),
         stretch("holds", "benign"),
     ]  # fmt: skip
+
+
+def test_a_real_answer_is_marked_read_back_over_the_api_and_exported(
+    new_page: NewPage, scene: Scene, shared_data: Path, tmp_path: Path
+) -> None:
+    server = scene.server
+    project_id = create_project(server.db, server.admin, "RAGChecker")
+    source = shared_data / "ragchecker" / "checking_inputs.json"
+    folder = server.home / "data" / "documents"
+    import_paths(server.db, server.admin, project_id, paths=[source], format_name="ragchecker", data_folder=folder)
+    design = StudyDesign("Real", ("ada", "ben"), 2, order="given")
+    protocol = PROTOCOLS.get("unsupported_spans")
+    study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
+    read_guidelines(server.db, study_id)
+    page = new_page(**LAPTOP)
+    wire = Wire(page)
+    sign_in(page, server, "ada")
+    page.goto(f"{server.url}/annotate?study={study_id}")
+    expect(page.get_by_test_id("answer")).to_be_visible()
+    press(page, "ArrowRight", "Shift+ArrowDown", "2")
+    words = pointed(page)
+    screenshot(page, "stretches-real")
+    press(page, "Enter")
+    wait_until_saved(page)
+    assert not wire.has("retrieved")  # what role a passage has
+    actor = actor_named(server.db, "ada")
+    opened = reopen(server.db, actor, study_id)
+    [given] = opened["previous"]
+    [stretch] = given["value"]
+    assert opened["answer"][stretch["start"] : stretch["end"]] == stretch["text"]
+    assert "".join(stretch["text"].split()) == "".join(words.split())
+    export_project(server.db, server.admin, project_id, to=tmp_path / "out", study_id=study_id)
+    with (tmp_path / "out/labels.csv").open() as file:
+        assert [json.loads(row["value"]) for row in csv.DictReader(file)] == [[stretch]]
