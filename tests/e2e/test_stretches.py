@@ -35,7 +35,7 @@ The pier was renewed in **nineteen** twelve, 𝄞 after the fire.
 
 ثم وصل التقرير السنوي إلى الميناء.
 
-Its mass is $m = 4$ tonnes. <b>It</b> holds."""
+Its mass is $m = 4$ tonnes. <B>It</B> holds."""
 LAPTOP = {"width": 1366, "height": 768}
 
 
@@ -170,9 +170,10 @@ def test_a_real_answer_is_marked_read_back_over_the_api_and_exported(
     protocol = PROTOCOLS.get("unsupported_spans")
     study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
     read_guidelines(server.db, study_id)
-    page = new_page(**LAPTOP)
+    first = new_page(**LAPTOP)
+    sign_in(first, server, "ada")
+    page = first.context.new_page()  # nothing has been loaded here, so every body can be read
     wire = Wire(page)
-    sign_in(page, server, "ada")
     page.goto(f"{server.url}/annotate?study={study_id}")
     expect(page.get_by_test_id("answer")).to_be_visible()
     press(page, "ArrowRight", "Shift+ArrowDown", "2")
