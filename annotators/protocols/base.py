@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from annotators.criteria import AnyCriterion, Criterion, Misfit
-from annotators.criteria.material import Material
-from annotators.items.targets import TargetKind
+from annotators.criteria.derived.base import Derived
+from annotators.criteria.material import TEXT_OF_SIDE, Material
+from annotators.items.targets import OF_EVIDENCE, Chosen, TargetKind
 from annotators.keys import RESERVED
 from annotators.protocols import _unsaid
 from annotators.registry import Registry
 
 _NOT_SENT_YET = {Material.PAGE_LABELS, Material.SUGGESTIONS}
 """Materials that no page sends yet."""
+
+_NOT_ASKED_YET = {TargetKind.PAIR: "a pair of items", TargetKind.HOP: "each hop of the question"}
+"""Targets that no page asks about yet. What is derived may be about them."""
 
 REVISABLE = (
     "question", "answer", "references", "hops", "claims", "evidence", "roles", "documents", "images", "category",
@@ -33,6 +37,14 @@ class Step(BaseModel):
     title: str
     shows: list[Material]
     criteria: list[str] = Field(min_length=1)
+
+
+class DerivedCriterion(NamedTuple):
+    """A derived unit of a protocol: what it is made from, how, and the criterion that its values are measured as."""
+
+    source: Criterion
+    derived: Derived
+    criterion: Criterion
 
 
 class Protocol(BaseModel):
@@ -99,6 +111,8 @@ class Protocol(BaseModel):
                         *("steps", number, "shows"),
                     )
         self._check_judged_blind()
+        self._check_derived([criterion.name for criterion in self.criteria])
+        self._check_roles_stay_hidden()
         if self.about_scores and Material.SCORES not in shown:
             raise Misfit("the protocol is about scores, but no step shows scores; add it to `shows`", "about_scores")
         for position, criterion in enumerate(self.criteria):
@@ -122,6 +136,22 @@ class Protocol(BaseModel):
                     )
         return self
 
+    def _check_derived(self, names: list[str]) -> None:
+        for position, criterion in enumerate(self.criteria):
+            for number, derived in enumerate(criterion.derived):
+                where = ("criteria", position, "derived", number)
+                if derived.name in names:
+                    raise Misfit(
+                        f"{derived.name!r}, which is derived from {criterion.name!r}, has the name of something else; "
+                        "rename one",
+                        *where, "name",
+                    )  # fmt: skip
+                names.append(derived.name)
+                try:
+                    derived.check_source(criterion)
+                except Misfit as misfit:
+                    raise Misfit(str(misfit), *where, *misfit.path) from None
+
     def _check_judged_blind(self) -> None:
         steps = {name: number for number, step in enumerate(self.steps) for name in step.criteria}
         for graded, blind in self.judged_blind.items():
@@ -135,6 +165,19 @@ class Protocol(BaseModel):
                 raise Misfit(
                     f"`judged_blind`: {blind!r} is not asked in a step before that of {graded!r}; ask it earlier",
                     *where,
+                )
+
+    def _check_roles_stay_hidden(self) -> None:
+        """What is asked of a unit must not tell its role: criteria that choose by role choose the same, or say it."""
+        first: Criterion | None = None
+        for criterion in self.about_evidence_before_roles():
+            first = first or criterion
+            if set(criterion.chosen.roles) != set(first.chosen.roles):
+                raise Misfit(
+                    f"criteria {first.name!r} and {criterion.name!r} are about evidence of different roles, so that "
+                    "what is asked of a unit would tell its role; give both the same `roles`, or show `roles` in their "
+                    "step",
+                    *("criteria", self.criteria.index(criterion), "only"),
                 )
 
     def _asked_once_each(self) -> list[str]:
@@ -196,6 +239,14 @@ class Protocol(BaseModel):
                 return criterion
         raise KeyError(name)
 
+    def derived_criteria(self) -> list[DerivedCriterion]:
+        """The units that are never asked, in the order of the criteria that they are made from."""
+        return [
+            DerivedCriterion(criterion, derived, derived.criterion(criterion))
+            for criterion in self.criteria
+            for derived in criterion.derived
+        ]
+
     def step_criteria(self, step: int) -> list[Criterion]:
         """The criteria answered in step number `step` (from 0), in the order of that step."""
         return [self.criterion(name) for name in self.steps[step].criteria]
@@ -216,6 +267,44 @@ class Protocol(BaseModel):
         steps = [self.first_step_showing(material) for material in materials]
         return None if None in steps else max(step for step in steps if step is not None)
 
+    def first_step_with_parts(self, material: Material, side: str) -> int | None:
+        """The number (from 0) of the first step that shows the claims or images of a side, or None.
+
+        They come with the text they belong to, and with a criterion that says that it is about that side.
+        """
+        with_text = self.first_step_with_all(material, TEXT_OF_SIDE.get(side, Material.ANSWER))
+        asked = (
+            number
+            for number in range(len(self.steps))
+            for criterion in self.step_criteria(number)
+            if criterion.side == side and material in criterion.needs()
+        )
+        return min((step for step in (with_text, *asked) if step is not None), default=None)
+
+    def about_evidence_before_roles(self) -> list[Criterion]:
+        """The criteria about units of evidence that are answered before it is shown which role each unit has."""
+        return [
+            criterion
+            for number in range(len(self.steps))
+            if Material.ROLES not in self.shown_at(number)
+            for criterion in self.step_criteria(number)
+            if criterion.target in OF_EVIDENCE
+        ]
+
+    def evidence_choices(self, step: int) -> list[Chosen] | None:
+        """Which evidence is shown at step number `step` (from 0): what any of these chooses; None: all of it.
+
+        Evidence that no criterion is about, because each chooses other units, is shown only with the roles.
+        """
+        criteria = self.about_evidence_before_roles()
+        if (
+            Material.ROLES in self.shown_at(step)
+            or not criteria
+            or any(criterion.only is None for criterion in criteria)
+        ):
+            return None
+        return [criterion.chosen for criterion in criteria]
+
     def scores_judged_by(self, criterion: Criterion) -> list[str]:
         """The names of the scores that a criterion is about (`Criterion.score`), empty where it is about none.
 
@@ -231,11 +320,11 @@ class Protocol(BaseModel):
         """
         found = []
         for criterion in self.criteria:
-            if criterion.target == TargetKind.PAIR:
-                others = ", ".join(kind.value for kind in TargetKind if kind != TargetKind.PAIR)
+            if criterion.target in _NOT_ASKED_YET:
+                others = ", ".join(kind.value for kind in TargetKind if kind not in _NOT_ASKED_YET)
                 found.append(
-                    f"Criterion {criterion.name!r} is about a pair of items, which the annotator's page cannot show "
-                    f"yet. Give it another target: {others}."
+                    f"Criterion {criterion.name!r} is about {_NOT_ASKED_YET[criterion.target]}, which the annotator's "
+                    f"page cannot show yet. Give it another target: {others}."
                 )
         found += [
             f"Step {step.name!r} shows {material.value}, which annotators are not sent yet. Take it out of `shows`."
@@ -246,8 +335,9 @@ class Protocol(BaseModel):
         for number, step in enumerate(self.steps):
             shown = self.shown_at(number)
             for name in step.criteria:
-                parts = self.criterion(name).needs() & {Material.CLAIMS, Material.IMAGES}
-                if parts and not shown & {Material.ANSWER, Material.REFERENCES}:
+                criterion = self.criterion(name)
+                parts = criterion.needs() & {Material.CLAIMS, Material.IMAGES}
+                if parts and criterion.side is None and not shown & {Material.ANSWER, Material.REFERENCES}:
                     found.append(
                         f"Criterion {name!r} is about {' and '.join(sorted(parts))}, which are shown only with the "
                         f"answer or the references that they belong to. Add answer or references to `shows` of step "

@@ -20,6 +20,7 @@ from exports.checks import EXPORTED
 TITLES = {
     "native": "Items and documents (native JSONL)",
     "labels": "Labels of every annotator (labels.csv)",
+    "derived": "What each annotator's labels amount to (derived.csv)",
     "adjudicated": "Final labels (adjudicated.csv)",
     "scores": "Scores (scores.csv)",
 }
@@ -66,7 +67,7 @@ def _form(project: ProjectRow) -> _Wanted:
         "What",
         [None, *by_id],
         index=list(by_id).index(asked) + 1 if asked in by_id else 0,
-        format_func=lambda one: "The whole project" if one is None else f"Study {by_id[one].name}",
+        format_func=lambda study_id: "The whole project" if study_id is None else f"Study {by_id[study_id].name}",
         key=f"exports-study-{project.project_id}",
     )
     st.caption("Files")

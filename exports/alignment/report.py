@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -14,7 +11,6 @@ import numpy as np
 from annotators.alignment import Pairs, title_of
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
-from annotators.version import program_version
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
 from exports.alignment.data import grade_titles, grades_by_group
@@ -22,7 +18,7 @@ from exports.alignment.sections import chosen, sections
 from exports.alignment.study import AlignmentReport, comparable, pairs_of
 from exports.alignment.table import TableAlignment
 from exports.drawing.forest import forest
-from exports.drawing.report_files import Section, report_latex, report_markdown, slug
+from exports.drawing.report_files import Section, made_by, slug
 
 MOST_SCATTERS = 4
 """Metrics of one criterion whose scatter and calibration plots are drawn: those that go best with people."""
@@ -112,7 +108,7 @@ class AlignmentDocument:
         """The plots of one criterion: name of the file, caption, chart."""
         rows = [(scale, metric, pairs) for name, scale, metric, pairs in self.rows if name == criterion]
         best = self._best_first(criterion)
-        rows.sort(key=lambda one: best.index(one[1]) if one[1] in best else len(best))
+        rows.sort(key=lambda row: best.index(row[1]) if row[1] in best else len(best))
         place_of = slug(criterion)
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
         named = [(value.metric or "", value) for value in values if value.metric is not None]
@@ -136,19 +132,7 @@ class AlignmentDocument:
         """The metrics by how well they go with people."""
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
         defined = [value for value in values if value.value is not None and value.metric is not None]
-        return [one.metric or "" for one in sorted(defined, key=lambda one: -(one.value or 0.0))]
-
-
-def packed(report: AlignmentDocument, name: str) -> bytes:
-    """The report `name` (.md or .tex) and its plots in a ZIP."""
-    stem, _, ending = name.rpartition(".")
-    text, files = report_markdown(report, stem) if ending == "md" else report_latex(report, stem)
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, text)
-        for place, content in files.items():
-            archive.writestr(place, content)
-    return out.getvalue()
+        return [entry.metric or "" for entry in sorted(defined, key=lambda entry: -(entry.value or 0.0))]
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------
@@ -156,7 +140,7 @@ def packed(report: AlignmentDocument, name: str) -> bytes:
 
 def _how(asked: Resampling) -> list[tuple[str, str]]:
     made = f"{asked.kind} bootstrap, {asked.resamples:,} resamples, seed {asked.seed}, {100 * asked.level:g} %"
-    return [("Intervals", made), ("Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC")]
+    return [("Intervals", made), made_by()]
 
 
 def _level(values: Sequence[Aligned]) -> str:
@@ -167,10 +151,10 @@ def _level(values: Sequence[Aligned]) -> str:
 def _means(statistics: Sequence[Aligned]) -> Iterator[Plot]:
     """A forest of mean agreement by group for every criterion."""
     found = chosen(statistics, name="mean_agreement")
-    for criterion in dict.fromkeys(one.criterion for one in found):
-        rows = [(one.group or "All units", one) for one in found if one.criterion == criterion]
-        top = max((one.high or one.value or 0.0) for _, one in rows)
-        bottom = min((one.low if one.low is not None else one.value or 0.0) for _, one in rows)
+    for criterion in dict.fromkeys(mean.criterion for mean in found):
+        rows = [(mean.group or "All units", mean) for mean in found if mean.criterion == criterion]
+        top = max((mean.high or mean.value or 0.0) for _, mean in rows)
+        bottom = min((mean.low if mean.low is not None else mean.value or 0.0) for _, mean in rows)
         likert = bottom >= 1 and top <= 5
         chart = forest(rows, "Mean agreement", domain=(1, 5) if likert else (min(0.0, bottom), top))
         if chart is not None:

@@ -30,6 +30,7 @@ from db.query import pick
 from db.schema import current_revision
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated
+from exports.bundles.derived_table import write_derived
 from exports.bundles.label_table import write_labels
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.score_table import write_scores
@@ -139,6 +140,7 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
 
 _TABLES: dict[str, Callable[[Session, Study, Out, Selection], int]] = {
     "labels": lambda session, study, out, selection: write_labels(session, study, out, names=selection.names),
+    "derived": lambda session, study, out, selection: write_derived(session, study, out, names=selection.names),
     "adjudicated": lambda session, study, out, _: write_adjudicated(session, study, out),
 }
 """Tables that every study has one of."""
@@ -226,7 +228,7 @@ def _documents(session: Session, selection: Selection) -> Iterator[Document]:
             pick(table.document_id).where(col(table.item_version_id).in_(_sampled(selection.study_id)))
             for table in (ItemDocument, Evidence, Image)
         ]
-        query = query.where(or_(*(col(Document.id).in_(one) for one in cited)))
+        query = query.where(or_(*(col(Document.id).in_(ids) for ids in cited)))
     after = None
     while rows := list(
         session.execute(query.where(col(Document.key) > after if after else true()).limit(BLOCK)).scalars()

@@ -19,10 +19,10 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from db.engine import Database
-from exports.alignment.report import AlignmentDocument, packed
+from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import alignment_report
 from exports.alignment.table import MetricColumns, TableAlignment, align_table
-from exports.drawing.report_files import report_html, write_report
+from exports.drawing.report_files import report_file, report_html, write_report
 from exports.reading.columns import read_columns
 from tests.exports.judged import make_judged
 from tests.makers import make_person
@@ -51,12 +51,12 @@ def write(path: Path, rows: list[dict[str, object]] = ROWS, separator: str = ","
 
 def find(found: TableAlignment, name: str, **about: object) -> Aligned:
     wanted = {"group": None, "against": None, **about}
-    [one] = [
+    [entry] = [
         statistic
         for statistic in found.statistics
         if statistic.name == name and all(getattr(statistic, k) == v for k, v in wanted.items())
     ]
-    return one
+    return entry
 
 
 def test_the_same_figures_from_every_kind_of_file(tmp_path: Path) -> None:
@@ -76,10 +76,10 @@ def test_the_same_figures_from_every_kind_of_file(tmp_path: Path) -> None:
 def test_figures_are_those_of_scipy_and_intervals_go_by_cluster(tmp_path: Path) -> None:
     found = align_table(write(tmp_path / "t.csv"), MetricColumns("grade", ("m",), group="part", cluster="q"), QUICK)
     grades, scores = [row["grade"] for row in ROWS], [row["m"] for row in ROWS]
-    one = find(found, "spearman", metric="m")
-    assert one.value == pytest.approx(stats.spearmanr(grades, scores).statistic)
-    assert one.n == 60
-    assert "bootstrap over clusters by q" in (one.method or "")
+    statistic = find(found, "spearman", metric="m")
+    assert statistic.value == pytest.approx(stats.spearmanr(grades, scores).statistic)
+    assert statistic.n == 60
+    assert "bootstrap over clusters by q" in (statistic.method or "")
     of_a = [row for row in ROWS if row["part"] == "a"]
     part = find(found, "pearson", metric="m", group="a")
     assert part.value == pytest.approx(np.corrcoef([row["grade"] for row in of_a], [row["m"] for row in of_a])[0, 1])
@@ -189,7 +189,7 @@ def test_other_reports_have_their_plots_beside_them(tmp_path: Path, ending: str,
         assert plot.suffix == f".{kind}"
         assert plot.relative_to(tmp_path).as_posix() in text
         assert plot.read_bytes().lstrip().startswith(start)
-    with zipfile.ZipFile(io.BytesIO(packed(AlignmentDocument.of_table(found), f"report.{ending}"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(report_file(AlignmentDocument.of_table(found), "report", f".{ending}"))) as archive:
         assert len(archive.namelist()) == len(plots) + 1
 
 
@@ -219,7 +219,7 @@ def test_a_table_with_rows_nobody_judged_has_a_prediction_powered_mean(tmp_path:
     path = tmp_path / "judged.csv"
     rng = np.random.default_rng(1)
     score = rng.random(60)
-    grades = ["" if row >= 25 else str(1 + round(4 * one)) for row, one in enumerate(score)]
+    grades = ["" if row >= 25 else str(1 + round(4 * place)) for row, place in enumerate(score)]
     path.write_text("grade,m\n" + "\n".join(f"{g},{s:.3f}" for g, s in zip(grades, score, strict=True)))
     found = align_table(path, MetricColumns("grade", ("m",)), Resampling(50), scale=(1.0, 5.0))
     tuned = next(statistic for statistic in found.statistics if statistic.name == "ppi_plus_plus_mean")

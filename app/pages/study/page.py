@@ -1,4 +1,4 @@
-"""One study: its progress as it happens, its design with hashes, its protocol, and what annotators remarked."""
+"""One study: its progress, its results, its design with hashes, its protocol, and what annotators remarked."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
+from app.pages.study import results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES
 from db.annotating.adjudications import settlement_counts
@@ -25,7 +26,7 @@ from db.studies.remarks import Remark, StudyRemarks, study_remarks
 EVERY = 10
 """Seconds from one look at the progress to the next."""
 
-_TABS = ["Progress", "Design", "Protocol", "Flags and skips"]
+_TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
 
 
@@ -35,12 +36,14 @@ def page() -> None:
     study = _study()
     if study is None:
         return
-    row = next(one for one in list_studies(ui.db(), ui.actor(), study.project_id) if one.study_id == study.id)
+    row = next(row for row in list_studies(ui.db(), ui.actor(), study.project_id) if row.study_id == study.id)
     protocol = protocol_of(study)
     about = f"{protocol.title}, {wording.count(study.n_items, 'item')}, overlap {study.overlap}"
     ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
     _links(row)
-    tabs = st.tabs(_TABS, key=f"study-tabs-{study.id}", on_change="rerun")
+    asked = st.query_params.get("show", "").lower()
+    first = next((name for name in _TABS if name.lower() == asked), _TABS[0])
+    tabs = st.tabs(_TABS, default=first, key=f"study-tabs-{study.id}", on_change="rerun")
     for tab, name in zip(tabs, _TABS, strict=True):
         if not tab.open:
             continue
@@ -48,6 +51,8 @@ def page() -> None:
             match name:
                 case "Progress":
                     _progress(row)
+                case "Results":
+                    results.draw(row)
                 case "Design":
                     _design(study, protocol)
                 case "Protocol":
@@ -98,15 +103,15 @@ def _progress(row: StudyRow) -> None:
             ("Annotator", "Guidelines", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
             [
                 (
-                    one["annotator"],
-                    _guidelines(one["guidelines_read"]),
-                    f"{one['submitted']:,}",
-                    f"{one['open']:,}",
-                    f"{one['skipped']:,}",
-                    f"{one['surplus']:,}",
-                    "" if one["seconds_per_item"] is None else wording.number(one["seconds_per_item"], 1),
+                    annotator["annotator"],
+                    _guidelines(annotator["guidelines_read"]),
+                    f"{annotator['submitted']:,}",
+                    f"{annotator['open']:,}",
+                    f"{annotator['skipped']:,}",
+                    f"{annotator['surplus']:,}",
+                    "" if annotator["seconds_per_item"] is None else wording.number(annotator["seconds_per_item"], 1),
                 )
-                for one in status["annotators"]
+                for annotator in status["annotators"]
             ],
             name=f"progress-{row.study_id}",
         )
@@ -132,12 +137,12 @@ def _items(row: StudyRow) -> Sequence[tuple[str, object]]:
 
 def _left(status: dict[str, Any]) -> Sequence[tuple[str, object]]:
     """About how much annotating is left, at the pace so far."""
-    timed = [one for one in status["annotators"] if one["seconds_per_item"] is not None]
-    done = sum(one["submitted"] for one in timed)
+    timed = [annotator for annotator in status["annotators"] if annotator["seconds_per_item"] is not None]
+    done = sum(annotator["submitted"] for annotator in timed)
     left = sum(status["states"][state] for state in ("open", "leased", "returned"))
     if not done or not left:
         return []
-    pace = sum(one["seconds_per_item"] * one["submitted"] for one in timed) / done
+    pace = sum(annotator["seconds_per_item"] * annotator["submitted"] for annotator in timed) / done
     return [("of annotating left, at this pace", duration(left * pace))]
 
 
