@@ -44,7 +44,7 @@ def export(
         typer.Option(
             "--format",
             metavar="A,B",
-            help="native, labels, adjudicated, scores, and what `assay formats` writes, with commas between.",
+            help="native, labels, derived, adjudicated, scores, and what `assay formats` writes, with commas between.",
         ),
     ] = "native,labels,adjudicated",
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,

@@ -20,6 +20,7 @@ from exports.bundles.manifest import Manifest
 TITLES = {
     "native": "Items and documents (native JSONL)",
     "labels": "Labels of every annotator (labels.csv)",
+    "derived": "What each annotator's labels amount to (derived.csv)",
     "adjudicated": "Final labels (adjudicated.csv)",
     "scores": "Scores (scores.csv)",
 }
@@ -110,7 +111,7 @@ def _form(project: ProjectRow) -> _Wanted:
 
 def _have_documents(formats: tuple[str, ...]) -> bool:
     """Whether any of these is a format of items."""
-    return not set(formats) <= {"labels", "adjudicated", "scores"}
+    return not set(formats) <= {"labels", "derived", "adjudicated", "scores"}
 
 
 def _make(project: ProjectRow, wanted: _Wanted) -> None:

@@ -9,7 +9,7 @@ from exports.formats import FORMATS
 from exports.formats._writing import Writer
 
 ITEMS = "native"
-OF_STUDIES = ("labels", "adjudicated")
+OF_STUDIES = ("labels", "derived", "adjudicated")
 SCORES = "scores"
 
 
