@@ -132,7 +132,7 @@ def _in_words(report: VerifyReport) -> str:
 
 
 def formats(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the formats that items are imported from, and which of them an export can be written in."""
+    """List the formats that items are read from, and written in."""
     from exports.bundles.contents import exported
     from exports.formats import FORMATS
 
