@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from annotators.items.parsed import ParsedItem, Reading, Rejected
+from annotators.progress import Progress
 from db.engine import Database
 from db.items.imports import ImportReport, import_items, preview_import
 from db.permissions import RESEARCHERS, Actor, On, operation
@@ -13,9 +14,6 @@ from exports.formats import FORMATS, recognise
 from exports.formats.base import FileReading
 from exports.garbage import seldom_collected
 from exports.reading.sources import open_sources
-
-Progress = Callable[[int, int], None]
-"""Called now and then with how much is done, of how much."""
 
 _BETWEEN = 1_000
 
