@@ -64,7 +64,7 @@ class MMDocRAG:
             raise InvalidInput(
                 f"{sources.description}: there is no {_ENDING} file in it. Name the files or their folder."
             )
-        return _Reading(sources, files)
+        return _MMDocRAGReading(sources, files)
 
 
 @dataclass
@@ -76,7 +76,7 @@ class _Graded:
     used: set[str] = field(default_factory=set)
 
 
-class _Reading:
+class _MMDocRAGReading:
     """The files of one MMDocRAG source.
 
     Before the answers, grades and questions are read: `_graded` by the beginning of their file's name, `_questions` by
