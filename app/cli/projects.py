@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, command, group, opened, project_id_of
+from app.cli.base import AsJson, ProjectName, command, group, opened, option, project_id_of
 from app.cli.output import emit, progress, table
 from app.wording import import_counts
 
@@ -77,12 +77,7 @@ def import_items(
     ],
     format_name: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="One of `assay formats`.  [default: the one that recognises the files]",
-            show_default=False,
-        ),
+        option("FORMAT", "One of `assay formats`.  [default: the one that recognises the files]", "--format"),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     skip_bad: Annotated[
