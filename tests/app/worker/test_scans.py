@@ -12,8 +12,7 @@ from annotators.items.parsed import ParsedDocument
 from annotators.pages import Renderer
 from annotators.pages.documents.words import PageWords
 from annotators.pages.words import recognition as recognition_module
-from annotators.pages.words.index import Source
-from app.server.routes.page_text import open_index
+from annotators.pages.words.index import Source, WordIndex
 from app.worker.jobs import work
 from db.items.documents import document_file
 from db.items.imports import import_items
@@ -68,7 +67,9 @@ def test_scans_are_read_once_and_their_words_marked(pages: Pages, project_id: in
         document.sha256, document_file(pages.state.settings.documents_folder, document.sha256), "application/pdf"
     )
     with Renderer(workers=1) as renderer:
-        words = open_index(pages.state.settings, renderer).get(source, [1])[1]
+        words = WordIndex(pages.state.settings.pages_folder, pages.state.settings.recognised_folder, renderer).get(
+            source, [1]
+        )[1]
     assert isinstance(words, PageWords)
     assert words.ocr
     assert "gauge" in words.normal.text
