@@ -394,7 +394,7 @@ def _of_criterion(
     )
 
 
-def _with_derived(column: CriterionRatings, read: list[_Group], ids: IntArray) -> Iterator[CriterionRatings]:
+def _with_derived(column: CriterionRatings, read: list[_SameValue], ids: IntArray) -> Iterator[CriterionRatings]:
     """A criterion's labels, and what is derived from them."""
     yield column
     if not column.criterion.derived:
