@@ -57,7 +57,7 @@ class DoubleBench:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _DoubleBenchReading(sources, json_files(sources))
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `records.json` of the items of the system `reference` that have one document."""
@@ -72,7 +72,7 @@ class DoubleBench:
         return Written(n, left_out)
 
 
-class _Reading(RecordReading):
+class _DoubleBenchReading(RecordReading):
     """The files of one Double-Bench source.
 
     `_bare_steps` are the questions with a step that names no page; `_unclaimed` counts pages that belong to no step,

@@ -68,7 +68,7 @@ class Fathoms:
             raise InvalidInput(
                 f"{sources.description}: there is no .json file and no PDF. Name FATHOMS' files or folder."
             )
-        return _Reading(sources, files)
+        return _FathomsReading(sources, files)
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `questions_answers.json` of the system `reference`, and a result file of each other system."""
@@ -153,7 +153,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _FathomsReading:
     """The files of one FATHOMS source."""
 
     sources: Sources

@@ -67,7 +67,7 @@ class MMDocRAG:
             raise InvalidInput(
                 f"{sources.description}: there is no {_ENDING} file in it. Name the files or their folder."
             )
-        return _Reading(sources, files)
+        return _MMDocRAGReading(sources, files)
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `questions.jsonl` of the system `reference`, and answers and grades of every other one."""
@@ -108,7 +108,7 @@ class _Graded:
     used: set[str] = field(default_factory=set)
 
 
-class _Reading(FilesReading):
+class _MMDocRAGReading(FilesReading):
     """The files of one MMDocRAG source.
 
     Before the answers, grades and questions are read: `_graded` by the beginning of their file's name, `_questions` by

@@ -56,7 +56,7 @@ class MMLongBench:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _MMLongBenchReading(sources, json_files(sources))
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `samples.json` of the items of the system `reference` that have one document."""
@@ -71,7 +71,7 @@ class MMLongBench:
         return Written(n, left_out)
 
 
-class _Reading(RecordReading):
+class _MMLongBenchReading(RecordReading):
     """The files of one MMLongBench-Doc source; counts questions without pages, and those without an answer."""
 
     format = MMLongBench.name

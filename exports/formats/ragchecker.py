@@ -86,7 +86,7 @@ class RAGChecker:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _RAGCheckerReading(sources, json_files(sources))
 
     def write(self, items: Items, files: Files) -> Written:
         """Write checked answers, and pairs of answers with their ratings and with the metric's scores."""
@@ -122,7 +122,7 @@ class _Checked(NamedTuple):
     response: str
 
 
-class _Reading(RecordReading):
+class _RAGCheckerReading(RecordReading):
     """The files of one RAGChecker source.
 
     Before the items, all files are looked through: `_rated` are the texts of the answers that files of ratings have,

@@ -60,7 +60,7 @@ class RefChecker:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _RefCheckerReading(sources, json_files(sources))
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `DATASET_SYSTEM_answers.json` of the items that have claims, or came from such a file."""
@@ -79,7 +79,7 @@ class RefChecker:
         return Written(n, left_out)
 
 
-class _Reading(RecordReading):
+class _RefCheckerReading(RecordReading):
     """The files of one RefChecker source, with counts of items and of labels."""
 
     format = RefChecker.name

@@ -90,7 +90,7 @@ class TableOfItems:
             raise InvalidInput(
                 f"{sources.description}: there is no table in it ({', '.join(ENDINGS)}). Name the file or its folder."
             )
-        return _Reading(sources, files, mapping)
+        return _TableReading(sources, files, mapping)
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `items.csv`: a column a field that some item has, and one for each text that all metadata have so."""
@@ -133,7 +133,7 @@ class TableOfItems:
         return Written(n, 0)
 
 
-class _Reading(FilesReading):
+class _TableReading(FilesReading):
     """The tables of one source. `columns` and `headings` are those of the tables that were opened last."""
 
     format = TableOfItems.name

@@ -60,7 +60,7 @@ class UniDoc:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _UniDocReading(sources, json_files(sources))
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `DOMAIN.json` of the items of the system `reference` whose evidence is no page."""
@@ -75,7 +75,7 @@ class UniDoc:
         return Written(n, left_out)
 
 
-class _Reading(RecordReading):
+class _UniDocReading(RecordReading):
     """The files of one UniDoc-Bench source.
 
     `_placeless` counts the units whose source names no document or no page, `_structured` the answers that are objects.
