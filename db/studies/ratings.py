@@ -330,7 +330,7 @@ def _annotations(
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _SameValue:
     """The annotations (their ids) that gave one target of a criterion one value, written as JSON."""
 
     criterion: str
@@ -340,7 +340,7 @@ class _Group:
     annotations: IntArray
 
 
-def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_Group]:
+def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_SameValue]:
     """Every label, those that are alike together: a million rows become a few groups with a list of ids each."""
     text = type_coerce(cast(col(StoredLabel.value), String), String)
     about = (col(StoredLabel.criterion), col(StoredLabel.target), text, col(StoredLabel.cannot_judge))
@@ -355,7 +355,7 @@ def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_Grou
         .where(*counting)
         .group_by(*about)
     )
-    return [_Group(row[0], row[1], row[2], row[3], _whole(row[4])) for row in rows]
+    return [_SameValue(row[0], row[1], row[2], row[3], _whole(row[4])) for row in rows]
 
 
 def _listed(column: Any) -> Any:
@@ -369,7 +369,7 @@ def _whole(text: str) -> IntArray:
 
 
 def _of_criterion(
-    criterion: Criterion, read: list[_Group], ids: IntArray, items: StudyItems, annotations: Annotations
+    criterion: Criterion, read: list[_SameValue], ids: IntArray, items: StudyItems, annotations: Annotations
 ) -> CriterionRatings:
     """The labels of one criterion."""
     mine = [group for group in read if group.criterion == criterion.name]
@@ -404,7 +404,7 @@ def _of_criterion(
     )
 
 
-def _with_derived(column: CriterionRatings, read: list[_Group], ids: IntArray) -> Iterator[CriterionRatings]:
+def _with_derived(column: CriterionRatings, read: list[_SameValue], ids: IntArray) -> Iterator[CriterionRatings]:
     """A criterion's labels, and what is derived from them."""
     yield column
     if not column.criterion.derived:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from annotators.arrays import BoolArray, FloatArray, IntArray, np, npt
+from annotators.arrays import BoolArray, FloatArray, IntArray, np
 from annotators.errors import InvalidInput
 
 Label = str | int | float | bool | frozenset[Hashable] | tuple[Hashable, ...]
@@ -141,35 +141,6 @@ class Ratings:
             [value for row in rows for value in row],
             labels,
             scale,
-        )
-
-    @classmethod
-    def from_matrix(
-        cls, matrix: npt.NDArray[np.generic], labels: Sequence[Label] | None = None, scale: Scale = "nominal"
-    ) -> Ratings:
-        """Make the table from an array of numbers, raters × units, NaN for a gap: `from_rows` for large studies.
-
-        Whole numbers become labels without a fraction. Raises InvalidInput as `from_triples` does.
-        """
-        values = np.asarray(matrix, dtype=np.float64)
-        if values.ndim != 2:
-            raise InvalidInput(f"an array of {values.ndim} dimensions is no table: give raters × units")
-        unit, rater = np.nonzero(~np.isnan(values.T))
-        found, place = _distinct(values[rater, unit])
-        whole = bool(np.isfinite(found).all() and (found == np.round(found)).all())
-        keys: list[Hashable] = [int(value) if whole else value for value in found.tolist()]
-        declared, code_of_value = _label_codes(keys, labels, scale)
-        numbers, numeric = _numbers(declared, scale, ordered=labels is not None)
-        return cls(
-            units=tuple(range(values.shape[1])),
-            raters=tuple(range(values.shape[0])),
-            labels=declared,
-            scale=scale,
-            unit=unit,
-            rater=rater,
-            code=code_of_value[place] if keys else place,
-            numbers=numbers,
-            numeric=numeric,
         )
 
     @property
@@ -312,18 +283,6 @@ def _element(element: object) -> Hashable:
 def _missing(value: object) -> bool:
     """Whether a value says that there is no rating."""
     return value is None or value != value  # noqa: PLR0124 - NaN is not itself
-
-
-def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The distinct numbers, sorted, and the place of each number among them."""
-    lowest, highest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    if len(values) and np.isfinite([lowest, highest]).all() and highest - lowest < len(values):
-        whole = values.astype(np.int64)
-        if (whole == values).all():
-            used = np.bincount(whole - int(lowest)) > 0
-            return np.asarray(np.flatnonzero(used) + lowest), (np.cumsum(used) - 1)[whole - int(lowest)]
-    found, place = np.unique(values, return_inverse=True)
-    return found, place.astype(np.int64)
 
 
 def _factorise(keys: Iterable[object]) -> tuple[list[Hashable], IntArray]:
