@@ -147,17 +147,12 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
     with db.write() as session:
         _check_name(session, project_id, design.name)
         people = [_annotator(session, project_id, name) for name in design.annotators]
-        drawn = _draw(session, project_id, protocol, design)
-        study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=drawn.ordered)
+        study, drawn = draw_and_insert(session, actor, project_id, protocol=protocol, design=design)
         assert study.id is not None
         for person_id in people:
             session.add(StudyMember(study_id=study.id, person_id=person_id))
         session.flush()
         left_out = {"left_out": drawn.left_out} if drawn.left_out else {}
-        if drawn.scores is not None:
-            _freeze_scores(session, study, drawn.scores)
-            judged = {name: [list(key) for key in keys] for name, keys in drawn.scores.judged.items()}
-            study.settings = {**study.settings, "scores_judged": judged, **left_out}
         record(
             session,
             actor,
@@ -184,6 +179,20 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
         )
 
 
+def draw_and_insert(
+    session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign
+) -> tuple[Study, Drawn]:
+    """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
+    drawn = _draw(session, project_id, protocol, design)
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=drawn.ordered)
+    if drawn.scores is not None:
+        _freeze_scores(session, study, drawn.scores)
+        judged = {name: [list(key) for key in keys] for name, keys in drawn.scores.judged.items()}
+        left_out = {"left_out": drawn.left_out} if drawn.left_out else {}
+        study.settings = {**study.settings, "scores_judged": judged, **left_out}
+    return study, drawn
+
+
 @dataclass(frozen=True)
 class _Scores:
     """The scores that a study is about: the scorers, all their values, and those that each criterion is about."""
@@ -199,7 +208,7 @@ class _Scores:
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class Drawn:
     """The sample in its order, and what was left out beforehand."""
 
     ordered: list[Candidate]
@@ -208,7 +217,7 @@ class _Drawn:
     notes: tuple[str, ...] = ()
 
 
-def _draw(session: Session, project_id: int, protocol: Protocol, design: StudyDesign) -> _Drawn:
+def _draw(session: Session, project_id: int, protocol: Protocol, design: StudyDesign) -> Drawn:
     """The items that a study would take: of those that can be judged, a sample, in order."""
     if not_yet := protocol.not_yet():
         raise InvalidInput("\n".join(not_yet))
@@ -222,7 +231,7 @@ def _draw(session: Session, project_id: int, protocol: Protocol, design: StudyDe
         scores = _scores(session, project_id, protocol, design.show_scores)
         pool, left_out, notes = _with_scores(session, protocol, scores, pool)
     ordered = arrange(draw(pool, design.sample, design.per, design.seed), design.order, design.seed)
-    return _Drawn(ordered, scores, left_out, notes)
+    return Drawn(ordered, scores, left_out, notes)
 
 
 def _check_name(session: Session, project_id: int, name: str) -> None:
