@@ -130,7 +130,7 @@ class _Copy:
     def _take_out_step(self, path: Path) -> bool:
         step = self.data["steps"][path[1]]
         asked = step.get("criteria") if isinstance(step, dict) else None
-        self._removed |= {name for name in asked or () if isinstance(name, str)} if isinstance(asked, list) else set()
+        self._removed |= {name for name in asked if isinstance(name, str)} if isinstance(asked, list) else set()
         return self._remove(path[:2])
 
     def _set(self, path: Path, value: Any) -> bool:
@@ -170,9 +170,9 @@ class _Copy:
             self._removed.add(name)
             for number, step in enumerate(self.data.get("steps") or ()):
                 asked = step.get("criteria") if isinstance(step, dict) else None
-                for position in reversed(range(len(asked) if isinstance(asked, list) else 0)):
-                    if asked[position] == name:
-                        self._remove(("steps", number, "criteria", position))
+                places = [place for place, one in enumerate(asked) if one == name] if isinstance(asked, list) else []
+                for position in reversed(places):
+                    self._remove(("steps", number, "criteria", position))
         return True
 
 
