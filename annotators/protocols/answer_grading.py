@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotators.criteria import Label
+from annotators.criteria.derived.bands import Band, Bands
 from annotators.criteria.grade import Grade
 from annotators.criteria.material import Material
 from annotators.protocols.base import PROTOCOLS, Protocol, Step
@@ -88,6 +89,17 @@ answer_grading = PROTOCOLS.register(
                     for grade, (title, definition) in _TITLES.items()
                 ],
                 tolerance=1,
+                derived=[
+                    Bands(
+                        name="grade_band",
+                        title="Band",
+                        bands=[
+                            Band(value="incorrect", title="Incorrect", low=0),
+                            Band(value="partial", title="Partly correct", low=4),
+                            Band(value="correct", title="Correct", low=7),
+                        ],
+                    )
+                ],
             )
         ],
         steps=[

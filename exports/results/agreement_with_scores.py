@@ -29,8 +29,8 @@ class AgreementWithScores:
 
     Each item counts once, by the mean of its annotators' grades. The table has the mean of each group with its
     interval, and the unweighted mean of the groups, as in the paper: (5.00 + 4.44 + 4.42) / 3 = 4.62. Groups are
-    systems, categories and, where items have such a field, `group`. The radars have the means of grades, and of the scores
-    themselves, by category, a line for each system.
+    systems, categories and, where items have such a field, `group`. The radars have the means of grades, and of the
+    scores themselves, by category, a line for each system.
     """
 
     name = "agreement_with_scores"
