@@ -49,7 +49,8 @@ def protocol_from_yaml(text: str, source: str = "protocol.yaml") -> Protocol:
     """The protocol that `text` defines; the fields are those of `Protocol` (docs/protocol-files.md).
 
     `source` is the file's name for messages. Raises InvalidInput with one line for each thing that is
-    wrong (at most ten), each naming file, line and remedy, and `problems` with all of them. Nothing but plain
+    wrong at first sight (at most ten), each naming file, line and remedy, and `problems` with everything that is wrong,
+    also behind other mistakes. Nothing but plain
     data is read: no tags, anchors or aliases.
     """
     reader = _Reader(source)
@@ -65,9 +66,9 @@ def protocol_from_yaml(text: str, source: str = "protocol.yaml") -> Protocol:
     try:
         protocol = Protocol.model_validate(data)
     except ValidationError:
-        raise reader.refused(all_faults(data, faults)) from None
+        raise reader.refused(faults(data), all_faults(data, faults)) from None
     if reader.twice:
-        raise reader.refused([])
+        raise reader.refused([], [])
     return protocol
 
 
@@ -149,14 +150,20 @@ class _Reader:
 
     # Errors -----------------------------------------------------------------------------------------------------------
 
-    def refused(self, faults: Sequence[Fault]) -> InvalidInput:
-        """What is wrong, in the order of the file: the first ten in words, and all for who reads them one by one."""
-        found = [(self.lines[self._known(fault.path)], fault.message) for fault in faults]
-        ordered = sorted([*self.twice, *found])
-        messages = [f"{self.source}, line {line}: {message}" for line, message in ordered[:MAX_ERRORS]]
-        if len(ordered) > MAX_ERRORS:
-            messages.append(f"… and {len(ordered) - MAX_ERRORS} more. Correct these first.")
+    def refused(self, at_once: Sequence[Fault], everything: Sequence[Fault]) -> InvalidInput:
+        """What is wrong, in the order of the file: in words what is seen `at_once`, and as problems everything."""
+        seen, ordered = self._in_order(at_once), self._in_order(everything)
+        messages = [f"{self.source}, line {line}: {message}" for line, message in seen[:MAX_ERRORS]]
+        if len(seen) > MAX_ERRORS:
+            messages.append(f"… and {len(seen) - MAX_ERRORS} more. Correct these first.")
         return InvalidInput("\n".join(messages), [Problem(line, *_in_two(message)) for line, message in ordered])
+
+    def _in_order(self, faults: Sequence[Fault]) -> list[tuple[int, str]]:
+        first: dict[Path, str] = {}
+        for fault in faults:
+            first.setdefault(fault.path, fault.message)
+        found = [(self.lines[self._known(path)], message) for path, message in first.items()]
+        return sorted([*self.twice, *found])
 
     def _known(self, path: Path) -> Path:
         """The path itself, or the nearest part around it that stands in the file."""

@@ -32,7 +32,7 @@ def test_a_file_with_many_mistakes_gives_a_message_for_each() -> None:
 @pytest.mark.parametrize("name", ["qa_verification", "metric_agreement_blind", "answer_grading"])
 def test_one_mistake_in_a_built_in_protocol_gives_one_message(name: str) -> None:
     text = protocol_to_yaml(PROTOCOLS.get(name))
-    for broken in (text.replace("overlap:", "overlapp:"), text.replace("kind: ", "kind: x", 1)):
+    for broken in (text.replace("summary:", "sumary:"), text.replace("kind: ", "kind: x", 1)):
         assert len(problems(broken)) == 1, broken[:300]
 
 

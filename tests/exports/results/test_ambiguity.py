@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
 
 from annotators.agreement.measure import measure
@@ -15,14 +12,13 @@ from exports.results.ambiguity import ambiguity_split
 from exports.results.base import Figure
 from exports.results.document import Results
 from exports.results.labels import StudyLabels
-from tests.app.cli.command_line import CommandLine
 from tests.exports.results.verified import Made, labelled
 
 ITEM = ("ambiguity", "item")
 CLEAR, AMBIGUOUS = ("clear",) * 3, ("ambiguous",) * 3
 
 
-def made(db: Database) -> Made:
+def ambiguous_and_clear(db: Database) -> Made:
     """Ten items of two categories: 3 ambiguous, 5 clear, on 2 people differ."""
     split = ("clear", "clear", "ambiguous")
     given = {f"i{number}": {ITEM: AMBIGUOUS if number < 3 else CLEAR} for number in range(8)}
@@ -35,7 +31,7 @@ def figures(results: Results) -> dict[str, Figure]:
 
 
 def test_agreement_is_that_before_anything_was_resolved(sqlite_database: Database) -> None:
-    study = made(sqlite_database)
+    study = ambiguous_and_clear(sqlite_database)
     found = Results.of_study(sqlite_database, study.researcher, study.study_id)
     rows = [
         (f"i{n}", who, "ambiguous" if n < 3 or (n > 7 and who == 2) else "clear") for n in range(10) for who in range(3)
@@ -49,7 +45,7 @@ def test_agreement_is_that_before_anything_was_resolved(sqlite_database: Databas
 
 
 def test_what_differed_and_what_was_settled_are_shares_of_items(sqlite_database: Database) -> None:
-    study = made(sqlite_database)
+    study = ambiguous_and_clear(sqlite_database)
     found = figures(Results.of_study(sqlite_database, study.researcher, study.study_id))
     assert (found["share_differing"].value, found["share_differing"].n) == (0.2, 10)
     assert (found["share_resolved"].value, found["share_resolved"].n) == (0.0, 2)
@@ -57,7 +53,7 @@ def test_what_differed_and_what_was_settled_are_shares_of_items(sqlite_database:
 
 
 def test_the_clear_set_has_the_size_and_the_kinds_of_the_ambiguous_one(sqlite_database: Database) -> None:
-    study = made(sqlite_database)
+    study = ambiguous_and_clear(sqlite_database)
     labels = StudyLabels.of(sqlite_database, study.researcher, study.study_id)
     split = ambiguity_split(labels, match=("category",), seed=4)
     by_set = {name: [row for row in split.table.rows if row[1] == name] for name in ("ambiguous", "clear")}
@@ -81,23 +77,10 @@ def test_too_few_clear_items_of_a_kind_are_said(sqlite_database: Database) -> No
 
 
 def test_a_field_that_no_item_has_and_another_protocol_are_refused(sqlite_database: Database) -> None:
-    study = made(sqlite_database)
+    study = ambiguous_and_clear(sqlite_database)
     labels = StudyLabels.of(sqlite_database, study.researcher, study.study_id)
     with pytest.raises(InvalidInput, match=r"No item has a field 'colour' to match on\. Known: category, system"):
         ambiguity_split(labels, match=("colour",))
     other = labelled(sqlite_database, {"z": {}})
     with pytest.raises(InvalidInput, match="does not ask whether"):
         ambiguity_split(StudyLabels.of(sqlite_database, other.researcher, other.study_id))
-
-
-def test_the_command_writes_it(assay: CommandLine, tmp_path: Path) -> None:
-    assay("init")
-    db = assay.database()
-    study = made(db)
-    db.dispose()
-    file = tmp_path / "split.csv"
-    said = assay("results", study.project, "verified", "--split", file, "--match", "category", "--seed", "4")
-    assert "Split: 6 items" in said.err
-    with file.open(newline="") as opened:
-        rows = list(csv.DictReader(opened))
-    assert [row["set"] for row in rows].count("clear") == 3
