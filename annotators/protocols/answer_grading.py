@@ -21,7 +21,7 @@ every ten minutes."* It has four points: the first day, the last day, buses, eve
 
 ## 7 to 10: correct
 
-- **10 Everything right**: *"It was shut between 3 April and 19 May 2023, and buses ran every ten minutes."* Other
+- **10 All right**: *"It was shut between 3 April and 19 May 2023, and buses ran every ten minutes."* Other
   words, the same points. *"3 April to 19 May 2023, buses every 10 minutes; they were free."* More than was asked
   costs nothing.
 - **9 Right but for a trifle**: *"3 April to 19 May; buses every ten minutes."* The year is plain from the question's
@@ -41,8 +41,8 @@ every ten minutes."* It has four points: the first day, the last day, buses, eve
 
 ## 0 to 3: incorrect
 
-- **3 Something right**: *"Some time in April; trains."* One point, vaguely. *"Buses were put on."* One of four.
-- **2 Hardly anything right**: *"It was closed in the spring."* Nearly nothing of it is said. *"For repairs;
+- **3 A quarter right**: *"Some time in April; trains."* One point, vaguely. *"Buses were put on."* One of four.
+- **2 A trace right**: *"It was closed in the spring."* Nearly nothing of it is said. *"For repairs;
   passengers had to change."* Near the subject.
 - **1 Only the subject**: *"Line 2 had its track renewed."* True perhaps, and not asked for. *"The tramway publishes its
   closures."* Likewise.
@@ -62,15 +62,15 @@ every ten minutes."* It has four points: the first day, the last day, buses, eve
 _TITLES = {
     0: ("Nothing right", "Wrong throughout, or it declines although there is an answer."),
     1: ("Only the subject", "About the subject, and none of the points is there."),
-    2: ("Hardly anything right", "A trace of a point, or only what is near it."),
-    3: ("Something right", "About a quarter of the points, the rest wrong or missing."),
+    2: ("A trace right", "A trace of a point, or only what is near it."),
+    3: ("A quarter right", "About a quarter of the points, the rest wrong or missing."),
     4: ("Less right than wrong", "Fewer points right than wrong or missing."),
     5: ("Half right", "Half of the points are there."),
     6: ("More right than wrong", "Most points are there, and one of weight is wrong or missing."),
     7: ("The main points right", "What matters is there; one lesser point is missing or only near."),
     8: ("Right, less exact", "All points are there, one of them vaguely."),
     9: ("Right but for a trifle", "All points are there; something small about one is off."),
-    10: ("Everything right", "All points of the reference, in whatever words."),
+    10: ("All right", "All points of the reference, in whatever words."),
 }
 
 answer_grading = PROTOCOLS.register(

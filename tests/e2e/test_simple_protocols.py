@@ -49,7 +49,7 @@ CASES = {
     "human_like": Case(UNIDOC, "1", {"human_like": ["true"]}, ("answer", "evidence")),
     "factuality": Case(UNIDOC, "12", {"question_factual": ["factual"], "answer_factual": ["not_factual"]}, ("used",)),
     "completeness": Case(UNIDOC, "2", {"complete": ["incomplete"]}, ("used",)),
-    "grounding": Case(UNIDOC, "1A", {"grounding": ["required", "not_required"]}, ("used",)),
+    "grounding": Case(UNIDOC, "12", {"grounding": ["required", "not_required"]}, ("used",)),
     "query_review": Case(UNIDOC, "1", {"query_category": ["A"]}, ("answer", "evidence")),
     "answer_grading": Case(FATHOMS, "t", {"grade": [10]}, ("system",)),
     "ambiguity_with_image": Case(PICTURED, "1", {"ambiguity": ["clear"]}, ("answer",)),
