@@ -65,7 +65,6 @@ MAY: dict[str, frozenset[str]] = {
     "annotating.disclosure.may_see_page": SIGNED_IN,
     "annotating.disclosure.reading": ROLES,
     "annotating.disclosure.visible_document": SIGNED_IN,
-    "items.documents.add_document": RESEARCHERS,
     "items.documents.attach_bytes": RESEARCHERS,
     "items.documents.list_documents": READERS,
     "events.list_events": ADMINISTRATORS,
