@@ -60,6 +60,18 @@ def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: 
     ]
 
 
+def one_of_each_question(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
+    """One of the candidates of each question, drawn by the seed, in the order of the candidates."""
+    first: dict[str, tuple[bytes, Candidate]] = {}
+    for candidate in candidates:
+        key = candidate.question_key
+        rank = _rank(seed, f"question {key}", candidate.external_id)
+        if key not in first or rank < first[key][0]:
+            first[key] = rank, candidate
+    drawn = {candidate.version_id for _, candidate in first.values()}
+    return [candidate for candidate in candidates if candidate.version_id in drawn]
+
+
 def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidate]:
     """The sample in the order it is offered.
 

@@ -216,6 +216,10 @@ class Protocol(BaseModel):
         steps = [self.first_step_showing(material) for material in materials]
         return None if None in steps else max(step for step in steps if step is not None)
 
+    def shows_only_the_question(self) -> bool:
+        """Whether nothing is ever shown in which the items of one question differ: answers, evidence, scores."""
+        return self.shown_at(len(self.steps) - 1) <= {Material.QUESTION, Material.HOPS}
+
     def scores_judged_by(self, criterion: Criterion) -> list[str]:
         """The names of the scores that a criterion is about (`Criterion.score`), empty where it is about none.
 

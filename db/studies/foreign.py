@@ -15,7 +15,7 @@ from db.engine import Database
 from db.items.imports import staged
 from db.models import Study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.studies.design import StudyDesign, _insert_study, candidates
+from db.studies.design import StudyDesign, _insert_study
 from db.studies.labels import (
     LabelImport,
     LabelPlan,
@@ -25,6 +25,7 @@ from db.studies.labels import (
     planned,
     rejections,
 )
+from db.studies.selection import candidates
 
 
 @dataclass(frozen=True)
