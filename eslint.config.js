@@ -23,7 +23,7 @@ export default [
         { property: 'outerHTML', message: 'Text from data goes in by textContent.' },
         { property: 'insertAdjacentHTML', message: 'Text from data goes in by textContent.' },
       ],
-      'no-shadow': 'error',
+      'no-shadow': ['error', { ignoreOnInitialization: true }], // `const unit = units.find((unit) => …)` is plain
       'no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       'no-var': 'error',
       'prefer-const': 'error',

@@ -69,10 +69,10 @@ def _places(
 
     listed = [entry for entry in entries if entry.listed]
     groups = []
-    for one in Group:
-        first = next((entry for entry in listed if entry.group is one), None)
+    for shown in Group:
+        first = next((entry for entry in listed if entry.group is shown), None)
         if first is not None:
-            groups.append(place(first, one.value, "true" if one is group else ""))
+            groups.append(place(first, shown.value, "true" if shown is group else ""))
     pages = [place(entry, entry.title, now(entry)) for entry in listed if group and entry.group is group]
     aside = [place(entry, entry.title, now(entry)) for entry in listed if entry.group is None]
     return groups, pages, aside

@@ -160,7 +160,7 @@ def test_every_package_is_listed_for_setuptools() -> None:
 def test_every_dependency_has_its_reason_in_contributing() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     words = (ROOT / "CONTRIBUTING.md").read_text()
-    extras = [one for group in project["optional-dependencies"].values() for one in group]
+    extras = [room for group in project["optional-dependencies"].values() for room in group]
     for requirement in [*project["dependencies"], *extras]:
         package = re.split(r"[\[<>=;, ]", requirement)[0]
         if package == project["name"]:
@@ -209,7 +209,7 @@ def test_what_the_server_loads_at_its_start_is_compiled_when_it_is_set_up() -> N
         "import sys\nimport app.server.application, app.cli.home, db.people.accounts, alembic.command\n"
         "import streamlit.starlette\n"
         "from pathlib import Path\n"
-        "files = {name: getattr(one, '__cached__', None) for name, one in sorted(sys.modules.items())}\n"
+        "files = {name: getattr(module, '__cached__', None) for name, module in sorted(sys.modules.items())}\n"
         "print(len(files), *[name for name, file in files.items() if file and not Path(file).exists()])"
     )
     done = subprocess.run(
@@ -228,13 +228,15 @@ def test_every_package_that_is_imported_is_declared() -> None:
     """What comes only because another package needs it is gone the day that package does not."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     declared = _distributions(project["dependencies"])
-    declared |= _distributions([one for extra in ("ocr", "dask") for one in project["optional-dependencies"][extra]])
+    declared |= _distributions(
+        [package for extra in ("ocr", "dask") for package in project["optional-dependencies"][extra]]
+    )
     providers = importlib.metadata.packages_distributions()
     providers["pydantic_core"] = ["pydantic"]  # a part of it, with types of its own
     missing = {}
     for path in FILES:
         for module in {module.split(".")[0] for module in imported(path)} - set(ORDER) - sys.stdlib_module_names:
-            given = {one.lower() for one in providers.get(module, [module])}
+            given = {package.lower() for package in providers.get(module, [module])}
             if not given & declared:
                 missing[module] = name(path)
     assert missing == {}

@@ -91,13 +91,13 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 def test_every_import_is_a_file_that_is_there() -> None:
-    assert {one for name in MODULES for one in imported(name)} <= {*MODULES, KIND_LIST}
+    assert {module for name in MODULES for module in imported(name)} <= {*MODULES, KIND_LIST}
 
 
 @pytest.mark.parametrize("own", [*ROOMS, *BESIDE])
 def test_a_room_imports_only_from_those_before_it(own: str) -> None:
     assert {room(name) for name in MODULES} == {*ROOMS, *BESIDE}
-    used = {room(one) for name in MODULES if room(name) == own for one in imported(name)}
+    used = {room(module) for name in MODULES if room(name) == own for module in imported(name)}
     shared = ROOMS[: ROOMS.index("annotate/judgement")]
     assert used <= {own, *(ROOMS[: ROOMS.index(own)] if own in ROOMS else shared)}
 

@@ -164,7 +164,7 @@ def test_the_patterns_of_the_source_are_found() -> None:
     assert len(PATTERNS) > 80
 
 
-@pytest.mark.parametrize("found", PATTERNS, ids=lambda one: f"{one.path}:{one.line}-{one.method}")
+@pytest.mark.parametrize("found", PATTERNS, ids=lambda route_: f"{route_.path}:{route_.line}-{route_.method}")
 def test_a_pattern_takes_linear_time(found: Found) -> None:
     source = found.pattern.pattern
     literal = source.decode("latin-1") if isinstance(source, bytes) else source

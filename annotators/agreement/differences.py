@@ -166,9 +166,9 @@ def _combined(drawn: list[Resampled], places: list[int], *, paired: bool) -> Res
         jackknife, repeats = a.jackknife[:, i : i + 1] - b.jackknife[:, j : j + 1], a.repeats
     else:
         sides = [
-            sign * (one.jackknife[:, [k]] - np.average(one.jackknife[:, k], weights=one.repeats)) + value
-            for one, k, sign in ((a, i, 1), (b, j, -1))
-            if len(one.repeats)
+            sign * (side.jackknife[:, [k]] - np.average(side.jackknife[:, k], weights=side.repeats)) + value
+            for side, k, sign in ((a, i, 1), (b, j, -1))
+            if len(side.repeats)
         ]
         jackknife = np.concatenate([*sides, np.empty((0, 1))])
         repeats = np.concatenate([a.repeats, b.repeats])
@@ -187,8 +187,8 @@ def _on_the_same_labels(a: Ratings, b: Ratings) -> tuple[Ratings, Ratings]:
     labels = tuple(dict.fromkeys([*a.labels, *b.labels]))
     numeric = a.numeric and b.numeric
     known = dict(zip(a.labels, a.numbers.tolist(), strict=True)) | dict(zip(b.labels, b.numbers.tolist(), strict=True))
-    numbers = np.array([known[one] if numeric else i for i, one in enumerate(labels)], dtype=np.float64)
-    place = {one: i for i, one in enumerate(labels)}
+    numbers = np.array([known[label] if numeric else i for i, label in enumerate(labels)], dtype=np.float64)
+    place = {label: i for i, label in enumerate(labels)}
 
     def moved(table: Ratings) -> Ratings:
         to = np.array([place[label] for label in table.labels], dtype=np.int64)
@@ -211,7 +211,7 @@ def _clusters(
         [(None if paired else side, clusters[unit] if clusters else unit) for unit in table.units]
         for side, table in enumerate((a, b))
     ]
-    place = {one: i for i, one in enumerate(sorted(dict.fromkeys([*named[0], *named[1]]), key=str))}
+    place = {name: i for i, name in enumerate(sorted(dict.fromkeys([*named[0], *named[1]]), key=str))}
     codes = [np.array([place[name] for name in names], dtype=np.int64) for names in named]
     return codes[0], codes[1]
 

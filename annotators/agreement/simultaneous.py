@@ -90,12 +90,12 @@ def jointly(
         _replicates(table, statistic, Sampling(resamples, seed, level, clusters=code, over=over, drawn_from=n_items))
         for table, code in zip(tables, codes, strict=True)
     ]
-    defined = [i for i, one in enumerate(found) if one.value is not None]
+    defined = [i for i, replicates in enumerate(found) if replicates.value is not None]
     drawn = np.column_stack([found[i].drawn for i in defined]) if defined else np.empty((0, 0))
     drawn = drawn[~np.isnan(drawn).any(axis=1)]
     method = f"max-t bootstrap over {over}, {100 * level:g} % for all together, {len(drawn):,} resamples, seed {seed}"
     if len(drawn) < 2:
-        members = [_member(table, one) for table, one in zip(tables, found, strict=True)]
+        members = [_member(table, replicates) for table, replicates in zip(tables, found, strict=True)]
         return Simultaneous(tuple(members), (), (), f"no interval: {len(drawn)} resamples define every coefficient")
     values = np.array([found[i].value for i in defined], dtype=np.float64)
     errors = drawn.std(axis=0, ddof=1)
@@ -103,9 +103,9 @@ def jointly(
     deviations = np.abs(drawn[:, moving] - values[moving]) / errors[moving]
     reach = float(np.quantile(deviations.max(axis=1), level)) if moving.any() else 0.0
     members = []
-    for i, (table, one) in enumerate(zip(tables, found, strict=True)):
+    for i, (table, replicates) in enumerate(zip(tables, found, strict=True)):
         place = defined.index(i) if i in defined else None
-        members.append(_member(table, one, None if place is None else float(errors[place]), reach))
+        members.append(_member(table, replicates, None if place is None else float(errors[place]), reach))
     names = [tables[i].criterion for i in defined]
     with np.errstate(invalid="ignore"):
         correlation = np.nan_to_num(np.corrcoef(drawn, rowvar=False)).reshape(len(defined), len(defined))

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from annotators.criteria import Condition, Criterion, Label, Misfit
-from annotators.criteria.base import USUAL_KIND, kind_named
+from annotators.criteria.base import USUAL_KIND, Only, kind_named
 from annotators.errors import InvalidInput
 from annotators.protocols.base import Protocol, Step
 
@@ -228,7 +228,7 @@ def _in_words(path: Path) -> str:
 
 def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
     """The fields that may stand beside the last part of `path`."""
-    inside: dict[str, type[BaseModel]] = {"steps": Step, "labels": Label, "when": Condition}
+    inside: dict[str, type[BaseModel]] = {"steps": Step, "labels": Label, "when": Condition, "only": Only}
     model: type[BaseModel] = Protocol
     for position, part in enumerate(path[:-1]):
         if path[position - 1] == "criteria" and isinstance(part, int):

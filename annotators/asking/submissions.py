@@ -8,7 +8,7 @@ from typing import Any
 
 from annotators.criteria import Criterion, Value
 from annotators.errors import InvalidInput, shown
-from annotators.items.targets import Units
+from annotators.items.targets import AGAINST, Units
 from annotators.protocols.base import Protocol
 
 MAX_COMMENT = 10_000
@@ -69,7 +69,7 @@ def check_step(
     decided = {(label.criterion, label.target): label for label in earlier}
     checked: list[GivenLabel] = []
     for criterion in protocol.step_criteria(step):
-        for target in units.targets(criterion.target, per_hop=criterion.per_hop):
+        for target in criterion.targets(units):
             label = _checked(criterion, target, units, by_place.get((criterion.name, target)))
             if not is_asked(criterion, target, decided):
                 if label is not None:
@@ -116,10 +116,7 @@ def _by_place(
     protocol: Protocol, step: int, units: Units, given: Sequence[GivenLabel]
 ) -> dict[tuple[str, str], GivenLabel]:
     """The given labels by criterion and target, each known to be asked in this step and given once."""
-    targets = {
-        criterion.name: set(units.targets(criterion.target, per_hop=criterion.per_hop))
-        for criterion in protocol.step_criteria(step)
-    }
+    targets = {criterion.name: set(criterion.targets(units)) for criterion in protocol.step_criteria(step)}
     found: dict[tuple[str, str], GivenLabel] = {}
     for label in given:
         if not isinstance(label.criterion, str) or not isinstance(label.target, str):
@@ -265,4 +262,7 @@ def _neutral(target: str, units: Units) -> str:
     names = {f"evidence:{key}": f"E{number}" for number, key in enumerate(units.evidence, 1)}
     names |= {f"claim:{key}": f"C{number}" for number, key in enumerate(units.claims, 1)}
     names |= {f"image:{key}": f"I{number}" for number, key in enumerate(units.images, 1)}
-    return " × ".join(names.get(piece, piece) for piece in target.split("|"))
+    return " × ".join(names.get(piece, f"the {piece}" if piece in _WHOLES else piece) for piece in target.split("|"))
+
+
+_WHOLES = frozenset(AGAINST.values())

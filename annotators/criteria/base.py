@@ -10,14 +10,15 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
 
 from annotators.criteria.labels import Label, LabelValue
 from annotators.criteria.material import NEEDED_BY_TARGET, Material
 from annotators.errors import InvalidInput, shown
-from annotators.items.targets import TargetKind, Units
+from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
+from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, Chosen, TargetKind, Units
 
 Scale = Literal["nominal", "ordinal", "interval", "set", "ranking", "text"]
 MeasuredScale = Literal["nominal", "ordinal", "interval", "set", "text"]
@@ -56,6 +57,29 @@ class Condition(BaseModel):
     values: list[LabelValue] = Field(min_length=1)
 
 
+def _one_of_these(*known: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        if value not in known:
+            raise Misfit(f"{shown(value)} is none of {', '.join(known)}; take one of these")
+        return value
+
+    return BeforeValidator(check)
+
+
+class Only(BaseModel):
+    """Which evidence units a criterion is about: of these kinds and roles, and of each modality the first by rank.
+
+    Passages and tables are text, figures and pages images. Units that no criterion is about for that reason are not
+    shown, so that nobody is told which role a unit has by what is asked of it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kinds: list[Annotated[str, _one_of_these(*EVIDENCE_KINDS)]] = Field([], exclude_if=lambda kinds: not kinds)
+    roles: list[Annotated[str, _one_of_these(*EVIDENCE_ROLES)]] = Field([], exclude_if=lambda roles: not roles)
+    per_modality: int | None = Field(None, ge=1, exclude_if=lambda most: most is None)
+
+
 @dataclass(frozen=True)
 class AsNumbers:
     """How the values of a criterion are set against numbers, as the scores of metrics are.
@@ -88,12 +112,13 @@ def written(value: Any) -> str:
 class Criterion(BaseModel):
     """One thing an annotator decides. Subclasses are the kinds.
 
-    `name` is the word in the data; `title` and `help` are what people read; `target` is what the label is about;
+    `name` is the word in the data; `title` and `help` are what people read; `target` is what the label is about, `of`
+    whose claims or images, `only` which evidence;
     `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any). `score` names
     the scores that are judged by it, the one that is wanted first, each by the name of a value, by what the value
     measures, or by its scorer. `rest` is the label that all units without one get at a key, where most units get the
-    same. Both are left out of what is stored where they are not used: the hashes of protocols that are older than the
-    fields stay as they are.
+    same. These four are left out of what is stored where they are not used: the hashes of protocols that are older than
+    the fields stay as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -108,13 +133,15 @@ class Criterion(BaseModel):
     """Whether values of several people can be the same, so that they are counted, settled and decided on."""
     for_the_rest: ClassVar[bool] = False
     """Whether one of its labels can be given to all units that have none (`rest`)."""
-    unsent: ClassVar[frozenset[str]] = frozenset({"accept", "tolerance", "score"})
+    unsent: ClassVar[frozenset[str]] = frozenset({"accept", "only", "tolerance", "score"})
     """The fields that are no business of who judges."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     title: str
     help: str = ""
     target: TargetKind = TargetKind.ITEM
+    of: str | None = Field(None, exclude_if=lambda side: side is None)
+    only: Only | None = Field(None, exclude_if=lambda units: units is None)
     required: bool = True
     per_hop: bool = False
     when: Condition | None = None
@@ -135,6 +162,48 @@ class Criterion(BaseModel):
         if kind.default in KINDS:
             raise ValueError(f"two kinds of criterion are named {kind.default!r}")
         KINDS[kind.default] = cls
+
+    @model_validator(mode="after")
+    def _is_about_parts_of_its_target(self) -> Self:
+        sides = self._sides()
+        if self.of is not None and self.of not in sides:
+            allowed = (
+                f"it may be {' or '.join(sides)}" if sides else f"the target {self.target} has no sides; leave it out"
+            )
+            raise Misfit(f"criterion {self.name!r}: `of` is {self.of!r}; {allowed}", "of")
+        if self.only is not None and self.target not in OF_EVIDENCE:
+            raise Misfit(
+                f"criterion {self.name!r}: `only` chooses evidence, which the target {self.target} is not about; leave "
+                f"it out, or take one of the targets {', '.join(sorted(OF_EVIDENCE))}",
+                "only",
+            )
+        return self
+
+    # What it is about -------------------------------------------------------------------------------------------------
+
+    def _sides(self) -> tuple[str, ...]:
+        """What `of` may be."""
+        if self.target in OTHER_SIDE:
+            return (OTHER_SIDE[self.target],)
+        if self.target in OF_CLAIMS:
+            return CLAIM_SIDES
+        return IMAGE_SIDES if self.target == TargetKind.IMAGE else ()
+
+    @property
+    def side(self) -> str | None:
+        """Whose claims or images it is about, None: all that are shown. A claim is held against the other text."""
+        return self.of or OTHER_SIDE.get(self.target)
+
+    @property
+    def chosen(self) -> Chosen:
+        """Which parts of an item it is about."""
+        if self.only is None:
+            return Chosen(self.side)
+        return Chosen(self.side, tuple(self.only.kinds), tuple(self.only.roles), self.only.per_modality)
+
+    def targets(self, units: Units) -> list[str]:
+        """Every target on this item that it is about, written out, in the order of the item's parts."""
+        return units.targets(self.target, per_hop=self.per_hop, chosen=self.chosen)
 
     # What it needs, and what of it is shown ---------------------------------------------------------------------------
 

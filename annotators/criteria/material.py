@@ -32,7 +32,19 @@ NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
     TargetKind.EVIDENCE: {Material.EVIDENCE},
     TargetKind.CLAIM: {Material.CLAIMS},
     TargetKind.CLAIM_EVIDENCE: {Material.CLAIMS, Material.EVIDENCE},
+    TargetKind.CLAIM_CONTEXT: {Material.CLAIMS, Material.EVIDENCE},
+    TargetKind.CLAIM_ANSWER: {Material.CLAIMS, Material.ANSWER},
+    TargetKind.CLAIM_REFERENCE: {Material.CLAIMS, Material.REFERENCES},
+    TargetKind.BLOCK: {Material.ANSWER},
     TargetKind.PAGE: {Material.DOCUMENTS},
     TargetKind.IMAGE: {Material.IMAGES},
 }
 """What a step must show (or an earlier one have shown) before a criterion of this target can be asked."""
+
+
+TEXT_OF_SIDE: dict[str, Material] = {
+    "answer": Material.ANSWER,
+    "reference": Material.REFERENCES,
+    "question": Material.QUESTION,
+}
+"""Side of a claim or an image → the text that it belongs to and is shown with."""

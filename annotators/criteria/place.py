@@ -11,32 +11,13 @@ from pydantic import model_validator
 from annotators.criteria.base import AsNumbers, Criterion, Misfit, Scale, Value
 from annotators.criteria.material import Material
 from annotators.errors import InvalidInput
+from annotators.items.blocks import blocks_of
 from annotators.items.targets import TargetKind, Units
 
 NOWHERE = "nowhere"
 """The value of an image that has no place in the answer: a value of its own, beside those of the blocks."""
 
 _AFTER = re.compile(r"block:([1-9][0-9]{0,5})")
-_SAYS_SOMETHING = re.compile(r"[^ \t\r\n]")
-_IMAGE = "<PIC>"
-"""Where an image stands in the text of an answer."""
-
-
-def blocks_of(answer: str) -> list[str]:
-    """The blocks of an answer: its paragraphs, that is what stands between lines that are empty, in order.
-
-    What holds nothing but images is no block: it has its place by one.
-
-    The browser has the same rule (app/widgets/criteria/place.js); tests/data/blocks.json holds both to it.
-    """
-    found: list[list[str]] = [[]]
-    for line in answer.split("\n"):
-        if _SAYS_SOMETHING.search(line):
-            found[-1].append(line)
-        elif found[-1]:
-            found.append([])
-    texts = ("\n".join(lines) for lines in found)
-    return [text for text in texts if _SAYS_SOMETHING.search(text.replace(_IMAGE, ""))]
 
 
 class Place(Criterion):

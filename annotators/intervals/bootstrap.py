@@ -140,8 +140,8 @@ class Resampled:
 
     def _in_units_of_the_largest(self, statistic: int, level: float, kind: IntervalKind) -> Interval:
         """The interval of a figure that may be larger than 1, such as a mean of grades: what is a tie goes by size."""
-        one = slice(statistic, statistic + 1)
-        pieces = (self.values[one], self.replicates[:, one], self.jackknife[:, one])
+        chosen = slice(statistic, statistic + 1)
+        pieces = (self.values[chosen], self.replicates[:, chosen], self.jackknife[:, chosen])
         unit = max(1.0, *(float(np.abs(piece[~np.isnan(piece)]).max(initial=0)) for piece in pieces))
         values, replicates, jackknife = (piece / unit for piece in pieces)
         scaled = replace(self, values=values, replicates=replicates, jackknife=jackknife, ceiling=1.0)

@@ -172,7 +172,7 @@ def references(value: Any, name: str) -> tuple[str | list[str], ...]:
     for reference in value:
         if isinstance(reference, str):
             continue
-        if not isinstance(reference, list) or not reference or not all(isinstance(one, str) for one in reference):
+        if not isinstance(reference, list) or not reference or not all(isinstance(text, str) for text in reference):
             raise InvalidInput(f"`{name}` holds {called(reference)}. Each is a text or a list of required phrases.")
     return tuple(value)
 

@@ -21,6 +21,7 @@ from annotators.items.checks import Check
 EVIDENCE_KINDS = ("passage", "table", "figure", "page")
 EVIDENCE_ROLES = ("gold", "retrieved", "distractor")
 CLAIM_SIDES = ("answer", "reference")
+IMAGE_SIDES = ("answer", "reference", "question")
 DEFAULT_SYSTEM = "reference"
 
 Reference = str | list[str]
@@ -78,7 +79,7 @@ class ItemClaim(NamedTuple):
 
 
 class ItemImage(NamedTuple):
-    """One image interleaved in the answer, or in the reference answer, in its order there.
+    """One image of the question, or interleaved in the answer or the reference answer, in its order there.
 
     `box` is [x0, y0, x1, y1] in fractions of the page; None is the whole page or a document of its own.
     """
@@ -92,8 +93,14 @@ class ItemImage(NamedTuple):
 
     @property
     def of(self) -> str:
-        """What it belongs to: answer or reference."""
-        return self.metadata.get("of") or "answer"
+        """What it belongs to: answer, reference or question."""
+        return image_side(self.metadata)
+
+
+def image_side(metadata: Mapping[str, Any]) -> str:
+    """What an image with this metadata belongs to, which they say as `of`: the answer where they do not."""
+    side = metadata.get("of")
+    return side if side and isinstance(side, str) else "answer"
 
 
 class ItemHop(NamedTuple):

@@ -264,9 +264,9 @@ def _score(row: dict[str, Any], scorer: str) -> ItemScore:
 
 
 def _check_target(target: str, item: dict[str, Any]) -> None:
-    if target_kind(target) in (TargetKind.ITEM, TargetKind.PAIR, TargetKind.PAGE):
+    if target_kind(target) in (TargetKind.ITEM, TargetKind.PAIR, TargetKind.PAGE, TargetKind.BLOCK):
         return
     for piece in target.split("|"):
         kind, _, key = piece.partition(":")
-        if not any(part.key == key for part in item.get(_PARTS_OF_TARGETS[kind], ())):
+        if key and not any(part.key == key for part in item.get(_PARTS_OF_TARGETS[kind], ())):
             raise InvalidInput(f"a score is about {target!r}, but the item has no {kind} with the key {key!r}.")

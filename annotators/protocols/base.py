@@ -9,8 +9,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from annotators.criteria import AnyCriterion, Criterion, Misfit
-from annotators.criteria.material import Material
-from annotators.items.targets import TargetKind
+from annotators.criteria.material import TEXT_OF_SIDE, Material
+from annotators.items.targets import OF_EVIDENCE, Chosen, TargetKind
 from annotators.keys import RESERVED
 from annotators.protocols import _unsaid
 from annotators.registry import Registry
@@ -99,6 +99,7 @@ class Protocol(BaseModel):
                         *("steps", number, "shows"),
                     )
         self._check_judged_blind()
+        self._check_roles_stay_hidden()
         if self.about_scores and Material.SCORES not in shown:
             raise Misfit("the protocol is about scores, but no step shows scores; add it to `shows`", "about_scores")
         for position, criterion in enumerate(self.criteria):
@@ -135,6 +136,19 @@ class Protocol(BaseModel):
                 raise Misfit(
                     f"`judged_blind`: {blind!r} is not asked in a step before that of {graded!r}; ask it earlier",
                     *where,
+                )
+
+    def _check_roles_stay_hidden(self) -> None:
+        """What is asked of a unit must not tell its role: criteria that choose by role choose the same, or say it."""
+        first: Criterion | None = None
+        for criterion in self.about_evidence_before_roles():
+            first = first or criterion
+            if set(criterion.chosen.roles) != set(first.chosen.roles):
+                raise Misfit(
+                    f"criteria {first.name!r} and {criterion.name!r} are about evidence of different roles, so that "
+                    "what is asked of a unit would tell its role; give both the same `roles`, or show `roles` in their "
+                    "step",
+                    *("criteria", self.criteria.index(criterion), "only"),
                 )
 
     def _asked_once_each(self) -> list[str]:
@@ -218,7 +232,45 @@ class Protocol(BaseModel):
 
     def shows_only_the_question(self) -> bool:
         """Whether nothing is ever shown in which the items of one question differ: answers, evidence, scores."""
-        return self.shown_at(len(self.steps) - 1) <= {Material.QUESTION, Material.HOPS}
+        return self.shown_at(len(self.steps) - 1) <= {Material.QUESTION, Material.HOPS, Material.IMAGES}
+
+    def first_step_with_parts(self, material: Material, side: str) -> int | None:
+        """The number (from 0) of the first step that shows the claims or images of a side, or None.
+
+        They come with the text they belong to, and with a criterion that says that it is about that side.
+        """
+        with_text = self.first_step_with_all(material, TEXT_OF_SIDE.get(side, Material.ANSWER))
+        asked = (
+            number
+            for number in range(len(self.steps))
+            for criterion in self.step_criteria(number)
+            if criterion.side == side and material in criterion.needs()
+        )
+        return min((step for step in (with_text, *asked) if step is not None), default=None)
+
+    def about_evidence_before_roles(self) -> list[Criterion]:
+        """The criteria about units of evidence that are answered before it is shown which role each unit has."""
+        return [
+            criterion
+            for number in range(len(self.steps))
+            if Material.ROLES not in self.shown_at(number)
+            for criterion in self.step_criteria(number)
+            if criterion.target in OF_EVIDENCE
+        ]
+
+    def evidence_choices(self, step: int) -> list[Chosen] | None:
+        """Which evidence is shown at step number `step` (from 0): what any of these chooses; None: all of it.
+
+        Evidence that no criterion is about, because each chooses other units, is shown only with the roles.
+        """
+        criteria = self.about_evidence_before_roles()
+        if (
+            Material.ROLES in self.shown_at(step)
+            or not criteria
+            or any(criterion.only is None for criterion in criteria)
+        ):
+            return None
+        return [criterion.chosen for criterion in criteria]
 
     def scores_judged_by(self, criterion: Criterion) -> list[str]:
         """The names of the scores that a criterion is about (`Criterion.score`), empty where it is about none.
@@ -250,8 +302,9 @@ class Protocol(BaseModel):
         for number, step in enumerate(self.steps):
             shown = self.shown_at(number)
             for name in step.criteria:
-                parts = self.criterion(name).needs() & {Material.CLAIMS, Material.IMAGES}
-                if parts and not shown & {Material.ANSWER, Material.REFERENCES}:
+                criterion = self.criterion(name)
+                parts = criterion.needs() & {Material.CLAIMS, Material.IMAGES}
+                if parts and criterion.side is None and not shown & {Material.ANSWER, Material.REFERENCES}:
                     found.append(
                         f"Criterion {name!r} is about {' and '.join(sorted(parts))}, which are shown only with the "
                         f"answer or the references that they belong to. Add answer or references to `shows` of step "

@@ -69,7 +69,8 @@ def _scores(item: ItemContent, tokens: dict[str, Vectors], model: Embedder) -> l
         empty = "the answer is empty: it has no word whose match could be looked for"
         return [ScoreValue(_NAMES[0], 0.0), ScoreValue(_NAMES[1], None, empty), ScoreValue(_NAMES[2], 0.0)]
     best, values = max(
-        ((index, bert_score(answer, tokens[text])) for index, text in references), key=lambda one: (one[1][0], -one[0])
+        ((index, bert_score(answer, tokens[text])) for index, text in references),
+        key=lambda scored: (scored[1][0], -scored[0]),
     )
     details: dict[str, object] = {"reference": best}
     if model.is_cut(item.answer) or model.is_cut(texts[best]):

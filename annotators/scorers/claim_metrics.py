@@ -219,10 +219,10 @@ def _ratio(part: int, whole: int, otherwise: str) -> float | str:
     return part / whole if whole else otherwise
 
 
-def _difference(one: float | str, other: float | str) -> float | str:
-    if isinstance(one, str):
-        return one
-    return other if isinstance(other, str) else one - other
+def _difference(value: float | str, less: float | str) -> float | str:
+    if isinstance(value, str):
+        return value
+    return less if isinstance(less, str) else value - less
 
 
 def _complement(value: float | str) -> float | str:

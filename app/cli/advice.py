@@ -112,7 +112,7 @@ def _draw_in_words(found: Advice, drawn: list[dict[str, Any]]) -> str:
         [
             f"{count(len(drawn), 'item')} drawn of {len(found.candidates):,} without a label on {found.criterion}.",
             "",
-            table(("item", "probability"), [list(one.values()) for one in drawn]),
+            table(("item", "probability"), [list(item.values()) for item in drawn]),
             "",
             "With --json this is a file for `assay study create --drawn FILE`, which keeps the probabilities.",
         ]

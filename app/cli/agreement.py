@@ -214,8 +214,8 @@ def agreement(  # noqa: PLR0917 - the command's options
         document, made = of_study.to_json(), Report.of_study(of_study)
     with working("Simulating studies") if plan is not None else nullcontext():
         plans = _plans(made, plan, seed) if plan is not None else []
-    for entry, one in zip(document["criteria"], plans, strict=False):
-        entry["plan"] = one.to_json()
+    for entry, planned in zip(document["criteria"], plans, strict=False):
+        entry["plan"] = planned.to_json()
     if report is not None:
         written = write_report(made, report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
@@ -236,7 +236,7 @@ def _plans(made: Report, width: float, seed: int) -> list[CriterionPlan]:
     """A plan for each criterion of the report; one that cannot be planned says why."""
     from exports.agreement.planning import criterion_plan
 
-    return [criterion_plan(one.title, one.ratings, width, seed=seed) for one in made.measured]
+    return [criterion_plan(criterion.title, criterion.ratings, width, seed=seed) for criterion in made.measured]
 
 
 def _document(

@@ -138,7 +138,7 @@ def settings_of(context: typer.Context, **given: Any) -> Settings:
 def home_is_given(context: typer.Context) -> bool:
     """Whether a home folder was named, by --home or ASSAY_HOME."""
     settings = settings_of(context)
-    origin = next(one.source for one in settings.describe() if one.name == "home")
+    origin = next(setting.source for setting in settings.describe() if setting.name == "home")
     return context.find_root().obj.home is not None or origin != "default"
 
 

@@ -49,7 +49,7 @@ def examine(settings: Settings, *, deep: bool = False) -> dict[str, Any]:
         "packages": {name: _version(name) for name in PACKAGES},
         "home": str(settings.home),
         "database": database,
-        "settings": [asdict(one) for one in settings.describe()],
+        "settings": [asdict(setting) for setting in settings.describe()],
         "deep": deep,
         "problems": [*problems, *_missing(), *_home(settings)],
     }
@@ -122,13 +122,13 @@ def _state(db: Database, facts: dict[str, Any], settings: Settings, *, deep: boo
         problems.append(str(error))
     if deep:
         problems += [
-            f"The database has rows that point at rows which are not there: {one}. {_remedy(settings, db)}"
-            for one in soundness.dangling(db)
+            f"The database has rows that point at rows which are not there: {row}. {_remedy(settings, db)}"
+            for row in soundness.dangling(db)
         ]
         problems += _shortened(
             [
-                f"The database does not say what it did: {one} is not what its hash says. {_remedy(settings, db)}"
-                for one in soundness.wrong_hashes(db)
+                f"The database does not say what it did: {what} is not what its hash says. {_remedy(settings, db)}"
+                for what in soundness.wrong_hashes(db)
             ]
         )
     return problems + document_problems(settings, db, deep=deep)
@@ -141,9 +141,10 @@ def document_problems(settings: Settings, db: Database, *, deep: bool = False) -
     """A sentence for each document whose bytes are missing, or (with `deep`) not what they were, and its remedy."""
     return _shortened(
         [
-            f"The bytes of {_listed(one.keys)} are {one.what} ({one.path}). Copy this file from your copy of the home "
-            f"folder, or import the document again, which puts its bytes back: {settings.call} import PROJECT SOURCE"
-            for one in soundness.documents_amiss(db, settings.documents_folder, deep=deep)
+            f"The bytes of {_listed(document.keys)} are {document.what} ({document.path}). Copy this file from your "
+            "copy of the home folder, or import the document again, which puts its bytes back: "
+            f"{settings.call} import PROJECT SOURCE"
+            for document in soundness.documents_amiss(db, settings.documents_folder, deep=deep)
         ]
     )
 
@@ -213,10 +214,10 @@ def in_lines(found: dict[str, Any]) -> str:
         "",
         "Settings (environment variable, or a line in assay.toml in the home folder):",
     ]
-    for one in found["settings"]:
-        origin = "" if one["source"] == "default" else f", from {one['source']}"
-        lines.append(f"  {one['name']} = {one['value'] or '(empty)'}{origin}")
-        lines.append(f"      {one['variable']}, default {one['default'] or '(empty)'}: {one['help']}")
+    for setting in found["settings"]:
+        origin = "" if setting["source"] == "default" else f", from {setting['source']}"
+        lines.append(f"  {setting['name']} = {setting['value'] or '(empty)'}{origin}")
+        lines.append(f"      {setting['variable']}, default {setting['default'] or '(empty)'}: {setting['help']}")
     for source in database.get("cleared_imports", ()):
         lines += ["", f"Removed what an import of {source} that was broken off had left; nobody had seen it."]
     problems = [f"  {problem}" for problem in found["problems"]]

@@ -50,7 +50,7 @@ def export(
     Without --study every study's tables come in a folder of their own. The manifest has the hash of every file and the
     state of the database, so that `assay verify` can tell later whether the export is what was exported.
     """
-    formats = [one.strip() for one in format_names.split(",") if one.strip()]
+    formats = [name.strip() for name in format_names.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
     check_export_formats(formats)
     check_export_folder(to)
@@ -129,6 +129,6 @@ def formats(context: typer.Context, as_json: AsJson = False) -> None:
     from exports.formats import FORMATS
 
     del context  # the list needs no home folder
-    document = [{"format": one.name, "title": one.title, "help": one.help} for one in FORMATS]
-    rows = ((one.name, one.title, one.help) for one in FORMATS)
+    document = [{"format": format_.name, "title": format_.title, "help": format_.help} for format_ in FORMATS]
+    rows = ((format_.name, format_.title, format_.help) for format_ in FORMATS)
     emit(document, lambda: table(("format", "title", "takes"), rows), as_json=as_json)

@@ -79,8 +79,8 @@ def import_labels(
     if bare_items and not infer:
         raise typer.BadParameter("Only a study that is made takes bare items: add --infer.", param_hint="--bare-items")
     # Before anything large is imported: a wrong word is refused at once.
-    for one in scale or ():
-        check_inferable(one.rpartition("=")[2])
+    for given in scale or ():
+        check_inferable(given.rpartition("=")[2])
     from exports.formats.labels import check_heading
 
     check_heading(file)

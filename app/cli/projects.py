@@ -139,7 +139,7 @@ def in_words(report: ImportReport) -> str:
     )
     lines += _some(
         count(len(report.rejected), "bad row") + ":",
-        [f"{one.file}, line {one.line}: {one.reason}" for one in report.rejected],
+        [f"{row.file}, line {row.line}: {row.reason}" for row in report.rejected],
     )
     lines += [f"  note: {note}" for note in report.notes]
     if report.batch is not None:

@@ -41,18 +41,18 @@ def protocols(
         return
     document = [
         {
-            "protocol": one.name,
-            "version": one.version,
-            "title": one.title,
-            "summary": one.summary,
-            "criteria": [criterion.name for criterion in one.criteria],
-            "steps": len(one.steps),
-            "overlap": one.overlap,
-            "source": one.source,
+            "protocol": protocol.name,
+            "version": protocol.version,
+            "title": protocol.title,
+            "summary": protocol.summary,
+            "criteria": [criterion.name for criterion in protocol.criteria],
+            "steps": len(protocol.steps),
+            "overlap": protocol.overlap,
+            "source": protocol.source,
         }
-        for one in PROTOCOLS
+        for protocol in PROTOCOLS
     ]
-    rows = ((one.name, one.version, one.overlap, one.summary) for one in PROTOCOLS)
+    rows = ((protocol.name, protocol.version, protocol.overlap, protocol.summary) for protocol in PROTOCOLS)
     emit(document, lambda: table(("protocol", "version", "overlap", "asks"), rows), as_json=as_json)
 
 

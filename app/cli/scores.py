@@ -203,8 +203,8 @@ def _score_files(  # noqa: PLR0917 - the command's options
             skip_bad=skip_bad,
             progress=move,
         )
-    for one in found.rejected:
-        typer.echo(f"{one.file}, line {one.line}: {one.reason}", err=True)
+    for row in found.rejected:
+        typer.echo(f"{row.file}, line {row.line}: {row.reason}", err=True)
     main = found.summaries[0]
     emit(main.to_json(), lambda: _files_in_words(found, output), as_json=as_json)
 
@@ -266,9 +266,9 @@ def scorers(context: typer.Context, as_json: AsJson = False) -> None:
         for scorer in SCORERS
     ]
     lines = []
-    for one in document:
-        parameters = one["parameters"]
+    for entry in document:
+        parameters = entry["parameters"]
         assert isinstance(parameters, dict)
-        lines.append(f"{one['scorer']} {one['version']}: {one['summary']}")
+        lines.append(f"{entry['scorer']} {entry['version']}: {entry['summary']}")
         lines += [f"  --param {name}=…   {allowed}" for name, allowed in parameters.items()]
     emit(document, "\n".join(lines), as_json=as_json)

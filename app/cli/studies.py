@@ -134,7 +134,7 @@ def create(
         chosen = protocol_named(protocol)
         design = StudyDesign(
             name=name,
-            annotators=tuple(one.strip() for one in annotators.split(",") if one.strip()),
+            annotators=tuple(name.strip() for name in annotators.split(",") if name.strip()),
             overlap=chosen.overlap if overlap is None else overlap,
             sample=sample,
             per=per,
@@ -192,10 +192,10 @@ def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
         raise NotFound(f"There is no file {str(path)!r}. Check the path.")
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        chances = {str(one["item"]): float(one["probability"]) for one in found["drawn"]}
+        chances = {str(item["item"]): float(item["probability"]) for item in found["drawn"]}
         settings = {
             "drawn_with": chances,
-            "not_drawn_from": [str(one) for one in found["not_drawn_from"]],
+            "not_drawn_from": [str(item) for item in found["not_drawn_from"]],
             "draw_seed": int(found["seed"]),
         }
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -259,7 +259,7 @@ def status(context: typer.Context, project: ProjectName, study: StudyName, as_js
 def _status_in_words(found: dict[str, Any]) -> str:
     states = ", ".join(f"{n:,} {state}" for state, n in found["states"].items() if n) or "no assignments"
     headers = ("annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read")
-    rows = ([one[name] for name in headers] for one in found["annotators"])
+    rows = ([annotator[name] for name in headers] for annotator in found["annotators"])
     return "\n".join(
         [
             f"{found['study']} ({found['protocol']}): {count(found['items'], 'item')}, "

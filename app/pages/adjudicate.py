@@ -98,7 +98,7 @@ def _lately(studies: Sequence[StudyRow], actor: Actor) -> None:
     """What was decided last in this project's studies."""
     names = {row.study_id: row.name for row in studies}
     decided = [decision for study_id in names for decision in latest_decisions(ui.db(), actor, study_id, limit=LATELY)]
-    rows = sorted(decided, key=lambda one: one.at, reverse=True)[:LATELY]
+    rows = sorted(decided, key=lambda decision: decision.at, reverse=True)[:LATELY]
     if not rows:
         return
     blocks.section("Decided lately")
@@ -112,11 +112,12 @@ def _lately(studies: Sequence[StudyRow], actor: Actor) -> None:
     )
 
 
-def _decision(one: Decision) -> str:
+def _decision(decision: Decision) -> str:
     said = [
-        f"{title}{'' if target == 'item' else f' ({target})'}: {_word(value)}" for title, target, value in one.units
+        f"{title}{'' if target == 'item' else f' ({target})'}: {_word(value)}"
+        for title, target, value in decision.units
     ]
-    overruled = f"; {one.overruled:,} against a majority" if one.overruled else ""
+    overruled = f"; {decision.overruled:,} against a majority" if decision.overruled else ""
     return blocks.clip("; ".join(said), 140) + overruled
 
 

@@ -66,7 +66,7 @@ def _form(project: ProjectRow) -> _Wanted:
         "What",
         [None, *by_id],
         index=list(by_id).index(asked) + 1 if asked in by_id else 0,
-        format_func=lambda one: "The whole project" if one is None else f"Study {by_id[one].name}",
+        format_func=lambda study_id: "The whole project" if study_id is None else f"Study {by_id[study_id].name}",
         key=f"exports-study-{project.project_id}",
     )
     st.caption("Files")

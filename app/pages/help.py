@@ -43,9 +43,9 @@ def page() -> None:
     left, right = st.columns([1, 4], gap="large")
     st.html(f"<style>{_STYLE}</style>")
     with left, st.container(key="help-contents", gap=None):
-        for one, title in titles.items():
-            label = f"**{ui.plain(title)}**" if one == name else ui.plain(title)
-            st.page_link(navigation.find("help"), label=label, query_params={"page": one})
+        for page_name, title in titles.items():
+            label = f"**{ui.plain(title)}**" if page_name == name else ui.plain(title)
+            st.page_link(navigation.find("help"), label=label, query_params={"page": page_name})
     with right:
         if asked not in titles:
             st.warning(f"There is no page {ui.plain(asked)} in the guide. This is its beginning.")

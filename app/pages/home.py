@@ -55,7 +55,9 @@ def page() -> None:
     if not waiting and not own:
         _nothing(studies)
     found = [(row, next_steps.standing(row, studies)) for row in own]
-    for project, standing in sorted(found, key=lambda one: one[1].labelled):  # what is to be begun comes first
+    for project, standing in sorted(
+        found, key=lambda of_project: of_project[1].labelled
+    ):  # what is to be begun comes first
         with st.container(border=True, key=f"card-{project.project_id}"):
             _project(project, standing)
     if may_create and actor.is_admin and not any(row.name == _sample() for row in projects):

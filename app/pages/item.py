@@ -72,30 +72,30 @@ def _studies(studies: Sequence[ItemInStudy], project_id: int) -> None:
             _labels(study)
 
 
-def _labels(one: ItemInStudy) -> None:
-    raters = list(dict.fromkeys(label.rater for label in sorted(one.labels, key=lambda label: label.rater)))
+def _labels(study: ItemInStudy) -> None:
+    raters = list(dict.fromkeys(label.rater for label in sorted(study.labels, key=lambda label: label.rater)))
     units: dict[tuple[str, str, str], dict[str, ItemLabel]] = {}
-    for label in one.labels:
+    for label in study.labels:
         units.setdefault((label.criterion, label.title, label.target), {})[label.rater] = label
     rows = []
     for (criterion, title, target), given in units.items():
-        decision = one.decided.get((criterion, target))
+        decision = study.decided.get((criterion, target))
         votes = Counter(_given(label) for label in given.values())
         cells = [_cell(given.get(rater), votes) for rater in raters]
         rows.append([title, "" if target == "item" else target, *cells, written(decision.value) if decision else ""])
-    columns = ["Criterion", "Target", *raters, *(["Decided"] if one.decided else [])]
+    columns = ["Criterion", "Target", *raters, *(["Decided"] if study.decided else [])]
     shown = [row[: len(columns)] for row in rows]
-    blocks.table(f"Labels in {one.study}", columns, shown, name=f"labels-{one.study_id}-{one.version}")
+    blocks.table(f"Labels in {study.study}", columns, shown, name=f"labels-{study.study_id}-{study.version}")
     remarks = [
         (label.rater, label.title, "" if label.target == "item" else label.target, _words(label))
-        for label in one.labels
+        for label in study.labels
         if label.reason or label.comment
     ]
-    if one.flags:
-        flags = [(rater, why or wording.NO_REASON) for rater, why in one.flags]
-        ui.table(f"Flags in {one.study}", ("Flagged by", "Why"), flags)
+    if study.flags:
+        flags = [(rater, why or wording.NO_REASON) for rater, why in study.flags]
+        ui.table(f"Flags in {study.study}", ("Flagged by", "Why"), flags)
     if remarks:
-        ui.table(f"Remarks in {one.study}", ("By", "Criterion", "Target", "Reason or comment"), remarks)
+        ui.table(f"Remarks in {study.study}", ("By", "Criterion", "Target", "Reason or comment"), remarks)
 
 
 def _cell(label: ItemLabel | None, votes: Counter[str]) -> object:
@@ -140,8 +140,8 @@ def _scores(found: ItemDetails) -> None:
     )
 
 
-def _score(one: ScoreRow) -> str:
-    return value_kind(one.scorer, one.name).in_words(one.value, one.reason)
+def _score(score: ScoreRow) -> str:
+    return value_kind(score.scorer, score.name).in_words(score.value, score.reason)
 
 
 def _history(found: ItemDetails) -> None:

@@ -24,7 +24,7 @@ def page() -> None:
     """Draw the page."""
     blocks.style()
     progress = my_progress(ui.db(), ui.actor())
-    today = sum(one.seconds_today for one in progress)
+    today = sum(study.seconds_today for study in progress)
     about = f"{duration(today)} of annotating today" if today else ""
     ui.heading("My work", about)
     if not progress:
@@ -52,14 +52,14 @@ def _progress(progress: list[MyProgress]) -> None:
         ("Study", "Done", "Returned", "Skipped", "Time", "Time per item"),
         [
             (
-                blocks.to(one.study, "annotate", study=one.study_id),
-                blocks.bar(one.done / max(1, one.of), f"{one.done:,} of about {one.of:,}"),
-                f"{one.returned:,}" if one.returned else "",
-                f"{one.skipped:,}" if one.skipped else "",
-                duration(one.seconds) if one.seconds else "",
-                duration(one.seconds_per_item),
+                blocks.to(study.study, "annotate", study=study.study_id),
+                blocks.bar(study.done / max(1, study.of), f"{study.done:,} of about {study.of:,}"),
+                f"{study.returned:,}" if study.returned else "",
+                f"{study.skipped:,}" if study.skipped else "",
+                duration(study.seconds) if study.seconds else "",
+                duration(study.seconds_per_item),
             )
-            for one in progress
+            for study in progress
         ],
     )
 
@@ -71,20 +71,20 @@ def _returned(rows: list[MyItem]) -> None:
         st.warning(f"{items} returned to you: the reason stands beside each. Open it again and correct it.")
 
 
-def _row(one: MyItem) -> tuple[object, ...]:
-    again = one.state in _AGAIN
-    state: object = _WORDS.get(one.state, one.state)
-    if one.state == "returned":
+def _row(item: MyItem) -> tuple[object, ...]:
+    again = item.state in _AGAIN
+    state: object = _WORDS.get(item.state, item.state)
+    if item.state == "returned":
         state = blocks.tag("returned")
-    elif one.sitting > 1 and one.state == "submitted":
-        state = f"submitted, version {one.sitting}"
+    elif item.sitting > 1 and item.state == "submitted":
+        state = f"submitted, version {item.sitting}"
     return (
-        blocks.clip(one.question),
-        blocks.short(one.study),
+        blocks.clip(item.question),
+        blocks.short(item.study),
         blocks.short(state),
-        blocks.short(ui.when(one.when)),
-        one.reason,
-        blocks.short(blocks.to("Open again", "annotate", study=one.study_id, assignment=one.assignment_id))
+        blocks.short(ui.when(item.when)),
+        item.reason,
+        blocks.short(blocks.to("Open again", "annotate", study=item.study_id, assignment=item.assignment_id))
         if again
         else "",
     )

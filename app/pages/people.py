@@ -77,7 +77,7 @@ def _add(actor: Actor, project: ProjectRow) -> None:
         plan = people.plan_people(ui.db(), actor, project.project_id, people=wanted)
         if plan:
             _previewed(plan)
-        wrong = [one for one in plan if one.problem]
+        wrong = [person for person in plan if person.problem]
         with st.container(horizontal=True, vertical_alignment="center"):
             n = len(plan) - len(wrong)
             label = f"Add {wording.count(len(plan), 'person', 'people')}" if plan else "Add people"
@@ -86,7 +86,7 @@ def _add(actor: Actor, project: ProjectRow) -> None:
             if not plan:
                 st.html('<span class="assay-soft">Needs names: type one a line, then Preview.</span>')
             elif wrong:
-                lines = ", ".join(str(one.line) for one in wrong)
+                lines = ", ".join(str(person.line) for person in wrong)
                 st.html(
                     f'<span class="assay-need">Line {escape(lines)} cannot be done; '
                     f"{n:,} of {len(plan):,} can. Correct or remove it.</span>"
@@ -115,16 +115,19 @@ def _previewed(plan: Sequence[PersonPlan]) -> None:
     blocks.table(
         "What would be made",
         ("Line", "Name", "Role here", "What happens"),
-        [(one.line, one.name, one.role, blocks.odd(one.problem) if one.problem else _does(one)) for one in plan],
+        [
+            (person.line, person.name, person.role, blocks.odd(person.problem) if person.problem else _does(person))
+            for person in plan
+        ],
     )
 
 
-def _does(one: PersonPlan) -> str:
-    if one.is_new:
+def _does(person: PersonPlan) -> str:
+    if person.is_new:
         return "new account, with a sign-in address"
-    if one.before is None:
+    if person.before is None:
         return "has an account; gets the role"
-    return "has this role already" if one.before == one.role else f"has an account; was {one.before}"
+    return "has this role already" if person.before == person.role else f"has an account; was {person.before}"
 
 
 def _members(actor: Actor, project: ProjectRow) -> None:

@@ -63,17 +63,17 @@ def _listed(studies: list[StudyRow], project: ProjectRow) -> None:
     )
 
 
-def _row(one: StudyRow, project: ProjectRow) -> tuple[object, ...]:
-    words = f"{one.submitted:,} of {one.slots:,}"
-    disputed: object = f"{one.disputed:,}" if one.disputed else ""
-    if one.disputed and one.may_adjudicate:
-        disputed = blocks.to(f"{one.disputed:,}", "adjudicate", study=one.study_id, project=project.project_id)
+def _row(study: StudyRow, project: ProjectRow) -> tuple[object, ...]:
+    words = f"{study.submitted:,} of {study.slots:,}"
+    disputed: object = f"{study.disputed:,}" if study.disputed else ""
+    if study.disputed and study.may_adjudicate:
+        disputed = blocks.to(f"{study.disputed:,}", "adjudicate", study=study.study_id, project=project.project_id)
     return (
-        blocks.to(one.name, "study", study=one.study_id, project=project.project_id),
-        one.protocol,
-        f"{one.n_items:,}",
-        one.overlap,
-        blocks.bar(one.submitted / max(1, one.slots), words),
+        blocks.to(study.name, "study", study=study.study_id, project=project.project_id),
+        study.protocol,
+        f"{study.n_items:,}",
+        study.overlap,
+        blocks.bar(study.submitted / max(1, study.slots), words),
         disputed,
-        blocks.to("so far", "agreement", study=one.study_id, project=project.project_id) if one.submitted else "",
+        blocks.to("so far", "agreement", study=study.study_id, project=project.project_id) if study.submitted else "",
     )

@@ -35,7 +35,7 @@ def page() -> None:
     study = _study()
     if study is None:
         return
-    row = next(one for one in list_studies(ui.db(), ui.actor(), study.project_id) if one.study_id == study.id)
+    row = next(row for row in list_studies(ui.db(), ui.actor(), study.project_id) if row.study_id == study.id)
     protocol = protocol_of(study)
     about = f"{protocol.title}, {wording.count(study.n_items, 'item')}, overlap {study.overlap}"
     ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
@@ -98,15 +98,15 @@ def _progress(row: StudyRow) -> None:
             ("Annotator", "Guidelines", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
             [
                 (
-                    one["annotator"],
-                    _guidelines(one["guidelines_read"]),
-                    f"{one['submitted']:,}",
-                    f"{one['open']:,}",
-                    f"{one['skipped']:,}",
-                    f"{one['surplus']:,}",
-                    "" if one["seconds_per_item"] is None else wording.number(one["seconds_per_item"], 1),
+                    annotator["annotator"],
+                    _guidelines(annotator["guidelines_read"]),
+                    f"{annotator['submitted']:,}",
+                    f"{annotator['open']:,}",
+                    f"{annotator['skipped']:,}",
+                    f"{annotator['surplus']:,}",
+                    "" if annotator["seconds_per_item"] is None else wording.number(annotator["seconds_per_item"], 1),
                 )
-                for one in status["annotators"]
+                for annotator in status["annotators"]
             ],
             name=f"progress-{row.study_id}",
         )
@@ -132,12 +132,12 @@ def _items(row: StudyRow) -> Sequence[tuple[str, object]]:
 
 def _left(status: dict[str, Any]) -> Sequence[tuple[str, object]]:
     """About how much annotating is left, at the pace so far."""
-    timed = [one for one in status["annotators"] if one["seconds_per_item"] is not None]
-    done = sum(one["submitted"] for one in timed)
+    timed = [annotator for annotator in status["annotators"] if annotator["seconds_per_item"] is not None]
+    done = sum(annotator["submitted"] for annotator in timed)
     left = sum(status["states"][state] for state in ("open", "leased", "returned"))
     if not done or not left:
         return []
-    pace = sum(one["seconds_per_item"] * one["submitted"] for one in timed) / done
+    pace = sum(annotator["seconds_per_item"] * annotator["submitted"] for annotator in timed) / done
     return [("of annotating left, at this pace", duration(left * pace))]
 
 

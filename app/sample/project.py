@@ -192,7 +192,7 @@ class _Maker:
     def _label(self, study_id: int, name: str, judge: Judge, n: int) -> None:
         """Have somebody submit until they have n annotations in the study, or there is nothing left for them."""
         status = study_status(self.db, self.administrator, study_id)
-        done = next(one["submitted"] for one in status["annotators"] if one["annotator"] == name)
+        done = next(annotator["submitted"] for annotator in status["annotators"] if annotator["annotator"] == name)
         actor = actor_named(self.db, name)
         while done < n:
             items = work(self.db, actor, study_id, about=False)["items"]

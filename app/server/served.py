@@ -80,7 +80,7 @@ def served_address(settings: Settings) -> str:
 def running(settings: Settings) -> Served | None:
     """The running server of this home folder, of several the one started last; None when there is none."""
     notes = sorted((settings.home / FOLDER).glob("*.json"), key=_age)
-    return next((one for one in map(_read, notes) if one is not None and one.answers()), None)
+    return next((server for server in map(_read, notes) if server is not None and server.answers()), None)
 
 
 def address_of(host: str, port: int) -> str:

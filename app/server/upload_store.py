@@ -116,8 +116,8 @@ class UploadStore:
         with self._lock:
             gone = [key for key in self._held if key[0] == session_id and file_id in (None, key[1])]
             held = [self._held.pop(key) for key in gone]
-        for one in held:
-            self._remove(one)
+        for upload in held:
+            self._remove(upload)
 
     def _of(self, person_id: int) -> int:
         with self._lock:

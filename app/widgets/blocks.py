@@ -225,7 +225,7 @@ def page_picture(
     source = escape(page_address(document_id, page, width, sha256))
     frame = ""
     if box:
-        x0, y0, x1, y1 = (100 * float(one) for one in box)
+        x0, y0, x1, y1 = (100 * float(edge) for edge in box)
         frame = f'<i style="left:{x0:.2f}%;top:{y0:.2f}%;width:{x1 - x0:.2f}%;height:{y1 - y0:.2f}%"></i>'
     alt = escape(f"{name}, page {page}")
     return (

@@ -18,7 +18,7 @@ def study_with_labels(studies: Sequence[StudyRow], page: str, *, best: Collectio
     by_id = {row.study_id: row for row in studies}
     wanted = ui.integer_parameter("study")
     labelled = [row.study_id for row in studies if row.submitted]
-    newest = next((one for one in reversed(list(by_id)) if one in best), [*by_id, *labelled][-1])
+    newest = next((study_id for study_id in reversed(list(by_id)) if study_id in best), [*by_id, *labelled][-1])
     ids = list(by_id)
     picked = st.selectbox(
         "Study",
@@ -46,7 +46,7 @@ def _one_of(where: DeltaGenerator, title: str, values: Sequence[str], every: str
         title,
         [None, *values],
         index=values.index(given) + 1 if given in values else 0,
-        format_func=lambda one: every if one is None else one or NO_CATEGORY,
+        format_func=lambda value: every if value is None else value or NO_CATEGORY,
         # Another address is another choice, not the one picked before.
         key=f"{key}-{title.lower()}-{given}",
     )

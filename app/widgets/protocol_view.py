@@ -16,6 +16,10 @@ _TARGETS = {
     "evidence": "for each evidence unit",
     "claim": "for each claim",
     "claim_evidence": "for each claim and evidence unit",
+    "claim_context": "for each claim, against all evidence",
+    "claim_answer": "for each claim, against the answer",
+    "claim_reference": "for each claim, against the reference",
+    "block": "for each paragraph of the answer",
     "page": "for each page",
     "image": "for each image",
     "pair": "for the pair of items",
@@ -47,7 +51,9 @@ def _material(material: Material) -> str:
 
 
 def _criterion(protocol: Protocol, criterion: Criterion) -> str:
-    about = [_TARGETS[criterion.target.value], "" if criterion.required else "may be left out", _condition(criterion)]
+    side = f"of the {criterion.side}" if criterion.side else ""
+    target = " ".join(filter(None, (_TARGETS[criterion.target.value], side and f"({side})", _chosen(criterion))))
+    about = [target, "" if criterion.required else "may be left out", _condition(criterion)]
     about = [words for words in [criterion.in_words(), *about] if words]
     rows = "".join(
         f'<tr><td style="width:2.4rem">{blocks.key(label.key).html}</td>'
@@ -61,6 +67,16 @@ def _criterion(protocol: Protocol, criterion: Criterion) -> str:
         f'<div style="margin:6px 0"><strong>{escape(criterion.title)}</strong>'
         f'<span class="assay-soft">{help_text}<br>{escape("; ".join(about))}</span></div>{table}'
     )
+
+
+def _chosen(criterion: Criterion) -> str:
+    """Which evidence it is about. Roles are for the annotators not to know, and this is what they read."""
+    only = criterion.only
+    if only is None:
+        return ""
+    kinds = f"kinds: {', '.join(only.kinds)}" if only.kinds else ""
+    most = f"the first {only.per_modality} of text and of images" if only.per_modality else ""
+    return f"({'; '.join(filter(None, (kinds, most)))})" if kinds or most else ""
 
 
 def _condition(criterion: Criterion) -> str:

@@ -197,7 +197,7 @@ def _protocol() -> Protocol | None:
             "Built-in protocol",
             names,
             index=names.index("qa_verification") if "qa_verification" in names else 0,
-            format_func=lambda one: PROTOCOLS.get(one).title,
+            format_func=lambda protocol: PROTOCOLS.get(protocol).title,
             label_visibility="collapsed",
             key="study-protocol",
         )
@@ -359,7 +359,7 @@ def _which(counts: ItemCounts, protocol: Protocol) -> _Which:
 
 
 def _scores(project: ProjectRow) -> Sequence[str]:
-    known = sorted({one.scorer for one in list_scorers_in(ui.db(), ui.actor(), project.project_id)})
+    known = sorted({used.scorer for used in list_scorers_in(ui.db(), ui.actor(), project.project_id)})
     chosen = st.multiselect(
         "Scores that are judged",
         known,
@@ -384,7 +384,9 @@ class _More:
 def _more() -> _More:
     with st.expander("Order, settling, blinding"):
         order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
-        rule = st.selectbox("A label is settled", list(RULES), format_func=lambda one: _RULES[one], key="study-rule")
+        rule = st.selectbox(
+            "A label is settled", list(RULES), format_func=lambda rule_name: _RULES[rule_name], key="study-rule"
+        )
         seed = st.number_input(
             "Seed", min_value=0, value=0, key="study-seed", help="The same seed draws and orders the same items."
         )

@@ -17,7 +17,7 @@ from annotators.asking.submissions import flag_words
 from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
-from db.annotating.presentations import Wire, load_materials, materials_at, present, units_at
+from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
 from db.models import (
     Account,
@@ -209,8 +209,8 @@ def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[D
     found = []
     for row, name, item, study in rows:
         protocol = protocol_of(study)
-        order = {one.name: place for place, one in enumerate(protocol.criteria)}
-        given = sorted(labels[row.id], key=lambda one: (order.get(one.criterion, 0), one.target))
+        order = {criterion.name: place for place, criterion in enumerate(protocol.criteria)}
+        given = sorted(labels[row.id], key=lambda label: (order.get(label.criterion, 0), label.target))
         found.append(
             Decision(
                 row.study_id,
@@ -218,8 +218,8 @@ def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[D
                 item,
                 name or f"person {row.person_id}",
                 row.created_at,
-                tuple((protocol.criterion(one.criterion).title, one.target, one.value) for one in given),
-                sum(one.overrules for one in given),
+                tuple((protocol.criterion(label.criterion).title, label.target, label.value) for label in given),
+                sum(label.overrules for label in given),
                 row.reason,
             )
         )
@@ -308,7 +308,10 @@ def _wire(session: Session, protocol: Protocol, study_item_id: int) -> Wire:
     shown = protocol.shown_at(last)
     # With the hidden parts behind, as studies from before they were hidden may have labels of them.
     loaded = load_materials(session, [study_item_id], shown)[study_item_id]
-    return Wire(materials_at(loaded, protocol, last, hidden=True).item, roles_shown=Material.ROLES in shown)
+    there = {unit.key for unit in evidence_at(loaded.item.evidence, protocol, last)}
+    behind = {unit.key for unit in loaded.item.evidence} - there
+    item = materials_at(loaded, protocol, last, hidden=True).item
+    return Wire(item, roles_shown=Material.ROLES in shown, behind=behind)
 
 
 def _units(
@@ -346,7 +349,7 @@ def _units(
                 DisputedUnit(
                     name,
                     wire.out(target),
-                    sorted(cast_votes, key=lambda one: one.rater),
+                    sorted(cast_votes, key=lambda vote: vote.rater),
                     settled.votes,
                     settled.outcome.value if criterion.compared else Outcome.OPEN.value,
                     settled.value,
@@ -499,7 +502,7 @@ def _checked(
 ) -> list[AdjudicatedLabel]:
     assert study.id is not None
     labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
-    settled = {(name, target): one for name, target, one in settle_item(protocol, labels, study.rule)}
+    settled = {(name, target): votes for name, target, votes in settle_item(protocol, labels, study.rule)}
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
     for decision in decisions:
         unit = (decision.criterion, decision.target)
@@ -528,8 +531,8 @@ def _checked(
         )
     missing = [
         f"{protocol.criterion(name).title} ({target})" if target != "item" else protocol.criterion(name).title
-        for (name, target), one in settled.items()
-        if is_disputed(protocol, name, one, labels.n_annotations) and (name, target) not in final
+        for (name, target), votes in settled.items()
+        if is_disputed(protocol, name, votes, labels.n_annotations) and (name, target) not in final
     ]
     if missing:
         raise InvalidInput(f"Not decided yet: {', '.join(missing)}.")

@@ -103,7 +103,7 @@ def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
 
 def _items(session: Session, study: Study, hand: Hand, have: Sequence[int]) -> list[dict[str, Any]]:
     fresh = {
-        one["assignment"]: one for one in present(session, study, [row for row in hand.items if row.id not in have])
+        item["assignment"]: item for item in present(session, study, [row for row in hand.items if row.id not in have])
     }
     return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in hand.items]
 

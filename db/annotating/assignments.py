@@ -383,7 +383,7 @@ def _claim(connection: Connection, member: Member, cursor: int, until: datetime,
 
 _KNOWN = (_SUBMISSION.person_id, _SUBMISSION.assignment_id, _SUBMISSION.created_at)
 _OWN = (
-    sql_select(*_HELD, *(one.label(f"known_{one.name}") for one in _KNOWN))
+    sql_select(*_HELD, *(column.label(f"known_{column.name}") for column in _KNOWN))
     .select_from(_ASSIGNMENT.outerjoin(table_of(Submission), _SUBMISSION.uid == bindparam("uid")))
     .where(_SLOT.id == bindparam("of"))
     .with_for_update(of=_ASSIGNMENT)

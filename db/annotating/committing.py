@@ -105,8 +105,8 @@ def commit(
 def _validated(session: Session, study: Study, protocol: Protocol, row: Held, step: StepSubmission) -> list[GivenLabel]:
     """The labels with targets and values as they are stored, checked against the protocol."""
     earlier = [
-        GivenLabel(one.criterion, one.target, one.value, one.cannot_judge, one.reason)
-        for one in (session.exec(_earlier(row, step.sitting)) if step.step else ())
+        GivenLabel(label.criterion, label.target, label.value, label.cannot_judge, label.reason)
+        for label in (session.exec(_earlier(row, step.sitting)) if step.step else ())
     ]
     known = units_at(session, study, row.study_item_id, step.step)
     try:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, func
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, bindparam, func
 from sqlalchemy import select as sql_select
 
 from annotators.errors import NotFound
+from annotators.items.item import ItemEvidence, image_side
 from annotators.protocols import Material, Protocol
-from db.annotating.presentations import Materials, Wire, load_materials, materials_at, next_step, text_of
+from db.annotating.presentations import Materials, Wire, evidence_at, load_materials, materials_at, next_step
 from db.engine import Database
 from db.items.current import is_published
 from db.items.rows import StoredDocument
@@ -31,7 +32,7 @@ from db.query import table_of
 from db.studies.design import protocol_of
 
 _ASSIGNMENT, _STUDY, _STUDY_ITEM = table_of(Assignment), table_of(Study), table_of(StudyItem)
-_DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(one) for one in (Document, Evidence, Image, ItemDocument))
+_DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(table) for table in (Document, Evidence, Image, ItemDocument))
 _PERSON, _MEMBERSHIP = table_of(Person), table_of(Membership)
 
 _AT_HAND = (AssignmentState.LEASED, AssignmentState.RETURNED)
@@ -213,14 +214,21 @@ def _of_assignments(part: Table, step: ColumnElement[Any], *columns: ColumnEleme
 
 # Every page image asks these, so they are made once.
 _ABOUT = _of_assignments(_ITEM_DOCUMENT, _STUDY.c.documents_step, _ASSIGNMENT.c.id).limit(1)
-_CITED = _of_assignments(
-    _EVIDENCE, _STUDY.c.evidence_step, _EVIDENCE.c.pages, _reached(_STUDY.c.documents_step).label("whole")
-)
-_PICTURED = _of_assignments(
-    _IMAGE,
-    _STUDY.c.images_step,
-    *(_IMAGE.c.page, _IMAGE.c.extra, _STUDY.c.id, _STUDY.c.protocol_hash, _ASSIGNMENT.c.steps_done),
+_STANDS = (
+    *(_STUDY.c.id, _STUDY.c.protocol_hash, _ASSIGNMENT.c.steps_done),
     (_ASSIGNMENT.c.sitting > 1).label("all_steps"),
+)
+_CITED = _of_assignments(
+    _EVIDENCE,
+    _STUDY.c.evidence_step,
+    *(_EVIDENCE.c.key, _EVIDENCE.c.pages, _EVIDENCE.c.item_version_id),
+    *(_reached(_STUDY.c.documents_step).label("whole"), *_STANDS),
+)
+_PICTURED = _of_assignments(_IMAGE, _STUDY.c.images_step, _IMAGE.c.page, _IMAGE.c.extra, *_STANDS)
+_BESIDE = (
+    sql_select(*(_EVIDENCE.c[name] for name in ("key", "kind", "role", "rank")))
+    .where(_EVIDENCE.c.item_version_id == bindparam("version"))
+    .order_by(_EVIDENCE.c.position)
 )
 _STANDING = (
     sql_select(
@@ -255,29 +263,43 @@ def _disclosed(
     if connection.execute(_ABOUT, asked).first() is not None:
         return None
     seen: set[int] = set()
-    for pages, whole in connection.execute(_CITED, asked):
-        if whole:
+    for row in connection.execute(_CITED, asked).all():
+        if row.whole:
             return None
-        seen |= set(pages)
+        if _is_shown(connection, row):
+            seen |= set(row.pages)
     for row in connection.execute(_PICTURED, asked):
         # An image is seen with the text that it belongs to: those of a reference answer not before the references.
-        step = _image_step(connection, row.id, row.protocol_hash, text_of(row.extra.get("of")))
+        protocol = _frozen(connection, row.id, row.protocol_hash)
+        step = protocol.first_step_with_parts(Material.IMAGES, image_side(row.extra))
         if step is not None and (row.all_steps or step <= row.steps_done):
             seen.add(row.page)
     return seen
 
 
-_IMAGE_STEPS: dict[tuple[str, Material], int | None] = {}
-_KEPT_STEPS = 500
+def _is_shown(connection: Connection, cited: Row[Any]) -> bool:
+    """Whether a unit of evidence is among those that are shown, where a protocol asks about some of them only."""
+    protocol = _frozen(connection, cited.id, cited.protocol_hash)
+    last = len(protocol.steps) - 1
+    step = last if cited.all_steps else min(cited.steps_done, last)
+    if protocol.evidence_choices(step) is None:
+        return True
+    beside = connection.execute(_BESIDE, {"version": cited.item_version_id})
+    units = [ItemEvidence(unit.key, unit.kind, unit.role, rank=unit.rank) for unit in beside]
+    return any(unit.key == cited.key for unit in evidence_at(units, protocol, step))
+
+
+_FROZEN: dict[str, Protocol] = {}
+_KEPT_PROTOCOLS = 200
 _SNAPSHOT = sql_select(_STUDY.c.protocol).where(_STUDY.c.id == bindparam("study"))
 
 
-def _image_step(connection: Connection, study_id: int, protocol_hash: str, text: Material) -> int | None:
-    """The step from which the images of a text (the answer, the references) are shown, kept by the protocol's hash."""
-    key = protocol_hash, text
-    if key not in _IMAGE_STEPS:
-        if len(_IMAGE_STEPS) >= _KEPT_STEPS:
-            _IMAGE_STEPS.clear()
-        protocol = Protocol.model_validate(connection.execute(_SNAPSHOT, {"study": study_id}).scalar_one())
-        _IMAGE_STEPS[key] = protocol.first_step_with_all(Material.IMAGES, text)
-    return _IMAGE_STEPS[key]
+def _frozen(connection: Connection, study_id: int, protocol_hash: str) -> Protocol:
+    """The protocol of a study, kept by its hash."""
+    if protocol_hash not in _FROZEN:
+        if len(_FROZEN) >= _KEPT_PROTOCOLS:
+            _FROZEN.clear()
+        _FROZEN[protocol_hash] = Protocol.model_validate(
+            connection.execute(_SNAPSHOT, {"study": study_id}).scalar_one()
+        )
+    return _FROZEN[protocol_hash]

@@ -12,7 +12,7 @@ import hashlib
 import typing
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from threading import Lock
@@ -27,7 +27,7 @@ from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
-from annotators.items.targets import Units
+from annotators.items.targets import ChosenBy, Units
 from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
@@ -105,15 +105,34 @@ def _scores_of(session: Session, study_item_ids: Sequence[int]) -> dict[int, lis
 def materials_at(materials: Materials, protocol: Protocol, step: int, *, hidden: bool = False) -> Materials:
     """What may be known of the parts at a step: no claim and no image of a text that is not shown then.
 
-    In the order in which they come to be shown, so that what was C1 stays C1 in the steps after. `hidden` adds the
-    others behind them, for those who settle labels that were given of such parts.
+    In the order in which they come to be shown, so that what was C1 stays C1 in the steps after; and no evidence that
+    nothing is asked about. `hidden` adds the others behind them, for those who settle labels that were given of such
+    parts.
     """
     item = materials.item
     claims = _by_step(item.claims, protocol, step, Material.CLAIMS, hidden=hidden)
     images = _by_step(item.images, protocol, step, Material.IMAGES, hidden=hidden)
-    cited = {unit.document for unit in item.evidence} | {image.document for image in images} | set(item.documents)
+    evidence = evidence_at(item.evidence, protocol, step, hidden=hidden)
+    cited = {unit.document for unit in evidence} | {image.document for image in images} | set(item.documents)
     documents = [document for document in materials.documents if document.key in cited]
-    return replace(materials, item=item._replace(claims=claims, images=images), documents=documents)
+    return replace(materials, item=item._replace(claims=claims, images=images, evidence=evidence), documents=documents)
+
+
+def evidence_at(
+    evidence: Sequence[ItemEvidence], protocol: Protocol, step: int, *, hidden: bool = False
+) -> tuple[ItemEvidence, ...]:
+    """The evidence of an item that a step shows, which is what its criteria are about (`Protocol.evidence_choices`)."""
+    choices = protocol.evidence_choices(step)
+    if choices is None:
+        return tuple(evidence)
+    parts = {f"evidence:{unit.key}": _chosen_by(unit) for unit in evidence}
+    shown = {name for choice in choices for name in choice.of_evidence(parts, parts)}
+    there = tuple(unit for unit in evidence if f"evidence:{unit.key}" in shown)
+    return (*there, *(unit for unit in evidence if f"evidence:{unit.key}" not in shown)) if hidden else there
+
+
+def _chosen_by(unit: ItemEvidence) -> ChosenBy:
+    return ChosenBy(kind=unit.kind, role=unit.role, rank=unit.rank)
 
 
 _Part = TypeVar("_Part", bound=ItemClaim | ItemImage)
@@ -122,28 +141,27 @@ _Part = TypeVar("_Part", bound=ItemClaim | ItemImage)
 def _by_step(
     parts: Sequence[_Part], protocol: Protocol, step: int, material: Material, *, hidden: bool
 ) -> tuple[_Part, ...]:
-    steps = {part.key: protocol.first_step_with_all(material, text_of(part.of)) for part in parts}
+    sides = {part.of: protocol.first_step_with_parts(material, part.of) for part in parts}
+    steps = {part.key: sides[part.of] for part in parts}
     never = len(protocol.steps)
     first = {key: never if at is None else at for key, at in steps.items()}
     shown = sorted((part for part in parts if first[part.key] <= step), key=lambda part: first[part.key])
     return (*shown, *(part for part in parts if first[part.key] > step)) if hidden else tuple(shown)
 
 
-def text_of(side: object) -> Material:
-    """What a claim or an image of this side (`of`) belongs to, and is shown with: the answer, or the references."""
-    return Material.REFERENCES if side == "reference" else Material.ANSWER
-
-
 class Wire:
     """The neutral names that the parts of one item have in the browser, and the way back.
 
-    `evidence` has the keys in the order in which the browser shows them.
+    `evidence` has the keys in the order in which the browser shows them. Units that are `behind`, by their keys, are
+    not shown there, and have the names after those that are.
     """
 
-    def __init__(self, item: ItemContent, *, roles_shown: bool) -> None:
+    def __init__(self, item: ItemContent, *, roles_shown: bool, behind: Collection[str] = ()) -> None:
         evidence = list(item.evidence)
         if not roles_shown:
-            evidence.sort(key=lambda e: (e.document or "~", (e.pages or (0,))[0], _digest(item, e), e.key))
+            evidence.sort(
+                key=lambda e: (e.key in behind, e.document or "~", (e.pages or (0,))[0], _digest(item, e), e.key)
+            )
         self.evidence = tuple(unit.key for unit in evidence)
         self._names = {f"evidence:{key}": f"evidence:E{n}" for n, key in enumerate(self.evidence, 1)}
         self._names |= {f"claim:{claim.key}": f"claim:C{n}" for n, claim in enumerate(item.claims, 1)}
@@ -195,6 +213,11 @@ def units_of(materials: Materials, wire: Wire) -> Units:
         images=tuple(image.key for image in item.images),
         hops=tuple(hop.key for hop in item.hops),
         answer=item.answer,
+        parts={
+            **{f"evidence:{unit.key}": _chosen_by(unit) for unit in item.evidence},
+            **{f"claim:{claim.key}": ChosenBy(claim.of) for claim in item.claims},
+            **{f"image:{image.key}": ChosenBy(image.of) for image in item.images},
+        },
     )
 
 
@@ -367,7 +390,7 @@ def _present_step(
                 "places": _found_places(sets, item.answer, mode) if Material.ANSWER in shows else [],
             }
     out["units"] = {
-        criterion.name: [wire.out(target) for target in units.targets(criterion.target, per_hop=criterion.per_hop)]
+        criterion.name: [wire.out(target) for target in criterion.targets(units)]
         for criterion in protocol.step_criteria(step)
     }
     return out
@@ -380,6 +403,7 @@ def _image(image: ItemImage, number: int, ids: Mapping[str | None, int]) -> dict
         "document": ids.get(image.document),
         "page": image.page,
         "box": image.box and list(image.box),
+        **({} if image.of == "answer" else {"of": image.of}),
     }
 
 
@@ -447,7 +471,7 @@ def _scores(
     for name, given in judged.items():
         keys = [(scorer, value) for scorer, value in given]
         there = [key for key in keys if key in rows]
-        key = next((one for one in there if rows[one]["value"] is not None), next(iter(there), None))
+        key = next((score for score in there if rows[score]["value"] is not None), next(iter(there), None))
         taken |= {key} if key else set()
         row = rows[key] if key else _no_score(keys[0] if keys else None)
         out.append({**row, "criterion": name})
@@ -490,8 +514,11 @@ def _counted(item: ItemContent, score: Score, run: Run) -> tuple[list[PhraseSet]
     return counted_behind(run.name, _as_value(score), run.parameters, item.answer, item.references)
 
 
-def _phrase_set(one: PhraseSet) -> dict[str, Any]:
-    return {"best": one.best, "phrases": [{"text": phrase.text, "count": phrase.count} for phrase in one.phrases]}
+def _phrase_set(phrases: PhraseSet) -> dict[str, Any]:
+    return {
+        "best": phrases.best,
+        "phrases": [{"text": phrase.text, "count": phrase.count} for phrase in phrases.phrases],
+    }
 
 
 MOST_PLACES = 300
@@ -500,7 +527,7 @@ MOST_PLACES = 300
 
 def _found_places(sets: Sequence[PhraseSet], answer: str, mode: Mode) -> list[list[int]]:
     """Where the best set's phrases stand in the answer, in order, overlapping ones as one; in UTF-16 units."""
-    best = next(one for one in sets if one.best)
+    best = next(phrases for phrases in sets if phrases.best)
     merged: list[list[int]] = []
     for start, end in sorted(chain.from_iterable(places_of([phrase.text for phrase in best.phrases], answer, mode))):
         if merged and start < merged[-1][1]:

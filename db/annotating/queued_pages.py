@@ -21,7 +21,7 @@ from db.studies.tallies import EVERYBODY
 MOST = 400
 """Items of a study that are looked at."""
 
-_SLOT, _MEMBER, _STUDY, _TALLY = (table_of(one).c for one in (Assignment, StudyMember, Study, Tally))
+_SLOT, _MEMBER, _STUDY, _TALLY = (table_of(table).c for table in (Assignment, StudyMember, Study, Tally))
 _UNDER_WAY = sql_select(_TALLY.n).where(
     _TALLY.study_id == _STUDY.id,
     _TALLY.person_id == EVERYBODY,

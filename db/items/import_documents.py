@@ -79,39 +79,39 @@ class _Looks:
         self._pool: ThreadPoolExecutor | None = None
         self._renderer: Renderer | None = None
 
-    def begin(self, one: ParsedDocument) -> _Look | None:
+    def begin(self, document: ParsedDocument) -> _Look | None:
         """Look at a document's bytes, if it has any; processes and threads are started with the first."""
-        if one.path is None:
+        if document.path is None:
             return None
         if self._pool is None:
             # A worker that has seen thousands of foreign files is still replaced, but starting one takes half a second.
             self._renderer = self._stack.enter_context(Renderer(workers=_WORKERS, recycle_after=_SERVED))
             self._pool = ThreadPoolExecutor(_WORKERS + 1, thread_name_prefix="look")
             self._stack.callback(self._pool.shutdown, cancel_futures=True)
-        return self._pool.submit(self._look, one, one.path)
+        return self._pool.submit(self._look, document, document.path)
 
-    def _look(self, one: ParsedDocument, path: Path) -> Bytes:
+    def _look(self, document: ParsedDocument, path: Path) -> Bytes:
         assert self._renderer is not None
         large = path.is_file() and path.stat().st_size > _LARGE
         with self._one_large if large else nullcontext():  # a look takes as much memory as the file
-            return look_at(path, one.key, self._renderer.inspect)
+            return look_at(path, document.key, self._renderer.inspect)
 
 
-def _joined(before: Supplied | None, one: Supplied) -> Supplied:
+def _joined(before: Supplied | None, supplied: Supplied) -> Supplied:
     """One document out of two rows with its key: a description and its bytes may stand in different places."""
     if before is None:
-        return one
-    a, b = before, one
+        return supplied
+    a, b = before, supplied
     if a.found and b.found and a.found.sha256 != b.found.sha256:
         raise InvalidInput(
-            f"document {one.parsed.key!r} is supplied twice with different bytes; the first is {a.parsed.file}. "
+            f"document {supplied.parsed.key!r} is supplied twice with different bytes; the first is {a.parsed.file}. "
             "Keep one, or give each its own key."
         )
     for field_ in ("title", "metadata"):
         first, second = getattr(a.parsed, field_), getattr(b.parsed, field_)
         if first and second and first != second:
             raise InvalidInput(
-                f"document {one.parsed.key!r} has two different values of `{field_}`; the first is "
+                f"document {supplied.parsed.key!r} has two different values of `{field_}`; the first is "
                 f"{a.parsed.file}, line {a.parsed.line}. Keep one."
             )
     parsed = ParsedDocument(
@@ -121,10 +121,10 @@ def _joined(before: Supplied | None, one: Supplied) -> Supplied:
     return Supplied(parsed, a.found or b.found)
 
 
-def complete(document: Document, one: Supplied) -> list[str]:
+def complete(document: Document, supplied: Supplied) -> list[str]:
     """Enter what a document lacked; the kinds of event that this is. Conflict for what it has otherwise already."""
     gained = []
-    title, metadata = one.parsed.title, canonical(one.parsed.metadata)
+    title, metadata = supplied.parsed.title, canonical(supplied.parsed.metadata)
     for name, given, kind in (("title", title, TITLED), ("extra", metadata, DESCRIBED)):
         has = getattr(document, name)
         if not given or given == has:
@@ -137,6 +137,6 @@ def complete(document: Document, one: Supplied) -> list[str]:
             )
         setattr(document, name, given)
         gained.append(kind)
-    if one.found and give_bytes(document, one.found):
+    if supplied.found and give_bytes(document, supplied.found):
         gained.append(ATTACHED)
     return gained

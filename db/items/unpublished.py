@@ -208,9 +208,9 @@ def clear_all_broken_off(db: Database, *, data_folder: Path) -> list[str]:
     return cleared
 
 
-def _clear(db: Database, turns: Turns, one: BrokenOff, actor: Actor | None, data_folder: Path | None) -> None:
+def _clear(db: Database, turns: Turns, broken_off: BrokenOff, actor: Actor | None, data_folder: Path | None) -> None:
     """Remove a batch's rows in short transactions, children first; the batch itself stays, so that its id does."""
-    batch = one.batch_id
+    batch = broken_off.batch_id
     with db.read() as session:
         runs = list(session.execute(pick(Run.id).where(col(Run.batch_id) == batch)).scalars())
         scores = list(session.execute(pick(Score.id).where(col(Score.run_id).in_(runs))).scalars()) if runs else []
@@ -230,11 +230,11 @@ def _clear(db: Database, turns: Turns, one: BrokenOff, actor: Actor | None, data
                 remove(session, ids[start : start + step])
     with db.write() as session:
         session.get_one(UnpublishedBatch, batch).cleared_at = now()
-        details = {"source": one.source, "items": len(versions), "documents": len(documents)}
+        details = {"source": broken_off.source, "items": len(versions), "documents": len(documents)}
         session.add(
             Event(
                 person_id=actor.person_id if actor else None, via=actor.via if actor else "cli",
-                project_id=one.project_id, kind="broken-off import cleared", thing="batch", thing_id=batch,
+                project_id=broken_off.project_id, kind="broken-off import cleared", thing="batch", thing_id=batch,
                 details=details,
             )
         )  # fmt: skip

@@ -200,15 +200,15 @@ def add_people(db: Database, actor: Actor, project_id: int, *, people: Sequence[
     """
     with db.write() as session:
         plan = _planned(session, actor, project_id, people)
-        if wrong := [f"line {one.line}: {one.problem}" for one in plan if one.problem]:
+        if wrong := [f"line {person.line}: {person.problem}" for person in plan if person.problem]:
             raise InvalidInput("\n".join(wrong))
-        for one in plan:
-            if one.is_new:
-                person_id = _add(session, one.name, None, admin=False, role=None)
+        for person in plan:
+            if person.is_new:
+                person_id = _add(session, person.name, None, admin=False, role=None)
                 details = {"admin": False, "default_role": None}
                 record(session, actor, "person added", "person", person_id, details=details)
-            _set_member(session, actor, project_id, one.name, Role(one.role))
-        return [one.name for one in plan if one.is_new]
+            _set_member(session, actor, project_id, person.name, Role(person.role))
+        return [person.name for person in plan if person.is_new]
 
 
 def _planned(

@@ -211,9 +211,9 @@ def compare_scores(
 ) -> ScoreComparison:
     """Two scorers on the current items that have a value of both."""
     with db.read() as session:
-        one, two = (which_scores(session, project_id, of.scorer, of.parameters, of.value) for of in (first, second))
-        (low_x, width_x), (low_y, width_y) = (_range(session, project_id, which) for which in (one, two))
-        both, x, y = _both(one, two, project_id)
+        of_x, of_y = (which_scores(session, project_id, of.scorer, of.parameters, of.value) for of in (first, second))
+        (low_x, width_x), (low_y, width_y) = (_range(session, project_id, which) for which in (of_x, of_y))
+        both, x, y = _both(of_x, of_y, project_id)
         sums = session.execute(
             both.with_only_columns(
                 func.count(), func.sum(x), func.sum(y), func.sum(x * x), func.sum(y * y), func.sum(x * y)
@@ -225,7 +225,7 @@ def compare_scores(
             joint[min(max(int(a), 0), BINS - 1), min(max(int(b), 0), BINS - 1)] += n
         n_scored = [
             session.execute(_counted(which, project_id).where(col(Score.value).is_not(None))).scalar_one()
-            for which in (one, two)
+            for which in (of_x, of_y)
         ]
         n = int(sums[0])
         return ScoreComparison(
@@ -237,7 +237,7 @@ def compare_scores(
         )
 
 
-def _both(one: Which, two: Which, project_id: int) -> tuple[Select[Any], Any, Any]:
+def _both(of_x: Which, of_y: Which, project_id: int) -> tuple[Select[Any], Any, Any]:
     """Items joined with their scores of both scorers, and the two values."""
     other = aliased(Score)
     x, y = col(Score.value), col(other.value)
@@ -248,10 +248,10 @@ def _both(one: Which, two: Which, project_id: int) -> tuple[Select[Any], Any, An
         .join(Item, col(Item.id) == col(ItemVersion.item_id))
         .join(other, col(other.item_version_id) == col(Score.item_version_id))
         .where(
-            *is_counted(one, project_id),
-            col(other.name) == two.value,
+            *is_counted(of_x, project_id),
+            col(other.name) == of_y.value,
             col(other.target) == "item",
-            col(other.run_id) == two.runs[0] if len(two.runs) == 1 else col(other.id).in_(latest_scores(two)),
+            col(other.run_id) == of_y.runs[0] if len(of_y.runs) == 1 else col(other.id).in_(latest_scores(of_y)),
             x.is_not(None),
             y.is_not(None),
         )
@@ -273,15 +273,15 @@ def list_differences(
 ) -> list[ComparedItem]:
     """The items on which two scorers differ most, the largest difference first; `bins` chooses one joint bin."""
     with db.read() as session:
-        one, two = (which_scores(session, project_id, of.scorer, of.parameters, of.value) for of in (first, second))
-        both, x, y = _both(one, two, project_id)
+        of_x, of_y = (which_scores(session, project_id, of.scorer, of.parameters, of.value) for of in (first, second))
+        both, x, y = _both(of_x, of_y, project_id)
         i, v = Item, ItemVersion
         order = func.abs(x - y)
         question, answer = func.substr(v.question, 1, _CLIP), func.substr(v.answer, 1, _CLIP)
         columns: list[Any] = [i.id, i.external_id, i.system, v.category, question, answer, x, y, order, v.id]
         query = both.with_only_columns(*columns)
         if bins is not None:
-            for place, (value, which) in enumerate(((x, one), (y, two))):
+            for place, (value, which) in enumerate(((x, of_x), (y, of_y))):
                 query = query.where(_bin(session, value, *_range(session, project_id, which)) == bins[place])
         if after is not None:
             query = query.where(or_(order < after[0], and_(order == after[0], col(v.id) > after[1])))

@@ -190,7 +190,7 @@ def _annotator(session: Session, project_id: int, name: str) -> int:
 
 
 def _digest(ordered: Sequence[Candidate]) -> str:
-    return sample_digest((one.external_id, one.content_hash) for one in ordered)
+    return sample_digest((candidate.external_id, candidate.content_hash) for candidate in ordered)
 
 
 def _insert_study(

@@ -89,7 +89,7 @@ def plan_study_of_labels(
         there = {candidate.external_id for candidate in candidates(session, project_id)}
         numbers = {item: place for place, item in enumerate(dict.fromkeys(row.item for row in rows))}
         plan = planned(session, None, protocol, numbers, rows=rows, there=there, source=items.source)
-    unfit = (one for one in items.items() if isinstance(one, Rejected))
+    unfit = (item for item in items.items() if isinstance(item, Rejected))
     return replace(plan, problems=[*plan.problems, *unfit])
 
 

@@ -122,8 +122,8 @@ def planned(
         len(grouped),
         annotators,
         [annotator for annotator in annotators if annotator not in known],
-        [one for one in named if one in there],
-        [one for one in named if one not in there],
+        [item for item in named if item in there],
+        [item for item in named if item not in there],
         problems,
     )
 

@@ -260,7 +260,7 @@ def _items(session: Session, study_id: int) -> StudyItems:
         found = found.join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         return found.join(Item, col(Item.id) == ItemVersion.item_id).where(col(StudyItem.study_id) == study_id)
 
-    listed = [_listed(one) for one in (StudyItem.id, Item.id, Item.question_id)]
+    listed = [_listed(column) for column in (StudyItem.id, Item.id, Item.question_id)]
     groups = session.execute(
         of_study(ItemVersion.category, Item.system, *listed).group_by(ItemVersion.category, Item.system)
     ).all()

@@ -113,8 +113,10 @@ def study_remarks(db: Database, actor: Actor, study_id: int, *, limit: int = AT_
         }
         names = place.names(session, {row[3] for rows, _ in found.values() for row in rows})
         remarks = {sort: [_remark(row, place, names) for row in rows] for sort, (rows, _) in found.items()}
-        remarks["flags"] = [replace(one, text=flag_words(one.text)) for one in remarks["flags"]]
-        both = sorted(remarks["comments"] + remarks["label comments"], key=lambda one: str(one.at or ""), reverse=True)
+        remarks["flags"] = [replace(flag, text=flag_words(flag.text)) for flag in remarks["flags"]]
+        both = sorted(
+            remarks["comments"] + remarks["label comments"], key=lambda remark: str(remark.at or ""), reverse=True
+        )
         cannot, reasons = _cannot_judge(session, place)
         totals = {sort: total for sort, (_, total) in found.items()}
         totals["comments"] += totals.pop("label comments")
@@ -353,10 +355,10 @@ def _labels(session: Session, place: _Place, study_item_id: int) -> tuple[list[I
     order = {name: position for position, name in enumerate(place.titles)}
     found = [
         ItemLabel(
-            names[person_id], one.criterion, place.titles.get(one.criterion, one.criterion), one.target, one.value,
-            one.cannot_judge, one.reason, one.comment, at,
+            names[person_id], label.criterion, place.titles.get(label.criterion, label.criterion), label.target,
+            label.value, label.cannot_judge, label.reason, label.comment, at,
         )
-        for one, person_id, at in rows
+        for label, person_id, at in rows
     ]  # fmt: skip
     flags = [(names[person_id], flag_words(flag)) for person_id, flag in flagged]
-    return sorted(found, key=lambda one: (order.get(one.criterion, len(order)), one.target, one.rater)), flags
+    return sorted(found, key=lambda label: (order.get(label.criterion, len(order)), label.target, label.rater)), flags

@@ -404,7 +404,7 @@ def _with_scores(
     for version_id, scorer, name, has_value in session.execute(query.execution_options(yield_per=20_000)):
         if not scores.wanted or (scorer, name) in scores.wanted:
             (valued if has_value else unscored).add(version_id)
-    kept = [one for one in pool if one.version_id in valued]
+    kept = [candidate for candidate in pool if candidate.version_id in valued]
     if not kept:
         raise InvalidInput(
             f"None of the {len(pool):,} items has a score of {', '.join(scores.scorers)}. Compute them first."
@@ -413,7 +413,7 @@ def _with_scores(
     about = " and ".join(titles) or ", ".join(scores.scorers)
     notes = []
     if left_out := len(pool) - len(kept):
-        without = sum(one.version_id in unscored for one in pool if one.version_id not in valued)
+        without = sum(candidate.version_id in unscored for candidate in pool if candidate.version_id not in valued)
         have = "1 item has" if left_out == 1 else f"{left_out:,} items have"
         reason = f" ({without:,} with a reason: unscored)" if without else ""
         notes.append(f"{have} no score{reason}. This study is about {about}. Left out.")

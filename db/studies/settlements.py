@@ -216,7 +216,7 @@ def settle_batch(
     sign = mark(connection)
     connection.exec_driver_sql(_SETTLE_NEW.format(mark=sign), stands)
     besides = driver_rows(connection.exec_driver_sql(_LABELLED_BESIDES.format(mark=sign), (study.id, batch_id)))
-    update_settlements(connection, study, protocol, [one for (one,) in besides if one in labels])
+    update_settlements(connection, study, protocol, [item for (item,) in besides if item in labels])
 
 
 def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known) -> tuple[int, int, float, str]:
@@ -229,7 +229,7 @@ def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known
     state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
     if labels.n_annotations < study.overlap:
         state = SettlementState.PENDING
-    return labels.n_annotations, len(disputed), float(sum(one.dispute for one in disputed)), state.value
+    return labels.n_annotations, len(disputed), float(sum(votes.dispute for votes in disputed)), state.value
 
 
 def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:

@@ -105,9 +105,9 @@ def _without(value: Any, containing: str, digests: list[str]) -> Any:
             digests.append(hashlib.sha256(value.encode()).hexdigest())
             return f"[redacted, SHA-256 {digests[-1]}]"
         case list():
-            return [_without(one, containing, digests) for one in value]
+            return [_without(inner, containing, digests) for inner in value]
         case dict():
-            return {key: _without(one, containing, digests) for key, one in value.items()}
+            return {key: _without(inner, containing, digests) for key, inner in value.items()}
     return value
 
 

@@ -34,28 +34,28 @@ MOST_LABELS = 20
 
 def beside_table(title: str, found: Sequence[AnnotatorAgreement], other: str = "the rest") -> TextTable:
     """Each annotator's agreement and κ with the others, or with labels that are taken as right."""
-    ordered = any(one.difference is not None for one in found)
+    ordered = any(annotator.difference is not None for annotator in found)
     columns = ["Annotator", "Ratings", "Shared units", "Agreement", "κ", *(["Mean difference"] if ordered else [])]
     rows = [
         [
-            str(one.rater),
-            f"{one.n_ratings:,}",
-            f"{one.agreement.n_units:,}",
-            percent(one.agreement),
-            figure(one.kappa),
-            *([figure(one.difference, sign=True)] if one.difference is not None else []),
+            str(annotator.rater),
+            f"{annotator.n_ratings:,}",
+            f"{annotator.agreement.n_units:,}",
+            percent(annotator.agreement),
+            figure(annotator.kappa),
+            *([figure(annotator.difference, sign=True)] if annotator.difference is not None else []),
         ]
-        for one in found
+        for annotator in found
     ]
     return TextTable.of(f"{title}: each annotator beside {other}", columns, rows)
 
 
 def bias_table(title: str, found: Sequence[AnnotatorAgreement]) -> TextTable | None:
     """How many points more often each annotator gives a label than the others on the same units; None if too many."""
-    labels = [word(one.label) for one in found[0].bias if one.label is not None] if found else []
+    labels = [word(cell.label) for cell in found[0].bias if cell.label is not None] if found else []
     if not labels:
         return None
-    rows = [[str(one.rater), *(percent(cell, sign=True) for cell in one.bias)] for one in found]
+    rows = [[str(annotator.rater), *(percent(cell, sign=True) for cell in annotator.bias)] for annotator in found]
     return TextTable.of(f"{title}: use of each label beside the others'", ["Annotator", *labels], rows)
 
 
@@ -63,14 +63,14 @@ def bias_plot(found: Sequence[AnnotatorAgreement]) -> alt.LayerChart | None:
     """The same with its intervals; a bar that does not touch 0 is a bias beyond chance, one in twenty by chance."""
     rows = [
         {
-            "annotator": str(one.rater),
+            "annotator": str(annotator.rater),
             "label": word(cell.label) if cell.label is not None else "",
             "value": cell.value,
             "low": cell.low,
             "high": cell.high,
         }
-        for one in found
-        for cell in one.bias
+        for annotator in found
+        for cell in annotator.bias
         if cell.value is not None
     ]
     if not rows:
@@ -167,17 +167,19 @@ def item_pace(found: StudyRatings) -> tuple[tuple[Speed, ...], tuple[Drift, ...]
 def speed_table(study: str, found: Sequence[Speed], changes: Sequence[Drift]) -> TextTable:
     """Seconds an item, beside the others on the same items, and how the time changes from the first to the last."""
     rows = []
-    for one, change in zip(found, changes, strict=True):
-        median = one.median
+    for annotator, change in zip(found, changes, strict=True):
+        median = annotator.median
         ends = "" if median.low is None else f" [{seconds(median.low)}, {seconds(median.high)}]"
         rows.append(
             [
-                str(one.rater),
+                str(annotator.rater),
                 f"{median.n:,}",
                 f"not defined: {median.reason}" if median.value is None else seconds(median.value) + ends,
-                "" if one.quartiles is None else f"{seconds(one.quartiles[0])} – {seconds(one.quartiles[1])}",
-                seconds(one.total),
-                figure(one.relative),
+                ""
+                if annotator.quartiles is None
+                else f"{seconds(annotator.quartiles[0])} – {seconds(annotator.quartiles[1])}",
+                seconds(annotator.total),
+                figure(annotator.relative),
                 figure(change.speed),
             ]
         )
@@ -188,10 +190,10 @@ def speed_table(study: str, found: Sequence[Speed], changes: Sequence[Drift]) ->
 def drift_table(title: str, found: Sequence[Drift]) -> TextTable:
     """How each annotator's agreement with the others changes from the first rating to the last."""
     rows = []
-    for one in found:
-        known = [stretch.agreement for stretch in one.stretches if stretch.agreement is not None]
+    for annotator in found:
+        known = [stretch.agreement for stretch in annotator.stretches if stretch.agreement is not None]
         ends = [share(known[0]), share(known[-1])] if known else ["", ""]
-        rows.append([str(one.rater), f"{one.n_ratings:,}", *ends, percent(one.agreement, sign=True)])
+        rows.append([str(annotator.rater), f"{annotator.n_ratings:,}", *ends, percent(annotator.agreement, sign=True)])
     columns = ("Annotator", "Ratings", "First stretch", "Last stretch", "Change along a line")
     return TextTable.of(f"{title}: agreement with the others, first to last", columns, rows)
 
@@ -200,12 +202,12 @@ def drift_plot(found: Sequence[Drift], *, speed: bool = False) -> alt.LayerChart
     """Agreement with the others (or, with `speed`, the median time an item) in stretches of each annotator's work."""
     rows = [
         {
-            "annotator": str(one.rater),
+            "annotator": str(annotator.rater),
             "at": (stretch.start + stretch.stop) / 2,
             "value": stretch.seconds if speed else stretch.agreement,
         }
-        for one in found
-        for stretch in one.stretches
+        for annotator in found
+        for stretch in annotator.stretches
         if (stretch.seconds if speed else stretch.agreement) is not None
     ]
     if len(rows) <= len({row["annotator"] for row in rows}):

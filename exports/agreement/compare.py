@@ -39,17 +39,17 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """What a paper says about it."""
-        one, (a, b) = self.found, self.names
-        name = title_of(one.statistic)
-        if one.value is None:
-            return f"{self.title}: the difference of {name} between {a} and {b} is not defined: {one.reason}."
+        found, (a, b) = self.found, self.names
+        name = title_of(found.statistic)
+        if found.value is None:
+            return f"{self.title}: the difference of {name} between {a} and {b} is not defined: {found.reason}."
         words = (
-            f"{self.title}: {name} is {figure(one.a)} for {a} and {figure(one.b)} for {b}; the difference is "
-            f"{number(one.value, 2, sign=True)}{between(one, 2, sign=True)} ({one.method})"
+            f"{self.title}: {name} is {figure(found.a)} for {a} and {figure(found.b)} for {b}; the difference is "
+            f"{number(found.value, 2, sign=True)}{between(found, 2, sign=True)} ({found.method})"
         )
-        if one.p_value is None:
-            return f"{words}; no p: {one.p_reason}." if one.p_reason else f"{words}."
-        p = p_value(one.p_value)
+        if found.p_value is None:
+            return f"{words}; no p: {found.p_reason}." if found.p_reason else f"{words}."
+        p = p_value(found.p_value)
         return f"{words}, p {p if p.startswith('<') else f'= {p}'}."
 
 
@@ -72,18 +72,18 @@ def between_studies(
     Items that both studies have are resampled together: as pairs where both labelled exactly the same units, else as
     clusters. Raises InvalidInput when the two cannot be on one scale.
     """
-    sides = [_by_item(one) for one in (a, b)]
+    sides = [_by_item(report) for report in (a, b)]
     units = [set(side.units) for side in sides]
     shared = len(units[0] & units[1])
     some = shared > 0 and units[0] != units[1]
-    clusters: dict[Hashable, Hashable] | None = {unit: unit for one in units for unit in one} if some else None
+    clusters: dict[Hashable, Hashable] | None = {unit: unit for side in units for unit in side} if some else None
     found = difference(sides[0], sides[1], statistic, clusters=clusters, resamples=resamples, seed=seed)
     note = f"{shared:,} units are in both studies; they were drawn together." if some else None
     return Comparison(a.title, names, found, (note,) if note else ())
 
 
 def between_annotators(
-    one: CriterionReport,
+    report: CriterionReport,
     groups: tuple[Sequence[str], Sequence[str]],
     names: tuple[str, str],
     statistic: str,
@@ -92,7 +92,7 @@ def between_annotators(
     resamples: int,
 ) -> Comparison:
     """The difference between two groups of the annotators of a study, on the units that they labelled."""
-    ratings = _measurable(one)
+    ratings = _measurable(report)
     twice = set(groups[0]) & set(groups[1])
     if twice:
         raise InvalidInput(f"{sorted(twice)[0]!r} is in both groups: put everybody into one of them.")
@@ -102,26 +102,28 @@ def between_annotators(
     member: dict[Hashable, Hashable] = {who: place for place, group in enumerate(groups) for who in group}
     tables = by_raters(ratings, member)
     return Comparison(
-        one.title, names, difference(tables[0], tables[1], statistic, resamples=resamples, seed=seed, paired=True)
+        report.title, names, difference(tables[0], tables[1], statistic, resamples=resamples, seed=seed, paired=True)
     )
 
 
 def between_parts(
-    one: CriterionReport, by: Grouping, names: tuple[str, str], statistic: str, *, seed: int, resamples: int
+    report: CriterionReport, by: Grouping, names: tuple[str, str], statistic: str, *, seed: int, resamples: int
 ) -> Comparison:
     """The difference between two categories, or systems; where both answer the same questions those go together."""
-    ratings, groups, questions = _measurable(one), one.groups(by), one.questions()
+    ratings, groups, questions = _measurable(report), report.groups(by), report.questions()
     sides = [_part(ratings, groups, name) for name in names]
     asked = [{questions[unit] for unit in side.units} for side in sides]
     clusters = questions if asked[0] & asked[1] else None
     found = difference(sides[0], sides[1], statistic, clusters=clusters, resamples=resamples, seed=seed)
     note = "The two parts share questions, which were drawn together." if clusters else None
-    return Comparison(one.title, (names[0] or "no category", names[1] or "no category"), found, (note,) if note else ())
+    return Comparison(
+        report.title, (names[0] or "no category", names[1] or "no category"), found, (note,) if note else ()
+    )
 
 
-def difference_table(one: Comparison) -> TextTable:
+def difference_table(comparison: Comparison) -> TextTable:
     """Both values, their difference with its interval, and p."""
-    found, (a, b) = one.found, one.names
+    found, (a, b) = comparison.found, comparison.names
     rows = [
         [a, figure(found.a, 3), f"{found.a.n_units:,}", str(found.a.n_raters), f"{found.a.n_ratings:,}", ""],
         [b, figure(found.b, 3), f"{found.b.n_units:,}", str(found.b.n_raters), f"{found.b.n_ratings:,}", ""],
@@ -135,12 +137,12 @@ def difference_table(one: Comparison) -> TextTable:
         ],
     ]
     columns = ("", title_of(found.statistic), "Units", "Raters", "Ratings", "p")
-    return TextTable.of(f"{one.title}: {a} and {b}", columns, rows)
+    return TextTable.of(f"{comparison.title}: {a} and {b}", columns, rows)
 
 
-def difference_plot(one: Comparison) -> alt.LayerChart | None:
+def difference_plot(comparison: Comparison) -> alt.LayerChart | None:
     """Both values and their difference with intervals, around 0; None where there is no difference."""
-    found, (a, b) = one.found, one.names
+    found, (a, b) = comparison.found, comparison.names
     if found.value is None:
         return None
     rows: list[tuple[str, Estimated]] = [(a, found.a), (b, found.b), (f"{a} − {b}", found)]
@@ -201,11 +203,11 @@ def members_plot(found: Simultaneous, titles: Mapping[str, str]) -> alt.LayerCha
 # Parts ----------------------------------------------------------------------------------------------------------------
 
 
-def _by_item(one: CriterionReport) -> Ratings:
+def _by_item(report: CriterionReport) -> Ratings:
     """The table with units that are called alike in every study: the item's id, and the target."""
-    ratings, column = _measurable(one), one.column
+    ratings, column = _measurable(report), report.column
     targets = [column.targets[place] for place in column.target.tolist()]
-    return replace(ratings, units=tuple(zip(one.items(), targets, strict=True)))
+    return replace(ratings, units=tuple(zip(report.items(), targets, strict=True)))
 
 
 def _part(ratings: Ratings, groups: Mapping[Hashable, str | None], name: str) -> Ratings:
@@ -215,7 +217,7 @@ def _part(ratings: Ratings, groups: Mapping[Hashable, str | None], name: str) ->
     return ratings.of_units(chosen)
 
 
-def _measurable(one: CriterionReport) -> Ratings:
-    if one.ratings is None or not one.n_ratings:
-        raise InvalidInput(f"{one.title!r} has no labels that can be measured there. Choose another criterion.")
-    return one.ratings
+def _measurable(report: CriterionReport) -> Ratings:
+    if report.ratings is None or not report.n_ratings:
+        raise InvalidInput(f"{report.title!r} has no labels that can be measured there. Choose another criterion.")
+    return report.ratings

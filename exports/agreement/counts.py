@@ -35,19 +35,19 @@ def shares_by_rater(ratings: Ratings) -> dict[str, dict[str, float]]:
     return found
 
 
-def titled(one: CriterionReport, label: str) -> str:
+def titled(report: CriterionReport, label: str) -> str:
     """A label with its title where it has another: `1 Strongly disagree`."""
-    for known in one.criterion.label_list():
-        if one.criterion.vote(known.value) == label and known.title and known.title != label:
+    for known in report.criterion.label_list():
+        if report.criterion.vote(known.value) == label and known.title and known.title != label:
             return f"{label} {known.title}"
     return label
 
 
-def labels_by_part(one: CriterionReport, by: Literal["category", "system"]) -> dict[str, dict[str, int]]:
+def labels_by_part(report: CriterionReport, by: Literal["category", "system"]) -> dict[str, dict[str, int]]:
     """Category or system of the item → label with its title → how often it was given."""
-    column = one.column
-    parts = getattr(one.found.items, by)
-    names = [titled(one, one.criterion.vote(value)) for value in column.distinct]
+    column = report.column
+    parts = getattr(report.found.items, by)
+    names = [titled(report, report.criterion.vote(value)) for value in column.distinct]
     found: dict[str, dict[str, int]] = {}
     for item, code in zip(column.item[column.unit].tolist(), column.value.tolist(), strict=True):
         given = found.setdefault(parts[item] or f"no {by}", {})
@@ -137,7 +137,7 @@ def units_behind(report: CriterionReport, wanted: Wanted, most: int = 200) -> Un
     column = report.column
     written = [report.criterion.vote(value) for value in column.distinct]
     words = sorted(set(written))
-    of_word = {one: place for place, one in enumerate(words)}
+    of_word = {word: place for place, word in enumerate(words)}
     code = np.array([of_word[word] for word in written], dtype=np.int64)[column.value]
     if not len(code):
         return UnitRows(0, [])
@@ -155,7 +155,7 @@ def units_behind(report: CriterionReport, wanted: Wanted, most: int = 200) -> Un
         (wanted.system, report.found.items.system),
     ):
         if asked is not None:
-            of_item = np.array([(one or "") == asked for one in given], dtype=bool)
+            of_item = np.array([(part or "") == asked for part in given], dtype=bool)
             chosen &= of_item[column.item]
     places = np.flatnonzero(chosen)
     stops = np.append(starts[1:], len(code))
@@ -169,14 +169,14 @@ def _between(report: CriterionReport, wanted: Wanted, code: IntArray, of_word: d
     column = report.column
     sides = []
     for name in wanted.between or ():
-        person = next((place for place, one in enumerate(column.people) if report.found.names[one] == name), -1)
+        person = next((place for place, rater in enumerate(column.people) if report.found.names[rater] == name), -1)
         rows = np.flatnonzero(column.rater == person)
         given = np.full(column.n_units, -1, dtype=np.int64)
         given[column.unit[rows]] = code[rows]
         sides.append(given)
     a, b = sides
     if wanted.gave is not None:
-        first, second = (of_word.get(one, -2) for one in wanted.gave)
+        first, second = (of_word.get(word, -2) for word in wanted.gave)
         cell: npt.NDArray[np.bool_] = np.logical_and(a == first, b == second)
         return cell
     both: npt.NDArray[np.bool_] = np.logical_and(a >= 0, b >= 0)

@@ -45,7 +45,7 @@ class RaterModels:
         """How each fit went, and what belongs beside its figures."""
         if self.skene is None or self.mace is None:
             return [self.reason or ""]
-        return [f"{one.in_words()}." for one in (self.skene, self.mace)] + [
+        return [f"{model.in_words()}." for model in (self.skene, self.mace)] + [
             f"{name}: {note}."
             for name, model in (("Dawid–Skene", self.skene), ("MACE", self.mace))
             for note in model.notes
@@ -54,7 +54,7 @@ class RaterModels:
     @property
     def converged(self) -> bool:
         """Whether both fits ended because they gained nothing more."""
-        fits = [one.fit for one in (self.skene, self.mace) if one is not None]
+        fits = [model.fit for model in (self.skene, self.mace) if model is not None]
         return all(fit is not None and fit.converged for fit in fits)
 
 
@@ -219,9 +219,9 @@ def posterior_table(models: RaterModels, names: list[tuple[str, str]]) -> TextTa
         [
             *names[unit],
             _label(skene, unit),
-            *(number(one, 4) for one in skene.posterior[unit].tolist()),
+            *(number(probability, 4) for probability in skene.posterior[unit].tolist()),
             _label(other, unit),
-            *(number(one, 4) for one in other.posterior[unit].tolist()),
+            *(number(probability, 4) for probability in other.posterior[unit].tolist()),
         ]
         for unit in rated
     ]

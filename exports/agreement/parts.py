@@ -27,37 +27,45 @@ FEWEST = 40
 Parts = tuple[GroupAgreement, ...]
 
 
-def by_part(one: CriterionReport, by: Grouping, *, resamples: int, seed: int) -> Parts:
+def by_part(report: CriterionReport, by: Grouping, *, resamples: int, seed: int) -> Parts:
     """Raw agreement and the headline of each category, or system; nothing where there is only one, or no headline."""
-    if one.ratings is None or one.headline is None:
+    if report.ratings is None or report.headline is None:
         return ()
-    groups = one.groups(by)
+    groups = report.groups(by)
     if len(set(groups.values())) < 2:
         return ()
-    return agreement_by_group(one.ratings, groups, _names(one), clusters=one.clusters(), resamples=resamples, seed=seed)
+    return agreement_by_group(
+        report.ratings, groups, _names(report), clusters=report.clusters(), resamples=resamples, seed=seed
+    )
 
 
-def over_time(one: CriterionReport, *, resamples: int, seed: int) -> Parts:
+def over_time(report: CriterionReport, *, resamples: int, seed: int) -> Parts:
     """Raw agreement and the headline in stretches of 20 units and more; nothing with too few units."""
-    if one.ratings is None or one.headline is None:
+    if report.ratings is None or report.headline is None:
         return ()
-    units = int((one.ratings.sizes > 1).sum())
+    units = int((report.ratings.sizes > 1).sum())
     if units < FEWEST:
         return ()
     stretches = min(STRETCHES, units // 20)
     return agreement_over_time(
-        one.ratings, one.times, stretches, _names(one), clusters=one.clusters(), resamples=resamples, seed=seed
+        report.ratings,
+        report.times,
+        stretches,
+        _names(report),
+        clusters=report.clusters(),
+        resamples=resamples,
+        seed=seed,
     )
 
 
-def parts_table(one: CriterionReport, by: Grouping, found: Parts) -> TextTable:
+def parts_table(report: CriterionReport, by: Grouping, found: Parts) -> TextTable:
     """One row a part."""
     rows = [
         [called(group, by), f"{group.n_units:,}", *(figure(statistic) for statistic in group.statistics)]
         for group in found
     ]
     columns = (by.capitalize(), "Units", *_titles(found))
-    return TextTable.of(f"{one.title} by {by} of the item", columns, rows)
+    return TextTable.of(f"{report.title} by {by} of the item", columns, rows)
 
 
 def parts_plot(by: Grouping, found: Parts) -> alt.LayerChart | None:
@@ -66,13 +74,13 @@ def parts_plot(by: Grouping, found: Parts) -> alt.LayerChart | None:
     return forest(rows, f"{_titles(found)[-1]}, 95 % interval") if found else None
 
 
-def time_table(one: CriterionReport, found: Parts) -> TextTable:
+def time_table(report: CriterionReport, found: Parts) -> TextTable:
     """One row a stretch, with the times (UTC) of its first and last unit."""
     rows = [
         [str(place), _at(group.first), _at(group.last), f"{group.n_units:,}", *map(figure, group.statistics)]
         for place, group in enumerate(found, 1)
     ]
-    return TextTable.of(f"{one.title} over time", ("Stretch", "From", "To", "Units", *_titles(found)), rows)
+    return TextTable.of(f"{report.title} over time", ("Stretch", "From", "To", "Units", *_titles(found)), rows)
 
 
 def time_plot(found: Parts) -> alt.LayerChart | None:
@@ -86,10 +94,10 @@ def called(group: GroupAgreement, by: Grouping) -> str:
     return f"no {by}" if group.group is None else str(group.group)
 
 
-def _names(one: CriterionReport) -> list[str]:
-    assert one.headline is not None
-    raw = {"set": "mean_jaccard", "text": "text_identical"}.get(one.criterion.scale, "percent_agreement")
-    return [raw, one.headline.name]
+def _names(report: CriterionReport) -> list[str]:
+    assert report.headline is not None
+    raw = {"set": "mean_jaccard", "text": "text_identical"}.get(report.criterion.scale, "percent_agreement")
+    return [raw, report.headline.name]
 
 
 def _titles(found: Parts) -> Sequence[str]:

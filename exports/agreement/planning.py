@@ -118,11 +118,11 @@ def plan_table(found: Plan, title: str, width: float | None = None) -> TextTable
     return TextTable.of(f"{title}: width of the 95 % interval of {title_of(found.statistic)}", columns, rows)
 
 
-def _enough(one: PlannedStudy, width: float | None) -> str:
+def _enough(study: PlannedStudy, width: float | None) -> str:
     """Whether nine of ten simulated studies are as narrow as wanted, or only the mean of them."""
-    if width is None or one.width is None or one.width_high is None:
+    if width is None or study.width is None or study.width_high is None:
         return ""
-    return "surely" if one.width_high <= width else "on average" if one.width <= width else "no"
+    return "surely" if study.width_high <= width else "on average" if study.width <= width else "no"
 
 
 def plan_words(found: Plan, width: float) -> list[str]:

@@ -173,9 +173,16 @@ def likert(counts: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> al
 def over_time(points: Sequence[tuple[str, Statistic]], title: str) -> alt.LayerChart | None:
     """A coefficient in stretches of the labelling, first to last, with its interval; None with fewer than two."""
     defined = [
-        {"when": name, "order": place, "value": one.value, "low": one.low, "high": one.high, "units": one.n_units}
-        for place, (name, one) in enumerate(points)
-        if one.value is not None
+        {
+            "when": name,
+            "order": place,
+            "value": statistic.value,
+            "low": statistic.low,
+            "high": statistic.high,
+            "units": statistic.n_units,
+        }
+        for place, (name, statistic) in enumerate(points)
+        if statistic.value is not None
     ]
     if len(defined) < 2:
         return None

@@ -144,7 +144,7 @@ def scales_of(given: Sequence[str], criteria: Iterable[str]) -> dict[str, Scale]
     """Criterion → scale, from `SCALE` (for all) and `CRITERION=SCALE`. Raises InvalidInput for what is neither."""
     known = dict.fromkeys(criteria)
     found: dict[str, Scale] = dict.fromkeys(known, "nominal")
-    for about, word in sorted((_about(one, known) for one in given), key=lambda one: one[0] is not None):
+    for about, word in sorted((_about(scale, known) for scale in given), key=lambda pair: pair[0] is not None):
         check_scale(word, f" Criteria: {', '.join(known)}." if "=" in word else "")
         found |= dict.fromkeys(known if about is None else [about], cast(Scale, word))
     return found
@@ -154,7 +154,7 @@ def labels_of(given: Sequence[str], criteria: Iterable[str]) -> dict[str, Sequen
     """Criterion → its declared labels, numbers when all of them are, from `A,B,C` (for all) and `CRITERION=A,B,C`."""
     known = dict.fromkeys(criteria)
     found: dict[str, Sequence[Label]] = {}
-    for about, text in sorted((_about(one, known) for one in given), key=lambda one: one[0] is not None):
+    for about, text in sorted((_about(labels, known) for labels in given), key=lambda pair: pair[0] is not None):
         words = [word.strip() for word in text.split(",") if word.strip()]
         if not words or len(set(words)) < len(words):
             what = "names a label twice. Name each once." if words else "names no label. Write them as A,B,C."

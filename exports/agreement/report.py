@@ -118,15 +118,15 @@ class Report:
         several = len({criterion.criterion for criterion in criteria}) < len(criteria)
         measured = [
             Measured(
-                f"{one.criterion} ({one.target})" if several else one.criterion,
-                one.scale,
-                one,
+                f"{criterion.criterion} ({criterion.target})" if several else criterion.criterion,
+                criterion.scale,
+                criterion,
                 table.ratings,
-                one.n_units,
-                one.n_raters,
-                one.n_ratings,
+                criterion.n_units,
+                criterion.n_raters,
+                criterion.n_ratings,
             )
-            for one, table in zip(criteria, found.tables, strict=True)
+            for criterion, table in zip(criteria, found.tables, strict=True)
         ]
         facts += _how(resamples, seed, level)
         return cls(f"Agreement in {found.name}", facts, measured, resamples, seed, level)
@@ -135,66 +135,70 @@ class Report:
     def notes(self) -> list[str]:
         """What limits the figures, and what authors call such values."""
         found = []
-        for one in self.measured:
-            if one.agreement is None or not one.n_ratings:
+        for criterion in self.measured:
+            if criterion.agreement is None or not criterion.n_ratings:
                 continue
-            found += [f"{one.title}: {warning}" for warning in one.agreement.warnings]
-            headline = one.agreement.headline
+            found += [f"{criterion.title}: {warning}" for warning in criterion.agreement.warnings]
+            headline = criterion.agreement.headline
             for words in benchmarks(headline) if headline else ():
-                found.append(f"{one.title}: {title_of(headline.name) if headline else ''} is {words}.")
+                found.append(f"{criterion.title}: {title_of(headline.name) if headline else ''} is {words}.")
         return found
 
     def sections(self) -> list[Section]:
         """The table of all criteria with its forest, then each criterion."""
-        rows = [(one.title, one.agreement.headline) for one in self.measured if one.agreement]
+        rows = [(criterion.title, criterion.agreement.headline) for criterion in self.measured if criterion.agreement]
         chart = forest([(name, stat) for name, stat in rows if stat], f"Coefficient, {100 * self.level:g} % interval")
         drawn = [("coefficients", "The coefficient of each criterion with its interval.", chart)] if chart else []
         first = Section("All criteria", [summary(self.measured)], drawn, undefined_words(self.measured))
         return [first, *map(self._section, self.measured)]
 
-    def _section(self, one: Measured) -> Section:
+    def _section(self, criterion: Measured) -> Section:
         """One criterion: its statistics, shares, plots, and for a study its parts, its times and its units."""
-        if one.agreement is None or one.ratings is None or not one.n_ratings:
-            return Section(one.title, words=[one.reason or "Nobody has labelled this yet."])
-        tables = [statistics_table(one.title, one.agreement.statistics, self.level)]
-        if one.agreement.shares:
-            rows = [[word(label), share(part)] for label, part in one.agreement.shares.items()]
-            tables.append(TextTable.of(f"{one.title}: share of each label", ("Label", "Share"), rows))
-        if one.agreement.weights is not None:
-            tables.append(_weights_table(one.title, one.agreement.weights, one.ratings))
-        drawn = list(_plots(one, one.ratings))
-        if one.of is not None:
-            for table, plot in _parts(one.of, resamples=self.resamples, seed=self.seed):
+        if criterion.agreement is None or criterion.ratings is None or not criterion.n_ratings:
+            return Section(criterion.title, words=[criterion.reason or "Nobody has labelled this yet."])
+        tables = [statistics_table(criterion.title, criterion.agreement.statistics, self.level)]
+        if criterion.agreement.shares:
+            rows = [[word(label), share(part)] for label, part in criterion.agreement.shares.items()]
+            tables.append(TextTable.of(f"{criterion.title}: share of each label", ("Label", "Share"), rows))
+        if criterion.agreement.weights is not None:
+            tables.append(_weights_table(criterion.title, criterion.agreement.weights, criterion.ratings))
+        drawn = list(_plots(criterion, criterion.ratings))
+        if criterion.of is not None:
+            for table, plot in _parts(criterion.of, resamples=self.resamples, seed=self.seed):
                 tables.append(table)
                 drawn += [plot] if plot is not None else []
-            tables += _units(one.of)
-        words = [one.agreement.sentence] if one.agreement.sentence else []
-        return Section(one.title, tables, drawn, words)
+            tables += _units(criterion.of)
+        words = [criterion.agreement.sentence] if criterion.agreement.sentence else []
+        return Section(criterion.title, tables, drawn, words)
 
     def in_words(self) -> str:
         """The whole in columns of text: the table, each criterion's statistics, sentences and warnings."""
         table = summary(self.measured)
         blocks = [table.caption, as_text(table), *undefined_words(self.measured), ""]
-        for one in self.measured:
-            if one.agreement is not None and one.n_ratings:
-                statistics = statistics_table(one.title, one.agreement.statistics, self.level)
+        for criterion in self.measured:
+            if criterion.agreement is not None and criterion.n_ratings:
+                statistics = statistics_table(criterion.title, criterion.agreement.statistics, self.level)
                 blocks += [statistics.caption, as_text(statistics), ""]
-        blocks += [one.agreement.sentence for one in self.measured if one.agreement and one.agreement.sentence]
+        blocks += [
+            criterion.agreement.sentence
+            for criterion in self.measured
+            if criterion.agreement and criterion.agreement.sentence
+        ]
         return "\n".join([*blocks, *self.notes]).rstrip()
 
 
 def summary(measured: Sequence[Measured]) -> TextTable:
     """One row a criterion: its numbers, raw agreement, the coefficient of its scale, the one beside it, specific."""
     columns = ("Criterion", "Scale", "Units", "Raters", "Ratings", "Raw", "Coefficient", "Beside it", "Specific")
-    return TextTable.of("Agreement by criterion", columns, [_row(one) for one in measured])
+    return TextTable.of("Agreement by criterion", columns, [_row(criterion) for criterion in measured])
 
 
 def undefined_words(measured: Sequence[Measured]) -> list[str]:
     """Why coefficients of the first table are not defined: one sentence a reason, whatever the number of criteria."""
     about: dict[str, dict[str, list[str]]] = {}
-    for one in measured:
-        for name, reason in _reasons(one):
-            about.setdefault(reason, {}).setdefault(one.title, []).append(name)
+    for criterion in measured:
+        for name, reason in _reasons(criterion):
+            about.setdefault(reason, {}).setdefault(criterion.title, []).append(name)
     found = []
     for reason, titles in about.items():
         several = len(titles) > 1 and len(titles) == len(measured)
@@ -204,12 +208,12 @@ def undefined_words(measured: Sequence[Measured]) -> list[str]:
     return found
 
 
-def _reasons(one: Measured) -> Iterator[tuple[str, str]]:
+def _reasons(criterion: Measured) -> Iterator[tuple[str, str]]:
     """(coefficient, why it is not defined) of what a row of the first table shows; "" is the whole row."""
-    if one.agreement is None or not one.n_ratings:
-        yield "", one.reason or "nobody has labelled it yet"
+    if criterion.agreement is None or not criterion.n_ratings:
+        yield "", criterion.reason or "nobody has labelled it yet"
         return
-    for stat in (one.agreement.headline, _second(one.agreement)):
+    for stat in (criterion.agreement.headline, _second(criterion.agreement)):
         if stat is not None and stat.value is None:
             yield title_of(stat.name, short=True), stat.reason or "it has no value"
 
@@ -222,17 +226,17 @@ def _and(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def _row(one: Measured) -> list[str]:
-    numbers = [f"{n:,}" for n in (one.n_units, one.n_raters, one.n_ratings)]
-    found = one.agreement
-    if found is None or not one.n_ratings:
-        return [one.title, one.scale, *numbers, "", "not defined", "", ""]
+def _row(criterion: Measured) -> list[str]:
+    numbers = [f"{n:,}" for n in (criterion.n_units, criterion.n_raters, criterion.n_ratings)]
+    found = criterion.agreement
+    if found is None or not criterion.n_ratings:
+        return [criterion.title, criterion.scale, *numbers, "", "not defined", "", ""]
     raw = found.find("percent_agreement") or found.find("exact_match") or found.find("text_identical")
     second = _second(found)
     specific = [stat for stat in found.statistics if stat.name == "specific_agreement"]
     return [
-        one.title,
-        one.scale,
+        criterion.title,
+        criterion.scale,
         *numbers,
         share(None if raw is None else raw.value),
         _named(found.headline),
@@ -281,55 +285,57 @@ def _weights_table(title: str, weights: OwnWeights, ratings: Ratings) -> TextTab
     return TextTable.of(f"{title}: own weights, how far two labels agree", ("Label", *labels), rows)
 
 
-def _method(one: Statistic) -> str:
-    return one.interval.in_words() if one.interval is not None else one.method or ""
+def _method(statistic: Statistic) -> str:
+    return statistic.interval.in_words() if statistic.interval is not None else statistic.method or ""
 
 
-def _parts(one: CriterionReport, *, resamples: int, seed: int) -> Iterator[tuple[TextTable, Plot | None]]:
+def _parts(report: CriterionReport, *, resamples: int, seed: int) -> Iterator[tuple[TextTable, Plot | None]]:
     """By category, by system, over time, as far as there are parts."""
-    name = slug(one.title)
+    name = slug(report.title)
     for by in GROUPINGS:
-        found = by_part(one, by, resamples=resamples, seed=seed)
+        found = by_part(report, by, resamples=resamples, seed=seed)
         if found:
-            table, chart = parts_table(one, by, found), parts_plot(by, found)
+            table, chart = parts_table(report, by, found), parts_plot(by, found)
             plot = (f"{name}-by-{by}", f"{table.caption}: {table.columns[-1]}.", chart)
             yield table, None if chart is None else plot
-    found = over_time(one, resamples=resamples, seed=seed)
+    found = over_time(report, resamples=resamples, seed=seed)
     if found:
-        table, chart = time_table(one, found), time_plot(found)
-        caption = f"{one.title}: {table.columns[-1]} in stretches of units, in the order of their last label."
+        table, chart = time_table(report, found), time_plot(found)
+        caption = f"{report.title}: {table.columns[-1]} in stretches of units, in the order of their last label."
         yield table, None if chart is None else (f"{name}-over-time", caption, chart)
 
 
-def _units(one: CriterionReport) -> list[TextTable]:
+def _units(report: CriterionReport) -> list[TextTable]:
     """The first units on which annotators differ, with what each of them gave."""
-    found = units_behind(one, Wanted(), MOST_UNITS)
+    found = units_behind(report, Wanted(), MOST_UNITS)
     if not found.total:
         return []
     raters = sorted({rater for unit in found.units for rater in unit.labels})
     rows = [[unit.item, unit.target, *(unit.labels.get(rater, "") for rater in raters)] for unit in found.units]
     which = f"{found.total:,}" if found.total <= MOST_UNITS else f"the first {MOST_UNITS} of {found.total:,}"
-    return [TextTable.of(f"{one.title}: {which} units on which annotators differ", ["Item", "Target", *raters], rows)]
+    return [
+        TextTable.of(f"{report.title}: {which} units on which annotators differ", ["Item", "Target", *raters], rows)
+    ]
 
 
-def _plots(one: Measured, ratings: Ratings) -> Iterator[Plot]:
+def _plots(criterion: Measured, ratings: Ratings) -> Iterator[Plot]:
     """Labels by annotator, who labels alike, and the confusion of the first pairs."""
-    name = slug(one.title)
+    name = slug(criterion.title)
     if ratings.scale in ("set", "text") or len(ratings.labels) > MOST_LABELS:
         return
     labels = [word(label) for label in ratings.labels]
     given = shares_by_rater(ratings)
     chart = plots.shares(given, labels, ordered=ratings.scale == "ordinal")
     if chart is not None:
-        yield f"{name}-labels", f"{one.title}: the share of each label by annotator.", chart
+        yield f"{name}-labels", f"{criterion.title}: the share of each label by annotator.", chart
     if len(ratings.raters) > 2:
         alike = plots.similarity(similarity(ratings, "cohen_kappa"))
         if alike is not None:
-            yield f"{name}-annotators", f"{one.title}: Cohen's κ of each pair of annotators.", alike
+            yield f"{name}-annotators", f"{criterion.title}: Cohen's κ of each pair of annotators.", alike
     for place, (pair, counts) in enumerate(confusions(ratings)):
         if place == MOST_PAIRS:
             return
-        caption = f"{one.title}: rows {pair[0]}, columns {pair[1]}."
+        caption = f"{criterion.title}: rows {pair[0]}, columns {pair[1]}."
         yield f"{name}-confusion-{place + 1}", caption, plots.confusion(counts, pair, labels)
 
 

@@ -78,7 +78,7 @@ class CriterionReport:
         for value, n in zip(self.column.distinct, counts.tolist(), strict=True):
             label = self.criterion.vote(value)
             found[label] = found.get(label, 0) + n
-        ordered = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+        ordered = sorted(found.items(), key=lambda label_share: (-label_share[1], label_share[0]))
         return {label: n / self.n_ratings for label, n in ordered}
 
     @property
@@ -249,20 +249,20 @@ def agreement_in_parts(
         "least_shared": least_shared,
     }
     labelled = [_labels_of(criterion, found) for criterion in found.criteria]
-    own = weights_for(weights or {}, [(one.criterion.name, one.ratings) for one in labelled])
+    own = weights_for(weights or {}, [(column.criterion.name, column.ratings) for column in labelled])
     report = AgreementReport(
         found=found,
         seed=seed,
         resamples=resamples,
         clustered=clustered,
-        criteria=[replace(one, clustered=clustered) for one in labelled],
+        criteria=[replace(criterion, clustered=clustered) for criterion in labelled],
         raters=[found.names[person] for person in sorted(found.names)],
         level=level,
     )
     yield report
-    for place, one in enumerate(report.criteria):
-        weighted = {**asked, "own_weights": own.get(one.criterion.name)}
-        report = report.with_criterion(place, _measured(one, weighted).measured)
+    for place, column in enumerate(report.criteria):
+        weighted = {**asked, "own_weights": own.get(column.criterion.name)}
+        report = report.with_criterion(place, _measured(column, weighted).measured)
         yield report
 
 
@@ -272,7 +272,7 @@ agreement_report = whole(agreement_in_parts)
 
 def unmeasured(found: StudyRatings, criterion: str) -> CriterionReport:
     """One criterion's labels with nothing measured on them, for comparisons. Raises NotFound when there is none."""
-    column = next((one for one in found.criteria if one.criterion.name == criterion), None)
+    column = next((ratings for ratings in found.criteria if ratings.criterion.name == criterion), None)
     if column is None:
         names = ", ".join(criterion.criterion.name for criterion in found.criteria)
         raise NotFound(f"Study {found.study.name!r} has no criterion {criterion!r}. It has: {names}.")

@@ -36,11 +36,11 @@ class Advice:
         """
         drawn = draw_to_label(self.candidates, n, seed=seed)
         settings = {
-            "drawn_with": {str(one.unit): one.probability for one in drawn},
+            "drawn_with": {str(unit.unit): unit.probability for unit in drawn},
             "not_drawn_from": list(self.labelled),
             "draw_seed": seed,
         }
-        return tuple(str(one.unit) for one in drawn), settings
+        return tuple(str(unit.unit) for unit in drawn), settings
 
 
 def advice_on(db: Database, actor: Actor, study_id: int, *, metric: str, criterion: str | None = None) -> Advice:
@@ -50,11 +50,11 @@ def advice_on(db: Database, actor: Actor, study_id: int, *, metric: str, criteri
     """
     report = next(alignment_in_parts(db, actor, study_id, named=False))
     humans = report.data.humans if criterion is None else [report.data.human(criterion)]
-    fitting = [(human, one) for human in humans for one in metrics_of(report.data, human)]
-    for human, one in fitting:
-        if one.name == metric:
-            return advice(db, report, human, one)
-    known = ", ".join(sorted({one.name for _, one in fitting})) or "none"
+    fitting = [(human, scores) for human in humans for scores in metrics_of(report.data, human)]
+    for human, scores in fitting:
+        if scores.name == metric:
+            return advice(db, report, human, scores)
+    known = ", ".join(sorted({scores.name for _, scores in fitting})) or "none"
     raise NotFound(f"There are no scores named {metric!r} to set against people here. Known: {known}.")
 
 

@@ -23,12 +23,15 @@ class Arms:
 
     def grades(self, human: Human) -> tuple[dict[Any, float], dict[Any, float], dict[Any, Hashable]] | None:
         """(Item version, target) → mean grade with the score seen first, and judged blind first; and clusters."""
-        same = [one for one in self.other.humans if one.criterion.name == human.criterion.name]
+        same = [said for said in self.other.humans if said.criterion.name == human.criterion.name]
         if not same:
             return None
         mine, theirs = (
-            {(data.units[unit].version_id, data.units[unit].target): value for unit, value in one.one_each()[0].items()}
-            for data, one in ((self.this, human), (self.other, same[0]))
+            {
+                (data.units[unit].version_id, data.units[unit].target): value
+                for unit, value in said.one_each()[0].items()
+            }
+            for data, said in ((self.this, human), (self.other, same[0]))
         )
         clusters: dict[Any, Hashable] = {
             (facts.version_id, facts.target): facts.question
@@ -51,6 +54,6 @@ def other_arm(db: Database, actor: Actor | None, data: StudyData) -> Arms | None
     return None
 
 
-def _are_arms(one: Protocol, other: Protocol) -> bool:
+def _are_arms(protocol: Protocol, other: Protocol) -> bool:
     """Whether one of two protocols is compared with the other: with what it says itself, where it says something."""
-    return one.compared_with == other.name if one.compared_with else other.compared_with == one.name
+    return protocol.compared_with == other.name if protocol.compared_with else other.compared_with == protocol.name

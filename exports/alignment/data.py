@@ -87,16 +87,16 @@ class StudyData:
 
     def human(self, criterion: str) -> Human:
         """What people said on a criterion; NotFound lists them."""
-        for one in self.humans:
-            if one.criterion.name == criterion:
-                return one
+        for said in self.humans:
+            if said.criterion.name == criterion:
+                return said
         known = ", ".join(human.criterion.name for human in self.humans)
         raise NotFound(f"The protocol has no criterion {criterion!r}. Known: {known}.")
 
 
 def grade_titles(human: Human) -> list[str]:
     """The grades of an ordered criterion with their titles, from the lowest."""
-    return [f"{one.value} {one.title}".strip() for one in human.criterion.label_list()]
+    return [f"{label.value} {label.title}".strip() for label in human.criterion.label_list()]
 
 
 def grades_by_group(data: StudyData, human: Human) -> dict[str, dict[str, dict[str, int]]]:
@@ -152,9 +152,9 @@ def study_data(
     with db.read() as session:
         items = _items(session, people.study.id, by)
         final: dict[tuple[str, str], Any] = {}
-        for one in stream_settled(session, study_id) if settled else ():
-            if one.state != "open":
-                final[one.criterion, unit_key(one.study_item_id, one.target)] = one.value
+        for label in stream_settled(session, study_id) if settled else ():
+            if label.state != "open":
+                final[label.criterion, unit_key(label.study_item_id, label.target)] = label.value
         metrics = scores_of(session, people.study, scorers)
     scored = {metric.value for metric in metrics}
     humans = [_human(column, people, final, scored) for column in people.criteria]

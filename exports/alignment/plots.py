@@ -89,7 +89,7 @@ def tiles_of_flag(pairs: Pairs, human: str, metric: str) -> alt.LayerChart:
         yes_no = ["no" if kind == 0 else "yes" for kind in kinds.tolist()]
         names = yes_no if pairs.binary else [f"{kind:g}" for kind in kinds.tolist()]
     said = ["yes" if value else "no" for value in pairs.metric.tolist()]
-    return _tiles(Counter(zip((names[one] for one in place.tolist()), said, strict=True)), names[::-1], human, metric)
+    return _tiles(Counter(zip((names[bin_] for bin_ in place.tolist()), said, strict=True)), names[::-1], human, metric)
 
 
 def _tiles(counts: Mapping[tuple[str, str], int], people: Sequence[str], human: str, metric: str) -> alt.LayerChart:
@@ -163,7 +163,7 @@ def calibration_plot(bins: Sequence[Bin], human: str, metric: str) -> alt.LayerC
     if not bins:
         return None
     frame = pd.DataFrame(
-        [{"metric": one.metric, "human": one.human, "low": one.low, "high": one.high, "n": one.n} for one in bins]
+        [{"metric": bin_.metric, "human": bin_.human, "low": bin_.low, "high": bin_.high, "n": bin_.n} for bin_ in bins]
     )
     perfect = alt.Chart(pd.DataFrame({"metric": [0, 1], "human": [0, 1]})).mark_line(color=QUIET, strokeDash=[4, 4])
     perfect = perfect.encode(
@@ -172,7 +172,7 @@ def calibration_plot(bins: Sequence[Bin], human: str, metric: str) -> alt.LayerC
     )
     base = alt.Chart(frame).encode(x="metric:Q")
     bars = base.mark_rule(color=ACCENT, strokeWidth=2).encode(y="low:Q", y2="high:Q")
-    tips = [alt.Tooltip(f"{one}:Q", format=".3f") for one in ("metric", "human", "low", "high")]
+    tips = [alt.Tooltip(f"{name}:Q", format=".3f") for name in ("metric", "human", "low", "high")]
     points = base.mark_circle(color=ACCENT, opacity=1).encode(
         y="human:Q", size=alt.Size("n:Q", title="units", legend=None), tooltip=[*tips, "n:Q"]
     )
@@ -195,7 +195,7 @@ def confusion_plot(pairs: Pairs, threshold: float, human: str, metric: str) -> a
 def systems(means: Sequence[SystemMeans], human: str, metric: str) -> alt.LayerChart:
     """Each system's mean by people against its mean by the metric, named."""
     frame = pd.DataFrame(
-        [{"system": one.system, "human": one.human, "metric": one.metric, "n": one.n} for one in means]
+        [{"system": mean.system, "human": mean.human, "metric": mean.metric, "n": mean.n} for mean in means]
     )
     wide = alt.Scale(zero=False, padding=20)
     base = alt.Chart(frame).encode(

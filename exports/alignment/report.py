@@ -112,7 +112,7 @@ class AlignmentDocument:
         """The plots of one criterion: name of the file, caption, chart."""
         rows = [(scale, metric, pairs) for name, scale, metric, pairs in self.rows if name == criterion]
         best = self._best_first(criterion)
-        rows.sort(key=lambda one: best.index(one[1]) if one[1] in best else len(best))
+        rows.sort(key=lambda row: best.index(row[1]) if row[1] in best else len(best))
         place_of = slug(criterion)
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
         named = [(value.metric or "", value) for value in values if value.metric is not None]
@@ -136,7 +136,7 @@ class AlignmentDocument:
         """The metrics by how well they go with people."""
         values = chosen(self.statistics, criterion=criterion, name="spearman", group=None, against=None)
         defined = [value for value in values if value.value is not None and value.metric is not None]
-        return [one.metric or "" for one in sorted(defined, key=lambda one: -(one.value or 0.0))]
+        return [entry.metric or "" for entry in sorted(defined, key=lambda entry: -(entry.value or 0.0))]
 
 
 def packed(report: AlignmentDocument, name: str) -> bytes:
@@ -167,10 +167,10 @@ def _level(values: Sequence[Aligned]) -> str:
 def _means(statistics: Sequence[Aligned]) -> Iterator[Plot]:
     """A forest of mean agreement by group for every criterion."""
     found = chosen(statistics, name="mean_agreement")
-    for criterion in dict.fromkeys(one.criterion for one in found):
-        rows = [(one.group or "All units", one) for one in found if one.criterion == criterion]
-        top = max((one.high or one.value or 0.0) for _, one in rows)
-        bottom = min((one.low if one.low is not None else one.value or 0.0) for _, one in rows)
+    for criterion in dict.fromkeys(mean.criterion for mean in found):
+        rows = [(mean.group or "All units", mean) for mean in found if mean.criterion == criterion]
+        top = max((mean.high or mean.value or 0.0) for _, mean in rows)
+        bottom = min((mean.low if mean.low is not None else mean.value or 0.0) for _, mean in rows)
         likert = bottom >= 1 and top <= 5
         chart = forest(rows, "Mean agreement", domain=(1, 5) if likert else (min(0.0, bottom), top))
         if chart is not None:

@@ -98,15 +98,15 @@ def scores_of(session: Session, study: Study, wanted: Sequence[str]) -> list[Met
                 run_ids=tuple(run.run_id for run in same),
             )
         )
-    return sorted(found, key=lambda one: one.name)
+    return sorted(found, key=lambda metric: metric.name)
 
 
 def _called(run: _Run, value: str, there: Sequence[tuple[str, str]], runs: Mapping[int, _Run]) -> str:
     """`phrase_recall`, with its parameters or the name of the value where there are several."""
     keys = {key for key, _ in there}
-    several = len({one.key for one in runs.values() if one.scorer == run.scorer and one.key in keys}) > 1
+    several = len({other.key for other in runs.values() if other.scorer == run.scorer and other.key in keys}) > 1
     name = f"{run.scorer} ({run.parameters})" if several else run.scorer
-    return f"{name}: {value}" if len([one for key, one in there if key == run.key]) > 1 else name
+    return f"{name}: {value}" if len([other for key, other in there if key == run.key]) > 1 else name
 
 
 def _runs(session: Session, project_id: int, wanted: Sequence[str]) -> dict[int, _Run]:

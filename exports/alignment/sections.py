@@ -24,16 +24,16 @@ def number(value: float | None, digits: int = 3) -> str:
     return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
 
 
-def figure(one: Aligned | None, digits: int = 3, *, reasons: bool = False) -> str:
+def figure(entry: Aligned | None, digits: int = 3, *, reasons: bool = False) -> str:
     """`0.725 [0.641, 0.790]`; an undefined value as a dash, or with its reason in words."""
-    if one is None:
+    if entry is None:
         return ""
-    if one.value is None:
-        return f"not defined: {one.reason}" if reasons else "–"
-    text = number(one.value, digits)
-    if one.low is None or one.high is None:
+    if entry.value is None:
+        return f"not defined: {entry.reason}" if reasons else "–"
+    text = number(entry.value, digits)
+    if entry.low is None or entry.high is None:
         return text
-    return f"{text} [{number(one.low, digits)}, {number(one.high, digits)}]"
+    return f"{text} [{number(entry.low, digits)}, {number(entry.high, digits)}]"
 
 
 def chosen(statistics: Iterable[Aligned], **about: Any) -> list[Aligned]:
@@ -47,14 +47,16 @@ def chosen(statistics: Iterable[Aligned], **about: Any) -> list[Aligned]:
 def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3) -> TextTable:
     """One row a metric with every headline coefficient and its interval; the human ceiling is the last row."""
     here = chosen(statistics, criterion=criterion, group=None, against=None)
-    metrics = list(dict.fromkeys(one.metric for one in here if one.name in HEADLINES and one.metric is not None))
-    cells = {(one.metric, one.name): one for one in here}
+    metrics = list(
+        dict.fromkeys(entry.metric for entry in here if entry.name in HEADLINES and entry.metric is not None)
+    )
+    cells = {(entry.metric, entry.name): entry for entry in here}
     alone = {ceiling.name: of.name for of, ceiling in CEILING.items()}
     ceilings = {alone[statistic.name]: statistic for statistic in here if statistic.name in alone}
     used = [
         name
         for name in HEADLINES
-        if any((one := cells.get((metric, name))) is not None and one.value is not None for metric in metrics)
+        if any((entry := cells.get((metric, name))) is not None and entry.value is not None for metric in metrics)
         or name == "spearman"
         or ((ceiling := ceilings.get(name)) is not None and ceiling.value is not None)
     ]
@@ -75,9 +77,9 @@ def metrics_table(statistics: Sequence[Aligned], criterion: str, digits: int = 3
 def reasons_of(statistics: Sequence[Aligned], criterion: str) -> list[str]:
     """Why coefficients of this criterion are not defined, each reason once with what it is about."""
     found: dict[tuple[str, str], list[str]] = {}
-    for one in chosen(statistics, criterion=criterion, group=None):
-        if one.reason is not None:
-            found.setdefault((one.metric or "", one.reason), []).append(title_of(one.name))
+    for entry in chosen(statistics, criterion=criterion, group=None):
+        if entry.reason is not None:
+            found.setdefault((entry.metric or "", entry.reason), []).append(title_of(entry.name))
     return [
         f"{metric + ': ' if metric else ''}{_listed(names)} not defined: {reason}."
         for (metric, reason), names in found.items()
@@ -91,10 +93,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def matrix_table(statistics: Sequence[Aligned], name: str = "spearman") -> TextTable:
     """Metric × criterion: one coefficient of each, with its interval."""
-    here = [one for one in chosen(statistics, name=name, group=None, against=None) if one.metric is not None]
-    criteria = list(dict.fromkeys(one.criterion or "" for one in here))
-    metrics = list(dict.fromkeys(one.metric for one in here))
-    cells = {(one.metric, one.criterion): one for one in here}
+    here = [entry for entry in chosen(statistics, name=name, group=None, against=None) if entry.metric is not None]
+    criteria = list(dict.fromkeys(entry.criterion or "" for entry in here))
+    metrics = list(dict.fromkeys(entry.metric for entry in here))
+    cells = {(entry.metric, entry.criterion): entry for entry in here}
     rows = [[metric, *(figure(cells.get((metric, criterion)), 2) for criterion in criteria)] for metric in metrics]
     return TextTable.of(f"{title_of(name)} of every metric with every criterion", ["Metric", *criteria], rows)
 
@@ -102,10 +104,10 @@ def matrix_table(statistics: Sequence[Aligned], name: str = "spearman") -> TextT
 def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
     """Mean agreement by group with n and the unweighted mean, one table a grouping: Table I of FATHOMS."""
     found = chosen(statistics, name="mean_agreement")
-    criteria = list(dict.fromkeys(one.criterion for one in found))
+    criteria = list(dict.fromkeys(entry.criterion for entry in found))
     tables = []
-    for by in dict.fromkeys(one.by for one in found if one.by is not None):
-        groups = list(dict.fromkeys(one.group for one in found if one.by == by))
+    for by in dict.fromkeys(entry.by for entry in found if entry.by is not None):
+        groups = list(dict.fromkeys(entry.group for entry in found if entry.by == by))
         rows = []
         for group in groups:
             cells = [next(iter(chosen(found, criterion=name, group=group, by=by)), None) for name in criteria]
@@ -120,7 +122,7 @@ def means_tables(statistics: Sequence[Aligned]) -> list[TextTable]:
         columns = [part for name in criteria for part in (f"{name or ''}", "n")]
         tables.append(TextTable.of(f"Mean agreement by {by}", [(by or "").capitalize(), *columns], rows))
     if not tables and found:
-        rows = [[one.criterion or "", *_means([one])] for one in found]
+        rows = [[entry.criterion or "", *_means([entry])] for entry in found]
         tables.append(TextTable.of("Mean of the human values", ["Criterion", "Mean", "n"], rows))
     return tables
 
@@ -131,12 +133,12 @@ def _means(cells: Sequence[Aligned | None]) -> list[str]:
 
 def groups_table(statistics: Sequence[Aligned], criterion: str, name: str) -> TextTable | None:
     """One coefficient of every metric by group; None without groups."""
-    here = [one for one in chosen(statistics, criterion=criterion, name=name) if one.group is not None]
+    here = [entry for entry in chosen(statistics, criterion=criterion, name=name) if entry.group is not None]
     if not here:
         return None
-    metrics = list(dict.fromkeys(one.metric or "" for one in here))
-    groups = list(dict.fromkeys((one.by, one.group) for one in here))
-    cells = {(one.by, one.group, one.metric): one for one in here}
+    metrics = list(dict.fromkeys(entry.metric or "" for entry in here))
+    groups = list(dict.fromkeys((entry.by, entry.group) for entry in here))
+    cells = {(entry.by, entry.group, entry.metric): entry for entry in here}
     rows = []
     for by, group in groups:
         n = max(cells[by, group, metric].n for metric in metrics if (by, group, metric) in cells)
@@ -148,13 +150,15 @@ def plain_table(
     statistics: Sequence[Aligned], criterion: str, names: Sequence[str], caption: str, digits: int = 3
 ) -> TextTable | None:
     """The named statistics one below the other, with their methods; None when there are none."""
-    here = [one for one in chosen(statistics, criterion=criterion, group=None) if one.name in names]
+    here = [entry for entry in chosen(statistics, criterion=criterion, group=None) if entry.name in names]
     if not here:
         return None
     rows = []
-    for one in here:
-        whose = (one.metric or "") + (f" / {one.against}" if one.against else "")
-        rows.append([whose, title_of(one.name), figure(one, digits, reasons=True), f"{one.n:,}", one.method or ""])
+    for entry in here:
+        whose = (entry.metric or "") + (f" / {entry.against}" if entry.against else "")
+        rows.append(
+            [whose, title_of(entry.name), figure(entry, digits, reasons=True), f"{entry.n:,}", entry.method or ""]
+        )
     return TextTable.of(caption, ["Metric", "Statistic", "Value", "n", "How"], rows)
 
 

@@ -137,7 +137,7 @@ def alignment_in_parts(
         if progress is not None:
             progress(done, len(order))
         made[place] = list(sections[place].make())
-        report = replace(report, statistics=[one for at in sorted(made) for one in made[at]])
+        report = replace(report, statistics=[entry for at in sorted(made) for entry in made[at]])
         if done + 1 < len(order):
             yield report
     notes = [note for of_study in plans for note in of_study.notes(report.statistics)]
@@ -429,9 +429,9 @@ class _OfCriterion:
             statistic for statistic in statistics if statistic.criterion == self.name and statistic.name == "spearman"
         ]
         found += [
-            f"{self.name}: {one.metric} goes the other way; its decisions are read as they stand"
-            for one in mine
-            if one.group is None and one.against is None and one.high is not None and one.high < 0
+            f"{self.name}: {entry.metric} goes the other way; its decisions are read as they stand"
+            for entry in mine
+            if entry.group is None and entry.against is None and entry.high is not None and entry.high < 0
         ]
         if len(self.metrics) > MOST_COMPARED and self.table.rows:
             n = len(self.metrics)
@@ -553,11 +553,11 @@ class _OfCriterion:
                 metric_name=metric.name,
             )
             # The ceiling of the units that the metric has scored; where all have scored all, it is one and the same.
-            for one in made:
-                if one.metric is not None:
-                    yield one
+            for entry in made:
+                if entry.metric is not None:
+                    yield entry
                 elif place == 0 or (scored(metrics[0]) != scored(metric)).any():
-                    yield one if place == 0 else replace(one, against=metric.name)
+                    yield entry if place == 0 else replace(entry, against=metric.name)
 
 
 def drawn_with(study: Study) -> dict[str, float]:

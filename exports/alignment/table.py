@@ -196,7 +196,7 @@ class _Work:
             said.append(float(np.mean(given)) if given else np.nan)
             scored.append(float(np.mean(found)) if found else np.nan)
             clusters.append(members[0] if self.clusters is None else self.clusters[members[0]])
-        if not any(np.isnan(one) and not np.isnan(score) for one, score in zip(said, scored, strict=True)):
+        if not any(np.isnan(human) and not np.isnan(score) for human, score in zip(said, scored, strict=True)):
             return []  # every row was judged: the mean is in the table of means
         return prediction_powered_mean(
             np.array(said), np.array(scored), self.asked, clusters=clusters, scale=self.scale, metric=name, **self.about

@@ -62,7 +62,8 @@ class Outline:
                 reason=human.reason,
                 scale=human.scale,
                 metrics=tuple(
-                    MetricOutline(one.name, one.scale, one.threshold) for one in metrics_of(report.data, human)
+                    MetricOutline(metric.name, metric.scale, metric.threshold)
+                    for metric in metrics_of(report.data, human)
                 ),
             )
             for human in data.humans
@@ -72,7 +73,7 @@ class Outline:
 
 def _found(report: AlignmentReport, criterion: str, metric: str) -> tuple[Human, Metric]:
     human = report.data.human(criterion)
-    return human, next(one for one in metrics_of(report.data, human) if one.name == metric)
+    return human, next(scores for scores in metrics_of(report.data, human) if scores.name == metric)
 
 
 # Plots ----------------------------------------------------------------------------------------------------------------
@@ -100,7 +101,9 @@ def metric_plots(report: AlignmentReport, criterion: str, metric: str) -> Metric
     pairs = pairs_of(report.data, human, chosen, report.labels)
     reason = pairs.why_not()
     names = [report.data.units[str(unit)].item for unit in pairs.units]
-    curves = [(one.name, pairs_of(report.data, human, one, report.labels)) for one in metrics_of(report.data, human)]
+    curves = [
+        (scores.name, pairs_of(report.data, human, scores, report.labels)) for scores in metrics_of(report.data, human)
+    ]
     scale = human.scale
     return MetricPlots(
         pairs=replace(pairs, units=()),
@@ -150,18 +153,18 @@ def differing_units(report: AlignmentReport, criterion: str, metric: str, *, tur
     pairs = pairs_of(report.data, human, chosen, "item" if report.labels == "each" else report.labels)
     ends = chosen.scale[::-1] if turned and chosen.scale else chosen.scale
     found = differences(pairs, scale=human.scale, metric_scale=ends, turned=turned)
-    facts = [report.data.units[str(one.unit)] for one in found]
+    facts = [report.data.units[str(unit.unit)] for unit in found]
     shown = [
         DifferingUnit(
             item=about.item,
             item_id=about.item_id,
             target=about.target,
             system=about.groups["system"],
-            human=one.human,
-            metric=one.metric,
-            difference=one.difference,
+            human=unit.human,
+            metric=unit.metric,
+            difference=unit.difference,
         )
-        for one, about in zip(found[:most], facts[:most], strict=True)
+        for unit, about in zip(found[:most], facts[:most], strict=True)
     ]
     return Differing(shown, len(found), list(dict.fromkeys(fact.item for fact in facts)))
 

@@ -226,7 +226,7 @@ def _documents(session: Session, selection: Selection) -> Iterator[Document]:
             pick(table.document_id).where(col(table.item_version_id).in_(_sampled(selection.study_id)))
             for table in (ItemDocument, Evidence, Image)
         ]
-        query = query.where(or_(*(col(Document.id).in_(one) for one in cited)))
+        query = query.where(or_(*(col(Document.id).in_(ids) for ids in cited)))
     after = None
     while rows := list(
         session.execute(query.where(col(Document.key) > after if after else true()).limit(BLOCK)).scalars()

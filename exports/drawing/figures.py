@@ -32,24 +32,24 @@ def number(value: float, digits: int = 3, *, sign: bool = False) -> str:
     return figures.number(value, digits, sign=sign)
 
 
-def between(one: Estimated, digits: int = 3, *, sign: bool = False, scale: float = 1.0, unit: str = "") -> str:
+def between(estimate: Estimated, digits: int = 3, *, sign: bool = False, scale: float = 1.0, unit: str = "") -> str:
     """` [0.640, 0.770]` with a space before it, or nothing without an interval."""
-    if one.low is None or one.high is None:
+    if estimate.low is None or estimate.high is None:
         return ""
-    return figures.ends(scale * one.low, scale * one.high, digits, sign=sign) + unit
+    return figures.ends(scale * estimate.low, scale * estimate.high, digits, sign=sign) + unit
 
 
-def figure(one: Estimated, digits: int = 2, *, sign: bool = False) -> str:
+def figure(estimate: Estimated, digits: int = 2, *, sign: bool = False) -> str:
     """`0.71 [0.64, 0.77]`, or `not defined: ` and the reason."""
-    if one.value is None:
-        return figures.undefined(one.reason)
-    return number(one.value, digits, sign=sign) + between(one, digits, sign=sign)
+    if estimate.value is None:
+        return figures.undefined(estimate.reason)
+    return number(estimate.value, digits, sign=sign) + between(estimate, digits, sign=sign)
 
 
-def percent(one: Estimated, digits: int = 1, *, sign: bool = False) -> str:
+def percent(estimate: Estimated, digits: int = 1, *, sign: bool = False) -> str:
     """`71.0 % [64.0, 77.0]`, or `not defined: ` and the reason."""
-    shown = figures.percent(one.value, digits, sign=sign, reason=one.reason)
-    return shown if one.value is None else shown + between(one, digits, sign=sign, scale=100)
+    shown = figures.percent(estimate.value, digits, sign=sign, reason=estimate.reason)
+    return shown if estimate.value is None else shown + between(estimate, digits, sign=sign, scale=100)
 
 
 def share(value: float | None, digits: int = 1) -> str:

@@ -29,11 +29,14 @@ def forest(
     The axis is `domain`, or reaches from 0 to 1 and further where an interval does. With `around_zero` it is as long as
     the values need, with a line at 0.
     """
-    defined = [(name, one) for name, one in rows if one.value is not None]
+    defined = [(name, estimate) for name, estimate in rows if estimate.value is not None]
     if not defined:
         return None
     frame = pd.DataFrame(
-        [{"name": name, "value": one.value, "low": one.low, "high": one.high} for name, one in defined]
+        [
+            {"name": name, "value": estimate.value, "low": estimate.low, "high": estimate.high}
+            for name, estimate in defined
+        ]
     )
     reach = pd.concat([frame[name].astype(float).dropna() for name in ("value", "low", "high")])
     lowest, highest = domain or (min(0.0, float(reach.min())), max(1.0, float(reach.max())))

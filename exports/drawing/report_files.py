@@ -179,6 +179,6 @@ def _md(text: str) -> str:
 
 
 def _tex(text: str) -> str:
-    one = TextTable.of("", [text], [])
-    line = as_latex(one).split(r"\toprule" + "\n")[1].split("\n")[0]
+    table = TextTable.of("", [text], [])
+    line = as_latex(table).split(r"\toprule" + "\n")[1].split("\n")[0]
     return line.strip().removesuffix(r"\\").strip()

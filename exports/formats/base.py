@@ -70,7 +70,7 @@ def recognise(sources: Sources) -> Format:
 
     Documents that come alone are taken by the native format. Where no format takes a file, each says why.
     """
-    found = [one for one in FORMATS if any(one.refusal(file) is None for file in sources.files)]
+    found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in sources.files)]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -79,7 +79,7 @@ def recognise(sources: Sources) -> Format:
         if documents and not others:
             return FORMATS.get(DOCUMENTS_ALONE)
         raise InvalidInput(_refused(sources.description, others))
-    names = _words([one.name for one in found])
+    names = _words([format_.name for format_ in found])
     raise InvalidInput(f"{sources.description}: {names} all recognise these files. Say which with --format.")
 
 
@@ -89,7 +89,7 @@ def _refused(description: str, files: Sequence[SourceFile]) -> str:
         return f"{description}: there is no file in it. Name the files or the folder that holds them."
     lines = [f"{description}: no format recognises these files. Why each refused them:"]
     for file in files[:_SHOWN]:
-        lines += [f"{file.name}, {one.name}: {one.refusal(file)}." for one in FORMATS]
+        lines += [f"{file.name}, {format_.name}: {format_.refusal(file)}." for format_ in FORMATS]
     if len(files) > _SHOWN:
         lines.append(f"… and {len(files) - _SHOWN:,} more files")
     lines.append(

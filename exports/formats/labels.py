@@ -45,7 +45,7 @@ class LabelTable:
         """The labels; InvalidInput naming every bad row (the first 20 in full) when there are any."""
         if not self.rejected:
             return self.rows
-        shown = [f"line {one.line}: {one.reason}" for one in self.rejected[:_SHOWN]]
+        shown = [f"line {row.line}: {row.reason}" for row in self.rejected[:_SHOWN]]
         more = len(self.rejected) - len(shown)
         rest = f"\n… and {more:,} more" if more else ""
         raise InvalidInput(

@@ -248,11 +248,11 @@ class _Reading:
 
     def _rows(self, file: SourceFile) -> Iterator[tuple[int, Any]]:
         """Each line of a file with what is wrong with it, or with its object, which has a `q_id`."""
-        for one in json_lines(file, self.meter):
-            if isinstance(one, Rejected):
-                yield one.line, one
+        for read in json_lines(file, self.meter):
+            if isinstance(read, Rejected):
+                yield read.line, read
                 continue
-            line, row = one
+            line, row = read
             if not isinstance(row, dict):
                 yield line, Rejected(file.name, line, "the line is not an object. Write one {…} a line.")
             elif row.get("q_id") is None:

@@ -122,7 +122,7 @@ def _list(record: Record, name: str) -> list[Any]:
             value = ast.literal_eval(given.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             value = None
-    if not isinstance(value, list) or not all(isinstance(one, str | int) for one in value):
+    if not isinstance(value, list) or not all(isinstance(element, str | int) for element in value):
         raise InvalidInput(f'`{name}` is {called(given)}. Write a list of numbers or texts, such as "[3, 5]".')
     return value
 

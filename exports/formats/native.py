@@ -90,11 +90,11 @@ class _Reading:
         by_name = {file.name: file for file in self.sources.files}
         named: set[str] = set()
         for file in self.document_files:
-            for one in json_lines(file, may_be_empty=True):  # a project without documents exports it so
-                if isinstance(one, Rejected):
-                    yield one
+            for read in json_lines(file, may_be_empty=True):  # a project without documents exports it so
+                if isinstance(read, Rejected):
+                    yield read
                     continue
-                line, row = one
+                line, row = read
                 try:
                     parsed = _document(row, file, line, by_name)
                 except InvalidInput as error:
@@ -112,11 +112,11 @@ class _Reading:
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.item_files)
         for file in self.item_files:
             name = file.name
-            for one in json_lines(file, self.meter):
-                if isinstance(one, Rejected):
-                    yield one
+            for read in json_lines(file, self.meter):
+                if isinstance(read, Rejected):
+                    yield read
                     continue
-                line, row = one
+                line, row = read
                 try:
                     yield ParsedItem(name, line, read_item(row))
                 except AssayError as error:

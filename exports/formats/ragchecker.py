@@ -167,20 +167,20 @@ class _Reading(RecordReading):
 
     def _checking(self, file: SourceFile, data: Record) -> Iterator[ParsedItem | Rejected]:
         of_file = rest_of(data, "results")
-        for one in items_of(file, "results", data["results"], lambda record: self._checked(record, of_file), SCORER):
-            if isinstance(one, ParsedItem) and not one.item.claims:
-                known = _Checked(one.item.question, one.item.answer)
+        for parsed in items_of(file, "results", data["results"], lambda record: self._checked(record, of_file), SCORER):
+            if isinstance(parsed, ParsedItem) and not parsed.item.claims:
+                known = _Checked(parsed.item.question, parsed.item.answer)
                 if known in self._with_claims:
                     self._n_inputs += 1
                     continue
-            yield one
+            yield parsed
 
     def _checked(self, record: Record, of_file: Record) -> Normal:
         need(record, *_CHECKED)
         question = text_of(record, "query")
-        evidence = [_context(rank, one) for rank, one in enumerate(list_of(record, "retrieved_context"), 1)]
-        claims = [_claim(f"c{n}", one, "answer") for n, one in enumerate(list_of(record, "response_claims"), 1)]
-        gold = [_claim(f"r{n}", one, "reference") for n, one in enumerate(list_of(record, "gt_answer_claims"), 1)]
+        evidence = [_context(rank, chunk) for rank, chunk in enumerate(list_of(record, "retrieved_context"), 1)]
+        claims = [_claim(f"c{n}", claim, "answer") for n, claim in enumerate(list_of(record, "response_claims"), 1)]
+        gold = [_claim(f"r{n}", claim, "reference") for n, claim in enumerate(list_of(record, "gt_answer_claims"), 1)]
         verdicts = [
             *_against(record, "answer2response", claims, "reference"),
             *_against(record, "response2answer", gold, "answer"),
@@ -217,13 +217,13 @@ class _Reading(RecordReading):
             try:
                 _check_pair(record)
                 found = [_InPairs(line, record, side) for side in _SIDES]
-                for one in found:
-                    one.check_same(answers.get(one.about))
+                for rated in found:
+                    rated.check_same(answers.get(rated.about))
             except InvalidInput as error:
                 yield Rejected(file.name, line, f"entry {number}: {error}")
                 continue
-            for one in found:
-                self._count(answers.setdefault(one.about, one).add(record, one.side), one.side)
+            for rated in found:
+                self._count(answers.setdefault(rated.about, rated).add(record, rated.side), rated.side)
         for answer in answers.values():
             scores = answer.scores
             if answer.rated:

@@ -72,7 +72,7 @@ class _Reading(RecordReading):
         self._labels: Counter[str] = Counter()
 
     def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
-        if not isinstance(data, list) or not any(isinstance(one, dict) and _extractor(one) for one in data):
+        if not isinstance(data, list) or not any(isinstance(record, dict) and _extractor(record) for record in data):
             return None
         found = _NAME.fullmatch(file.path.name[: -len(JSON_ENDING)])
         dataset, system = (found["dataset"], found["system"]) if found else (None, file.path.name[: -len(JSON_ENDING)])

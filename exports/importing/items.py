@@ -86,8 +86,8 @@ class _Watched:
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items, with a word about them every so many."""
         meter = self._reading.meter
-        for number, one in enumerate(self._reading.items()):
+        for number, item in enumerate(self._reading.items()):
             if number % _BETWEEN == 0:
                 self._progress(meter.done, meter.of)
-            yield one
+            yield item
         self._progress(meter.of, meter.of)

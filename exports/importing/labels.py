@@ -145,7 +145,7 @@ def plan_label_table(
     else:
         plan = plan_labels(db, actor, ready.study_id, rows=ready.rows, source=table.source)
     return LabelTablePlan(
-        replace(plan, problems=sorted([*table.rejected, *plan.problems], key=lambda one: one.line)),
+        replace(plan, problems=sorted([*table.rejected, *plan.problems], key=lambda problem: problem.line)),
         table.columns,
         table.ignored,
         _criteria(ready),

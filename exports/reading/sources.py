@@ -107,15 +107,15 @@ def _walk(root: Path, name: str, folder: str) -> list[SourceFile]:
     for here, folders, names in os.walk(root):
         folders[:] = sorted(folder for folder in folders if not is_hidden(folder))
         below = Path(here).relative_to(root)
-        for one in [*folders, *sorted(names)]:
-            path = Path(here) / one
+        for entry in [*folders, *sorted(names)]:
+            path = Path(here) / entry
             if path.is_symlink():
-                shown = f"{name}/{(below / one).as_posix()}"
+                shown = f"{name}/{(below / entry).as_posix()}"
                 raise InvalidInput(f"{shown} is a link. Copy what it points at into the folder, or remove it.")
-        for one in sorted(names):
-            path = Path(here) / one
-            if not is_hidden(one) and path.is_file():
-                shown = f"{name}/{(below / one).as_posix()}"
+        for file_name in sorted(names):
+            path = Path(here) / file_name
+            if not is_hidden(file_name) and path.is_file():
+                shown = f"{name}/{(below / file_name).as_posix()}"
                 files.append(SourceFile(shown, path, Path(here).name if below.parts else folder, given=False))
         if len(files) > MOST_MEMBERS:
             raise InvalidInput(f"{name} has more than {MOST_MEMBERS:,} files. Import its parts one by one.")

@@ -37,7 +37,7 @@ def test_what_is_stored_is_read_whole_by_whoever_reads_meanwhile(tmp_path: Path)
     over.set()
     reader.join()
     assert seen <= {(100_000, b"a", b"a"), (100_000, b"b", b"b")}
-    assert [one.name for one in path.parent.iterdir()] == ["one"]
+    assert [file.name for file in path.parent.iterdir()] == ["one"]
     sync(path)
     sync(path.parent)
 

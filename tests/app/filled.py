@@ -36,14 +36,14 @@ class Filled:
 
 def press(page: AppTest, label: str) -> AppTest:
     """Press the button with this label."""
-    [button] = [one for one in page.button if one.label == label]
+    [button] = [button for button in page.button if button.label == label]
     return button.click().run()
 
 
 def no_problem(page: AppTest) -> str:
     """What the page says, after checking that nothing went wrong on it."""
     assert not page.exception, page.exception
-    assert not page.error, [one.value for one in page.error]
+    assert not page.error, [error.value for error in page.error]
     return words(page)
 
 

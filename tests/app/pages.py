@@ -83,14 +83,14 @@ def installation(home: Path, monkeypatch: pytest.MonkeyPatch, **given: object) -
 def words(page: AppTest) -> str:
     """Everything the page says, as text and as HTML."""
     kinds = ("html", "markdown", "error", "success", "title", "subheader", "caption", "code")
-    return "\n".join(str(one.value) for kind in kinds for one in page.get(kind))
+    return "\n".join(str(element.value) for kind in kinds for element in page.get(kind))
 
 
 def tables(page: AppTest) -> dict[str, list[list[str]]]:
     """Caption → rows of cells, of every table on the page."""
     found = {}
-    for one in page.get("html"):
-        for caption, body in re.findall(r"<caption>(.*?)</caption>.*?<tbody>(.*?)</tbody>", str(one.value)):
+    for block in page.get("html"):
+        for caption, body in re.findall(r"<caption>(.*?)</caption>.*?<tbody>(.*?)</tbody>", str(block.value)):
             rows = re.findall(r"<tr>(.*?)</tr>", body)
             found[unescape(caption)] = [
                 [unescape(re.sub(r"<[^>]+>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]

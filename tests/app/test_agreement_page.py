@@ -260,9 +260,9 @@ def test_annotators_stand_beside_adjudicated_labels(pages: Pages) -> None:
 def decide_all(pages: Pages, filled: Filled) -> None:
     """Take `yes` for every disputed unit."""
     adam = actor_named(pages, "adam")
-    for number, one in enumerate(disputes(pages.db, adam, filled.study_id)):
+    for number, dispute in enumerate(disputes(pages.db, adam, filled.study_id)):
         decision = UnitDecision("right", "item", "yes")
-        adjudicate(pages.db, adam, one.study_item_id, uid=f"d{number}", decisions=[decision])
+        adjudicate(pages.db, adam, dispute.study_item_id, uid=f"d{number}", decisions=[decision])
 
 
 # Compare and plan -----------------------------------------------------------------------------------------------------
@@ -323,19 +323,19 @@ def test_hostile_names_are_shown_as_text_on_every_tab(pages: Pages) -> None:
     for tab in agreement.TABS:
         page = opened(pages, made, tab)
         no_problem(page)
-        raw = "".join(str(one.value) for one in page.get("html"))
+        raw = "".join(str(block.value) for block in page.get("html"))
         assert "<script" not in raw, tab
     page = opened(pages, made, "Annotators")
     for part in ("Labels", "Who labels like whom", "Time and drift", "Rater models"):
         choose(page, "agreement-annotators", part)
         if part == "Rater models":
             press(page, "Fit rater models")
-        assert "<script" not in "".join(str(one.value) for one in page.get("html")), part
+        assert "<script" not in "".join(str(block.value) for block in page.get("html")), part
 
 
 def test_every_table_and_plot_can_be_taken_away(pages: Pages, study: Labelled) -> None:
     page = opened(pages, study)
-    offered = [one.label for one in page.get("download_button")]
+    offered = [button.label for button in page.get("download_button")]
     assert {"CSV", "Markdown", "LaTeX", "PNG", "SVG", "HTML"} <= set(offered)
 
 

@@ -62,28 +62,28 @@ def test_a_researcher_sees_tables_differences_and_what_to_label(pages: Pages, ju
 
 def test_another_criterion_and_settled_labels_can_be_chosen(pages: Pages, judged: Judged) -> None:
     page = opened(pages, judged, "Where they differ")
-    [criterion] = [one for one in page.selectbox if one.label == "Criterion"]
+    [criterion] = [box for box in page.selectbox if box.label == "Criterion"]
     page = criterion.select("quality").run()
     assert "differ most on quality" in no_problem(page)
-    [labels] = [one for one in page.selectbox if one.label == "Labels"]
+    [labels] = [box for box in page.selectbox if box.label == "Labels"]
     page = labels.select("settled").run()
     assert "differ most on quality" in no_problem(page)
 
 
 def test_the_metric_can_be_read_the_other_way_round(pages: Pages, judged: Judged) -> None:
     page = opened(pages, judged, "Where they differ")
-    [metric] = [one for one in page.selectbox if one.key == "alignment-metric-differences"]
+    [metric] = [box for box in page.selectbox if box.key == "alignment-metric-differences"]
     page = metric.select("imported:native: hallucination").run()
     no_problem(page)
-    [turned] = [one for one in page.checkbox if one.label.startswith("Read the metric the other way round")]
+    [turned] = [box for box in page.checkbox if box.label.startswith("Read the metric the other way round")]
     assert turned.value is True  # it goes against people, beyond its interval
 
 
 def test_a_new_study_takes_the_items_that_differ_most(pages: Pages, judged: Judged) -> None:
     page = opened(pages, judged, "Where they differ")
-    [n] = [one for one in page.number_input if one.key == "alignment-n-differences"]
+    [n] = [box for box in page.number_input if box.key == "alignment-n-differences"]
     page = n.set_value(3).run()
-    [button] = [one for one in page.button if one.key == "alignment-new-differences"]
+    [button] = [button for button in page.button if button.key == "alignment-new-differences"]
     page = button.click().run()
     assert len(page.session_state["study-items"]) == 3
 
@@ -95,8 +95,8 @@ def test_the_form_of_a_new_study_makes_it_of_the_chosen_items(pages: Pages, judg
     page.session_state["study-items"] = ("q001:quay", "q000:harbour")
     page = page.run()
     assert "**2 chosen items**" in no_problem(page)
-    [name] = [one for one in page.text_input if one.label == "Name of the study"]
-    [overlap] = [one for one in page.number_input if one.label == "Overlap"]
+    [name] = [box for box in page.text_input if box.label == "Name of the study"]
+    [overlap] = [box for box in page.number_input if box.label == "Overlap"]
     name.set_value("again")
     page = overlap.set_value(1).run()
     press(page, "Create study")
@@ -122,7 +122,7 @@ def test_tables_head_columns_with_titles_and_their_files_keep_names(pages: Pages
     assert [list(row) for row in seen.rows] == [["grade", "0.1"]], "a metric keeps its name"
     with pages.db.read() as session:
         study = session.get_one(Study, judged.study_id)
-        title = next(one["title"] for one in study.protocol["criteria"] if one["name"] == "right")
+        title = next(criterion["title"] for criterion in study.protocol["criteria"] if criterion["name"] == "right")
     assert title != "right"
     said = no_problem(opened(pages, judged))
     assert f"{html.escape(title)}: metrics against people" in said

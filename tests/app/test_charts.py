@@ -122,14 +122,14 @@ def test_no_line_goes_through_two_points() -> None:
 
 
 def drift(rater: str, n: int) -> Drift:
-    stretches = tuple(Stretch(10 * one, 10 * one + 10, 0.5, {}, 30.0 + one) for one in range(n))
+    stretches = tuple(Stretch(10 * number, 10 * number + 10, 0.5, {}, 30.0 + number) for number in range(n))
     return Drift(rater, 10 * n, stretches, statistic(0.0), statistic(1.0))  # type: ignore[arg-type]
 
 
 def test_only_annotators_with_three_stretches_get_a_line_over_whole_places() -> None:
     chart = drift_plot([drift("ada", 2), drift("ben", 3)], speed=True)
     assert chart is not None
-    [line] = [one for one in chart.to_dict()["layer"] if one["mark"]["type"] == "line"]
+    [line] = [layer for layer in chart.to_dict()["layer"] if layer["mark"]["type"] == "line"]
     assert line["transform"] == [{"filter": {"field": "annotator", "oneOf": ["ben"]}}]
     assert all(re.fullmatch(r"[\d,]+", label) for axis in ticks(chart) for label in axis)
 

@@ -108,17 +108,17 @@ def test_hostile_text_is_shown_as_text(hostile: Pages) -> None:
         for tab in ("Design", "Flags and skips") if name == "study" else ():
             page.session_state["study-tabs-1"] = tab
             _only_text(page.run())
-        assert escape("<script>alert(1)</script>") in "".join(str(one.value) for one in page.get("html")), name
+        assert escape("<script>alert(1)</script>") in "".join(str(block.value) for block in page.get("html")), name
 
 
 def _only_text(page: AppTest) -> None:
     assert not page.exception, page.exception
-    raw = "".join(str(one.value) for one in page.get("html"))
+    raw = "".join(str(element.value) for element in page.get("html"))
     assert "<script" not in raw
     for kind in ("markdown", "caption", "subheader", "error", "success", "warning", "info"):
-        for one in page.get(kind):
-            assert "**bold**" not in str(one.value), (kind, one.value)
-    labels = [one.label for kind in ("expander", "tab", "button", "checkbox") for one in page.get(kind)]
+        for element in page.get(kind):
+            assert "**bold**" not in str(element.value), (kind, element.value)
+    labels = [element.label for kind in ("expander", "tab", "button", "checkbox") for element in page.get(kind)]
     assert not [label for label in labels if "**bold**" in label]
 
 
@@ -180,7 +180,7 @@ def test_what_was_typed_is_kept_after_a_failed_submit_and_over_a_visit_of_anothe
     assert page.text_input(key="study-name").value == "study"
     page._page_hash = calc_hash("people")
     page.run()
-    assert not [one for one in page.text_input if one.key == "study-name"]
+    assert not [box for box in page.text_input if box.key == "study-name"]
     page._page_hash = calc_hash("studies")
     page.run()
     assert page.text_input(key="study-name").value == "study"
@@ -421,4 +421,4 @@ def test_links_in_the_guide_lead_somewhere() -> None:
 
 def test_every_setting_is_in_the_guide() -> None:
     text = (help_page.DOCS / "administration.md").read_text()
-    assert not [one.name for one in Settings.load({}).describe({}) if f"| `{one.name}` |" not in text]
+    assert not [setting.name for setting in Settings.load({}).describe({}) if f"| `{setting.name}` |" not in text]

@@ -57,7 +57,7 @@ def test_without_a_session_no_page_is_drawn(pages: Pages) -> None:
 def test_an_empty_installation_says_what_to_do_first(pages: Pages) -> None:
     page = pages.open(pages.token("admin"))
     assert "There is no project yet" in words(page)
-    assert "Open the sample project" in [one.label for one in page.button]
+    assert "Open the sample project" in [button.label for button in page.button]
     page.text_input(key="new-project-name").input("Energy reports")
     _button(page, "Create project")
     assert not page.exception
@@ -69,8 +69,8 @@ def test_an_empty_installation_says_what_to_do_first(pages: Pages) -> None:
 def _steps(page: AppTest) -> dict[str, tuple[str, bool]]:
     """Button of a step → what stands beside it, and whether it can be pressed."""
     found = re.findall(r"<strong>([^<]+)</strong><span>([^<]*)</span>", words(page))
-    buttons = [one for one in page.button if str(one.key).startswith("do-")]
-    return {one.label: (said, not one.disabled) for one, (_, said) in zip(buttons, found, strict=True)}
+    buttons = [button for button in page.button if str(button.key).startswith("do-")]
+    return {button.label: (said, not button.disabled) for button, (_, said) in zip(buttons, found, strict=True)}
 
 
 def test_home_shows_the_next_steps_of_a_project_and_what_each_still_needs(pages: Pages) -> None:
@@ -99,7 +99,9 @@ def test_a_step_goes_straight_to_its_page_in_its_project(pages: Pages, label: st
     for project_id in (first, second):
         make_item(pages.db, project_id, "item 1")
     page = pages.open(pages.token("admin"), project=str(first))
-    next(one for one in page.button if one.label == label and one.key.startswith(f"do-{second}-")).click().run()
+    next(
+        button for button in page.button if button.label == label and button.key.startswith(f"do-{second}-")
+    ).click().run()
     assert not page.exception
     assert f'<h1 class="assay-title">{place}</h1>' in words(page)
     assert page.query_params["project"] == str(second)
@@ -202,7 +204,7 @@ def test_home_shows_an_annotator_what_waits_and_nothing_else(pages: Pages) -> No
     study_id = _study(pages, project_id, "ana")
     page = pages.open(pages.token("ana"))
     assert "ana: 4 items to annotate" in words(page)
-    links = {link.label: link.query_string for link in (one.proto for one in page.get("page_link"))}
+    links = {link.label: link.query_string for link in (link.proto for link in page.get("page_link"))}
     assert links["Start annotating"] == f"study={study_id}"
     assert "Projects" not in words(page)
     assert "Nothing waits for you" in words(pages.open(pages.token("ben")))

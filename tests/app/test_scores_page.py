@@ -88,7 +88,7 @@ def test_a_viewer_sees_scores_and_runs_nothing(scored: ScoredPages) -> None:
     scored.score()
     page = scored.open(who="vera")
     assert "by system and category" in no_problem(page)
-    assert "Run" not in [one.label for one in page.button]
+    assert "Run" not in [button.label for button in page.button]
 
 
 # Looking --------------------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def test_a_job_that_failed_says_why(scored: ScoredPages) -> None:
     work(scored.db, "one")
     said = no_problem(scored.open("jobs"))
     assert "does not know jobs of kind" in said
-    assert "Resume" in [one.label for one in scored.open("jobs").button]
+    assert "Resume" in [button.label for button in scored.open("jobs").button]
 
 
 # Abstention examples --------------------------------------------------------------------------------------------------

@@ -61,9 +61,9 @@ def ask() -> Iterator[Ask]:
 def patterns(ask: Ask) -> list[Found]:
     found = []
     for path in SOURCES:
-        for one in ask({"find": path.read_text("utf-8")}):
-            place = f"{path.relative_to(ROOT).as_posix()}:{one['line']}"
-            found.append(Found(place, one["source"], one["flags"]))
+        for pattern in ask({"find": path.read_text("utf-8")}):
+            place = f"{path.relative_to(ROOT).as_posix()}:{pattern['line']}"
+            found.append(Found(place, pattern["source"], pattern["flags"]))
     return found
 
 
@@ -128,7 +128,10 @@ def test_the_patterns_of_the_scripts_are_found(ask: Ask, patterns: list[Found]) 
         assert len(here) >= sum(len(rough.findall(line)) for line in lines), name
     assert len(patterns) > 60
     comment = "// it's `x /a/\nconst a = b / c / d; /* /e/ */ const f = `${g.replace(/`/g, h ? '}' : /\\/[/]i/u)} /j/`;"
-    assert [(one["source"], one["flags"]) for one in ask({"find": comment})] == [("`", "g"), ("\\/[/]i", "u")]
+    assert [(pattern["source"], pattern["flags"]) for pattern in ask({"find": comment})] == [
+        ("`", "g"),
+        ("\\/[/]i", "u"),
+    ]
 
 
 def test_patterns_of_the_scripts_take_linear_time(ask: Ask, patterns: list[Found]) -> None:

@@ -18,7 +18,7 @@ def test_options_go_before_the_environment_before_the_file_before_defaults(tmp_p
     environment = {"ASSAY_HOME": str(tmp_path), "ASSAY_PORT": "2222", "ASSAY_LOOK_AHEAD": "2"}
     settings = Settings.load(environment, port=3333)
     assert (settings.port, settings.look_ahead, settings.host, settings.lease_minutes) == (3333, 2, "0.0.0.0", 60)
-    sources = {one.name: one.source for one in settings.describe(environment)}
+    sources = {setting.name: setting.source for setting in settings.describe(environment)}
     assert (sources["look_ahead"], sources["host"], sources["lease_minutes"]) == (
         "ASSAY_LOOK_AHEAD",
         "assay.toml",
@@ -34,7 +34,7 @@ def test_the_home_folder_decides_where_everything_is(tmp_path: Path) -> None:
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
     elsewhere = Settings.load({"ASSAY_DATABASE_URL": "postgresql://u:secret@db/assay"}, home=tmp_path)
     assert elsewhere.database == "postgresql://u:secret@db/assay"
-    assert not any("secret" in one.value for one in elsewhere.describe({}))
+    assert not any("secret" in setting.value for setting in elsewhere.describe({}))
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_an_unknown_name_in_the_file_lists_the_known_ones(tmp_path: Path) -> Non
 
 
 def test_every_setting_has_help_that_is_a_sentence() -> None:
-    for one in Settings.load({}).describe({}):
-        assert one.help.endswith("."), one.name
-        assert one.variable == f"ASSAY_{one.name.upper()}"
+    for setting in Settings.load({}).describe({}):
+        assert setting.help.endswith("."), setting.name
+        assert setting.variable == f"ASSAY_{setting.name.upper()}"
 
 
 def test_the_options_of_streamlit_config_are_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,9 +99,9 @@ def test_text_can_be_read_on_every_background(theme: str) -> None:
     assert _contrast(on_accent, named["accent"]) >= 4.5
 
 
-def _contrast(one: str, other: str) -> float:
+def _contrast(colour: str, other: str) -> float:
     """WCAG 2.2's contrast ratio of two colours."""
-    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    lighter, darker = sorted((_luminance(colour), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 

@@ -65,7 +65,7 @@ def assert_nothing_is_lost(text: str, parsed: Parsed) -> None:
         return
     signs = units(text)
     assert all(0 <= start < end <= len(signs) for start, end in parsed.pieces)
-    assert all(one[1] <= two[0] for one, two in pairwise(parsed.pieces)), "pieces lie over each other"
+    assert all(piece[1] <= following[0] for piece, following in pairwise(parsed.pieces)), "pieces lie over each other"
     covered = [False] * len(signs)
     for start, end in parsed.pieces:
         covered[start:end] = [True] * (end - start)

@@ -156,7 +156,7 @@ def main(labels: int, *, profile: bool) -> float:
                 choice.run()
                 drawn = clock() - began
             assert not page.exception, page.exception
-            assert "Agreement by criterion" in "".join(str(one.value) for one in page.get("html"))
+            assert "Agreement by criterion" in "".join(str(block.value) for block in page.get("html"))
             in_sql = driver_alone(path, statements)
             with sqlite3.connect(path) as connection:
                 began = clock()

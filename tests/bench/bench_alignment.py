@@ -85,12 +85,12 @@ def main() -> None:
 
         looped = {name: loop(name) for name in wanted}
         for name in wanted:
-            one = seconds(lambda formula=formulas[name]: sample.resampled(formula, how), 5)
+            made = seconds(lambda formula=formulas[name]: sample.resampled(formula, how), 5)
             print(
-                f"{title + ', ' + name:<34} {1000 * one:10.1f} {1000 * looped[name]:10.0f} {looped[name] / one:7.0f}×"
+                f"{title + ', ' + name:<34} {1000 * made:10.1f} {1000 * looped[name]:10.0f} {looped[name] / made:7.0f}×"
             )
         chosen = [formulas[name] for name in wanted]
-        every = seconds(lambda: sample.resampled(lambda w: np.stack([one(w) for one in chosen]), how), 5)
+        every = seconds(lambda: sample.resampled(lambda w: np.stack([name(w) for name in chosen]), how), 5)
         show(f"{title}, together", every, sum(looped.values()))
 
     truth = rng.normal(size=asked.rows)

@@ -45,16 +45,16 @@ CLOCK = """
   window.times = [];
   const scope = () => (root ? document.querySelector(root)?.shadowRoot : document);
   const text = () => scope()?.querySelector(question)?.innerText ?? '';
-  const seen = (one) => {
-    const box = one.getBoundingClientRect();
+  const seen = (element) => {
+    const box = element.getBoundingClientRect();
     return box.bottom > 0 && box.top < innerHeight && box.width > 0;
   };
   const all = () => [...(scope()?.querySelectorAll(pictures) ?? [])].filter(seen);
-  const shown = () => all().length > 0 && all().every((one) => one.complete && one.naturalWidth > 0);
-  const sources = () => all().map((one) => one.currentSrc).join();
+  const shown = () => all().length > 0 && all().every((element) => element.complete && element.naturalWidth > 0);
+  const sources = () => all().map((element) => element.currentSrc).join();
   window.addEventListener(event, (pressed) => {
     if (event === 'keydown' && pressed.key !== 'Enter') return;
-    const meant = (one) => one.tagName === 'BUTTON' && one.innerText.trim() === button;
+    const meant = (element) => element.tagName === 'BUTTON' && element.innerText.trim() === button;
     if (button && !pressed.composedPath().some(meant)) return;
     const begun = performance.now(), before = text(), old = sources();
     const look = () => {
@@ -124,8 +124,8 @@ def naive_server(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 def cpu_seconds(pid: int) -> float:
     """User and system time of a process and its children, those that have ended included."""
 
-    def own(one: str, fields: slice) -> float:
-        times = Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()[fields]
+    def own(process_: str, fields: slice) -> float:
+        times = Path(f"/proc/{process_}/stat").read_text().rsplit(")", 1)[1].split()[fields]
         return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
 
     # A child is listed under the thread that started it.

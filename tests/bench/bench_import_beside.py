@@ -66,8 +66,8 @@ async def annotator(url: str, name: str, study_id: int, every: float, work: Work
                 work.errors.append(f"{answer.status_code} {answer.text[:200]}")
                 return
             found = answer.json()
-            known |= {one["assignment"]: one for one in found["items"] if not one.get("kept")}
-            order = [one["assignment"] for one in found["items"]]
+            known |= {item["assignment"]: item for item in found["items"] if not item.get("kept")}
+            order = [item["assignment"] for item in found["items"]]
             await asyncio.sleep(max(0.0, every - (time.monotonic() - begun)))
 
 

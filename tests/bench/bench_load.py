@@ -63,8 +63,8 @@ async def annotator(url: str, name: str, study_id: int, *, until: float, every: 
                     return
                 found = answer.json()
                 seen.acknowledged += 1
-                known |= {one["assignment"]: one for one in found["items"] if not one.get("kept")}
-                order = [one["assignment"] for one in found["items"]]
+                known |= {item["assignment"]: item for item in found["items"] if not item.get("kept")}
+                order = [item["assignment"] for item in found["items"]]
                 await look_ahead(client, known, fetched, seen)
             except httpx.HTTPError as error:
                 seen.errors.append(repr(error))
@@ -79,7 +79,7 @@ async def open_together(url: str, people: int, study_id: int) -> list[float]:
     for number, client in enumerate(clients):
         await client.post("/sign-in", data={"name": f"person{number:03}", "password": PASSWORD})
 
-    async def one(client: httpx.AsyncClient) -> float:
+    async def timed(client: httpx.AsyncClient) -> float:
         await asyncio.sleep(random.uniform(0, 1))
         begun = time.monotonic()
         item = (await client.get(f"/api/studies/{study_id}/work")).json()["items"][0]
@@ -87,7 +87,7 @@ async def open_together(url: str, people: int, study_id: int) -> list[float]:
         assert answer.status_code == 200, answer.text
         return (time.monotonic() - begun) * 1000
 
-    times = await asyncio.gather(*map(one, clients))
+    times = await asyncio.gather(*map(timed, clients))
     for client in clients:
         await client.aclose()
     return times

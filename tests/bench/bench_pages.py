@@ -145,10 +145,10 @@ def words(paths: list[Path], folder: Path) -> None:
             milliseconds(lambda query=query: search_document(index, source, pages, query, seconds=9))  # type: ignore[misc]
             for query in QUERIES * 5
         ]
-        found = {number: one for number, one in index.get(source, pages).items() if isinstance(one, PageWords)}
+        found = {number: page for number, page in index.get(source, pages).items() if isinstance(page, PageWords)}
         kept = sum(file.stat().st_size for file in (folder / "index").rglob("*") if file.is_file())
     evidence = [(number, found[number].normal) for number in (3, 4, 40, 41, 42) if number in found]
-    everywhere = [(number, one.normal) for number, one in found.items()]
+    everywhere = [(number, page.normal) for number, page in found.items()]
     answer = (
         " ".join(" ".join(found[number].texts[40:70]) for number in (3, 41) if number in found) + " In 2024, 12.5 %."
     )
@@ -156,7 +156,7 @@ def words(paths: list[Path], folder: Path) -> None:
     for _ in range(10):
         few.append(milliseconds(lambda: find_phrases(answer, [["and the", "12.5 %"]], Searchable(evidence))))
         many.append(milliseconds(lambda: find_phrases(answer, [["and the", "12.5 %"]], Searchable(everywhere))))
-    print(f"\n{PAGES} pages with {sum(one.n for one in found.values()):,} words; index {kept / 1e6:.1f} MB on disk")
+    print(f"\n{PAGES} pages with {sum(page.n for page in found.values()):,} words; index {kept / 1e6:.1f} MB on disk")
     print(HEADER)
     base = statistics.median(plain_words)
     show("plain PyMuPDF: words of a page", plain_words, base)

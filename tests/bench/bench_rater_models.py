@@ -76,9 +76,9 @@ def looped(triples: list[tuple[int, int, int]], labels: int, iterations: int) ->
                 for k in range(labels)
             ]
             top = max(joint)
-            row = [math.exp(one - top) for one in joint]
+            row = [math.exp(part - top) for part in joint]
             total = sum(row)
-            posterior[unit] = [one / total for one in row]
+            posterior[unit] = [part / total for part in row]
     return posterior
 
 

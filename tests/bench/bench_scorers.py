@@ -82,7 +82,7 @@ def of_fathoms(answers: int) -> list[str]:
     in it as often as there."""
     files = sorted((ROOT.parent / "shared" / "data" / "fathoms" / "results").glob("*/*.json"))
     found = [row["pred_answer"] for file in files for row in json.loads(file.read_text())["responses"]]
-    found = [one for one in found if one.strip()]
+    found = [line for line in found if line.strip()]
     return random.Random(4).sample(found, min(answers, len(found)))
 
 
@@ -102,8 +102,8 @@ def abstention(name: str, texts: list[str], compared: ComparedText) -> None:
     known = model.encode([example.text for example in examples.examples], normalize_embeddings=True)
 
     def one_by_one() -> None:
-        for one in texts:
-            words = compared_text("", one, compared)
+        for text in texts:
+            words = compared_text("", text, compared)
             parts = [words, form(words, examples.words_of_declining)] if compared == "opening" else [words]
             int(np.argmax(sum(known @ model.encode(part, normalize_embeddings=True) for part in parts)))
 
@@ -133,7 +133,7 @@ def main() -> None:
     for compared in ("opening", "answer"):
         for name, texts in kinds:
             abstention(name, texts, compared)
-    print("load average", " ".join(f"{one:.1f}" for one in os.getloadavg()))
+    print("load average", " ".join(f"{load:.1f}" for load in os.getloadavg()))
 
 
 if __name__ == "__main__":

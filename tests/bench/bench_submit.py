@@ -124,8 +124,8 @@ class Annotator:
         label = {"criterion": "right", "target": "item", "value": "yes"}
         body |= {"uid": uuid.uuid4().hex, "labels": [label], "seconds": 1, "have": self._order[1:]}
         found = self._client.ask(f"{self._path}/submit", body)
-        self._known |= {one["assignment"]: one for one in found["items"] if not one.get("kept")}
-        self._order = [one["assignment"] for one in found["items"]]
+        self._known |= {item["assignment"]: item for item in found["items"] if not item.get("kept")}
+        self._order = [item["assignment"] for item in found["items"]]
 
 
 def measured(ask: Callable[[], None], rounds: int, pid: int, seen: Seen) -> None:
@@ -182,9 +182,9 @@ def statements(db: Database, token: str, study_id: int) -> list[str]:
     item, *ahead = work(db, actor, study_id)["items"]
     step = StepSubmission(uuid.uuid4().hex, item["assignment"], 1, 0, (GivenLabel("right", "item", "yes"),), seconds=1)
     event.listen(db.engine, "before_cursor_execute", hear)
-    submit(db, session_actor(db, token), study_id, step=step, have=[one["assignment"] for one in ahead])
+    submit(db, session_actor(db, token), study_id, step=step, have=[item["assignment"] for item in ahead])
     event.remove(db.engine, "before_cursor_execute", hear)
-    return [one for one in heard if not one.startswith("BEGIN")]
+    return [line for line in heard if not line.startswith("BEGIN")]
 
 
 def main() -> None:
@@ -232,7 +232,7 @@ def main() -> None:
             sql = statements(server.db, tokens["ada"], small)
             print(f"SQL statements a submit, the session and the role included: {len(sql)}")
             if chosen.show:
-                print("\n".join(" ".join(one.split()) for one in sql))
+                print("\n".join(" ".join(line.split()) for line in sql))
         finally:
             naive.terminate()
             naive.wait(20)

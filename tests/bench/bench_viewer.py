@@ -95,12 +95,12 @@ def shown(number: int) -> str:
 
 SHARP = """(() => {
   const view = root.querySelector('.pages').getBoundingClientRect();
-  const dense = (one) => one.naturalWidth >= 0.98 * one.getBoundingClientRect().width * devicePixelRatio;
-  return [...root.querySelectorAll('[data-testid=page]')].filter((one) => {
-    const box = one.getBoundingClientRect();
+  const dense = (element) => element.naturalWidth >= 0.98 * element.getBoundingClientRect().width * devicePixelRatio;
+  return [...root.querySelectorAll('[data-testid=page]')].filter((element) => {
+    const box = element.getBoundingClientRect();
     return box.bottom > view.top && box.top < view.bottom;
-  }).every((one) => {
-    const tiles = [...one.querySelectorAll('.tiles img')], own = one.querySelector('.picture img');
+  }).every((element) => {
+    const tiles = [...element.querySelectorAll('.tiles img')], own = element.querySelector('.picture img');
     return own && (dense(own) || (tiles.length > 0 && tiles.every(dense)));
   });
 })()"""
@@ -155,7 +155,7 @@ def search(page: Page, number: int) -> float:
 def wait_for_index(page: Page) -> None:
     """Until all words of the document are known, which is under way from the first phrase or search on."""
     first = time.monotonic()
-    asked = "fetch('/page-search/1?q=Section+499').then((one) => one.json()).then((one) => one.complete)"
+    asked = "fetch('/page-search/1?q=Section+499').then((answer) => answer.json()).then((answer) => answer.complete)"
     while not page.evaluate(asked):
         time.sleep(0.2)
     print(f"index of {PAGES} pages complete {time.monotonic() - first:.1f} s after this was asked")

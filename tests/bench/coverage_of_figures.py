@@ -88,7 +88,11 @@ def few_clusters_of_alignment(rng: np.random.Generator, seed: int) -> tuple[floa
     human, metric = (side[question] + 0.5 * rng.normal(size=240) for side in (x, y))
     asked = Resampling(RESAMPLES, seed)
     found = [
-        next(one for one in association(Pairs.of(human, metric, clusters=keys), asked) if one.name == "pearson")
+        next(
+            statistic
+            for statistic in association(Pairs.of(human, metric, clusters=keys), asked)
+            if statistic.name == "pearson"
+        )
         for keys in (None, question.tolist())
     ]
     return 0.5 / 1.25, found[0], found[1]
@@ -129,9 +133,9 @@ def advised(rng: np.random.Generator, _: int) -> tuple[float, Found, Found]:
     top, drawn, chance = np.full(600, np.nan), np.full(600, np.nan), np.ones(600)
     top[order[:60]] = y[order[:60]]
     there = [LabelCandidate(int(i), 0.0, float(worth[i]), float(worth[i])) for i in order]
-    for one in draw_to_label(there, 60, seed=int(rng.integers(2**31))):
-        place = int(str(one.unit))
-        drawn[place], chance[place] = y[place], one.probability
+    for unit in draw_to_label(there, 60, seed=int(rng.integers(2**31))):
+        place = int(str(unit.unit))
+        drawn[place], chance[place] = y[place], unit.probability
     return float(y.mean()), powered(top, f)[2], powered(drawn, f, probabilities=chance)[2]
 
 
@@ -154,11 +158,11 @@ DESIGNS: dict[str, tuple[str, Simulation]] = {
 
 def row_of(design: str, simulations: int = SIMULATIONS) -> Row:
     """One row of the table, by simulations that are the same each time."""
-    figure, one = DESIGNS[design]
+    figure, layout = DESIGNS[design]
     rng = np.random.default_rng(zlib.crc32(design.encode()))
     hits: list[list[bool | None]] = [[], []]
     for seed in range(simulations):
-        truth, *found = one(rng, seed)
+        truth, *found = layout(rng, seed)
         for place, interval in enumerate(found):
             if interval is None or interval.low is None or interval.high is None:
                 hits[place].append(None)

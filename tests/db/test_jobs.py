@@ -56,21 +56,21 @@ def queue(database: Database) -> Queue:
 
 
 def test_jobs_are_taken_in_the_order_they_were_queued(queue: Queue) -> None:
-    one, two = queue.put(scorer="a"), queue.put(scorer="b")
+    earlier, later = queue.put(scorer="a"), queue.put(scorer="b")
     first, second = queue.first.take(), queue.second.take()
     assert first and second
-    assert (first.job_id, second.job_id) == (one, two)
+    assert (first.job_id, second.job_id) == (earlier, later)
     assert (first.actor.person_id, first.actor.via, first.parameters) == (queue.rosa.person_id, "job", {"scorer": "a"})
     assert queue.first.take() is None
 
 
 def test_the_same_work_is_not_queued_twice_while_it_is_unfinished(queue: Queue) -> None:
-    one = queue.put(scorer="a")
-    assert queue.put(scorer="a") == one
+    job = queue.put(scorer="a")
+    assert queue.put(scorer="a") == job
     taken = queue.first.take()
-    assert taken and queue.put(scorer="a") == one
-    queue.first.finish(one, done=3, total=3)
-    assert queue.put(scorer="a") != one
+    assert taken and queue.put(scorer="a") == job
+    queue.first.finish(job, done=3, total=3)
+    assert queue.put(scorer="a") != job
 
 
 def test_many_workers_at_once_get_each_job_once(queue: Queue) -> None:
@@ -234,9 +234,9 @@ def test_a_job_of_somebody_who_was_erased_fails(queue: Queue) -> None:
 def test_jobs_are_listed_newest_first_and_paged(queue: Queue) -> None:
     jobs = [queue.put(number=number) for number in range(5)]
     listed = list_jobs(queue.db, queue.rosa, queue.project_id, limit=3)
-    assert [one.job_id for one in listed] == jobs[:1:-1]
+    assert [job.job_id for job in listed] == jobs[:1:-1]
     rest = list_jobs(queue.db, queue.rosa, queue.project_id, before=listed[-1].job_id)
-    assert [one.job_id for one in rest] == jobs[1::-1]
+    assert [job.job_id for job in rest] == jobs[1::-1]
     newest = latest_job(queue.db, queue.rosa, queue.project_id, kind="score")
     assert newest is not None and newest.job_id == jobs[-1]
     assert latest_job(queue.db, queue.rosa, queue.project_id, kind="judge") is None

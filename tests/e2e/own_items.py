@@ -42,7 +42,7 @@ def item(number: int, *, evidence: int = 2, **fields: Any) -> dict[str, Any]:
         "question": f"What did the cooperative decide in its meeting number {number}?",
         "answer": f"In meeting number {number} it decided to renew the converter.",
         "documents": [DOCUMENT],
-        "evidence": [unit(one + 1) for one in range(evidence)],
+        "evidence": [unit(number + 1) for number in range(evidence)],
         **fields,
     }
 

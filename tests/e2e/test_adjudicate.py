@@ -134,8 +134,8 @@ def decided(db: Database, study_id: int) -> list[tuple[int, str, str, Any, bool,
     )
     with db.read() as session:
         return [
-            (one.round, label.criterion, label.target, label.value, label.overrules, label.reason)
-            for one, label in session.execute(query).all()
+            (annotation.round, label.criterion, label.target, label.value, label.overrules, label.reason)
+            for annotation, label in session.execute(query).all()
         ]
 
 
@@ -192,7 +192,10 @@ def test_disputes_are_decided_by_keys_most_disputed_first(
     page.keyboard.press("Enter")  # nothing else is missing: it is settled
     expect(page.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(page)
-    assert [(one[0], one[3]) for one in decided(server.db, study_id)[-2:]] == [(1, "complete"), (2, "incomplete")]
+    assert [(decision[0], decision[3]) for decision in decided(server.db, study_id)[-2:]] == [
+        (1, "complete"),
+        (2, "incomplete"),
+    ]
 
 
 def test_overruling_the_majority_needs_a_reason(new_page: NewPage, server: RunningServer, study: Study) -> None:
@@ -270,7 +273,7 @@ def test_a_settled_unit_can_be_decided_otherwise_with_a_reason(
     page.keyboard.press("Enter")
     settle_one(page)
     wait_until_saved(page)
-    found = {one[1]: one[3:] for one in decided(server.db, study_id)}
+    found = {decision[1]: decision[3:] for decision in decided(server.db, study_id)}
     assert found["answer_factual"] == ("not_factual", True, "The sum is wrong.")
     assert found[COMPLETE] == ("complete", False, None)
 
@@ -291,11 +294,11 @@ def test_an_item_goes_back_to_the_annotator_who_is_chosen(
     expect(page.get_by_test_id("progress")).to_have_text("0 of 2 disputes")
     with server.db.read() as session:
         found = session.exec(select(Assignment).where(Assignment.study_item_id == int(before))).all()
-    returned = [one for one in found if one.state == AssignmentState.RETURNED]
-    assert [(one.person_id, one.reason) for one in returned] == [
+    returned = [assignment for assignment in found if assignment.state == AssignmentState.RETURNED]
+    assert [(assignment.person_id, assignment.reason) for assignment in returned] == [
         (actor_named(server.db, "ben").person_id, "Look at the caption again.")
     ]
-    assert int(before) not in [one.study_item_id for one in disputes(server.db, server.admin, study_id)]
+    assert int(before) not in [dispute.study_item_id for dispute in disputes(server.db, server.admin, study_id)]
 
 
 def test_ones_own_item_is_refused_in_words_and_put_off(
@@ -407,7 +410,7 @@ def test_who_is_slower_is_told_and_goes_on(new_page: NewPage, server: RunningSer
     expect(page.get_by_test_id("news")).to_contain_text("Somebody else has adjudicated this item meanwhile")
     expect(page.get_by_test_id("progress")).to_have_text("1 of 3 disputes")
     expect(dispute(page)).to_be_visible()
-    assert {one[0] for one in decided(server.db, study_id)} == {1}
+    assert {decision[0] for decision in decided(server.db, study_id)} == {1}
     assert settlement_counts(server.db, server.admin, study_id)["disputed"] == 2
 
 
@@ -475,7 +478,7 @@ def test_numbers_grades_sets_and_pages_are_decided_by_keys_and_texts_are_shown(
     wait_for_other_item(page, before)
     expect(page.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(page)
-    assert {one[1]: one[3] for one in decided(server.db, study_id)} == {
+    assert {decision[1]: decision[3] for decision in decided(server.db, study_id)} == {
         "problems": ["wording", "context"],
         "agreement": 3,
         "quality": 10,
@@ -517,7 +520,10 @@ def test_what_a_decision_makes_asked_is_decided_too(new_page: NewPage, server: R
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(page)
-    assert {one[1]: one[3] for one in decided(server.db, study_id)} == {"kind": "abstention", "why": "refused"}
+    assert {decision[1]: decision[3] for decision in decided(server.db, study_id)} == {
+        "kind": "abstention",
+        "why": "refused",
+    }
 
 
 def test_an_order_of_images_is_stored_by_the_items_own_keys(
@@ -549,7 +555,9 @@ def test_an_order_of_images_is_stored_by_the_items_own_keys(
         page.keyboard.press(key)
     expect(page.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(page)
-    assert [one[1:5] for one in decided(server.db, study_id)] == [("order", "item", ["mm", "aa", "zz"], False)]
+    assert [decision[1:5] for decision in decided(server.db, study_id)] == [
+        ("order", "item", ["mm", "aa", "zz"], False)
+    ]
 
 
 def test_names_are_shown_where_the_study_shows_them(new_page: NewPage, server: RunningServer, study: Study) -> None:

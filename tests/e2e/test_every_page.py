@@ -39,7 +39,8 @@ BROKEN = r"""
   const found = [];
   const spaceless = /[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]/;
   const inTwo = (range) => {
-    const tops = [...range.getClientRects()].filter((one) => one.width > 0.5 && one.height > 4).map((one) => one.top);
+    const rects = [...range.getClientRects()].filter((rect) => rect.width > 0.5 && rect.height > 4);
+    const tops = rects.map((rect) => rect.top);
     return Math.max(...tops) - Math.min(...tops) > 6;
   };
   for (const cell of document.querySelectorAll('td, th, dd')) {
@@ -79,13 +80,13 @@ BROKEN = r"""
 
 SETTLED = """
 (theme) => {
-  const shown = (one) => one.checkVisibility();
+  const shown = (element) => element.checkVisibility();
   const busy = '[data-testid=stStatusWidget], [data-testid=stSkeleton], [data-stale=true]';
-  const moving = document.getAnimations().filter((one) => one.playState === 'running');
+  const moving = document.getAnimations().filter((animation) => animation.playState === 'running');
   const frame = document.querySelector('[data-theme]');
   const host = document.querySelector('[data-testid=stApp]');
   const found = frame ? frame.dataset.theme : host && getComputedStyle(document.documentElement).colorScheme;
-  const still = moving.every((one) => one.effect?.getComputedTiming().iterations === Infinity);
+  const still = moving.every((animation) => animation.effect?.getComputedTiming().iterations === Infinity);
   return ![...document.querySelectorAll(busy)].some(shown) && document.fonts.status === 'loaded'
     && (!found || found.includes(theme)) && still;
 }
@@ -143,7 +144,7 @@ def findings(page: Page) -> list[str]:
 
 def _flat(target: Any) -> str:
     """Where a finding is; within a shadow root it is a list of selectors."""
-    return " ".join(_flat(one) for one in target) if isinstance(target, list) else str(target)
+    return " ".join(_flat(part) for part in target) if isinstance(target, list) else str(target)
 
 
 def _why(node: dict[str, Any]) -> str:
@@ -221,8 +222,8 @@ def test_the_look_finds_what_is_broken(server: RunningServer, page: Page) -> Non
     )
     found = page.evaluate(BROKEN)
     assert "broken: Multimodality" in found
-    assert any(one.startswith("figure apart: 0.72") for one in found)
-    assert any(one.startswith("scrolls sideways") for one in found)
+    assert any(line.startswith("figure apart: 0.72") for line in found)
+    assert any(line.startswith("scrolls sideways") for line in found)
 
 
 def test_the_plain_pages(server: RunningServer, page: Page) -> None:
@@ -365,7 +366,9 @@ def test_a_long_id_is_short_on_the_page_and_whole_in_what_is_copied(server: Runn
         }"""
     )
     long = page.locator("#long")
-    copied = long.evaluate("(one) => { getSelection().selectAllChildren(one); return getSelection().toString(); }")
+    copied = long.evaluate(
+        "(element) => { getSelection().selectAllChildren(element); return getSelection().toString(); }"
+    )
     assert copied == "doc-2024-01234567890-abcdefghijklmnop-17.pdf"
     box = long.bounding_box()
     assert box is not None

@@ -142,7 +142,7 @@ def test_addresses_stay_in_their_dialog_until_it_is_closed_and_are_copied(
     dialog.get_by_role("button", name="Copy all names and addresses").click()
     expect(dialog.get_by_role("button", name="Copy all names and addresses")).to_have_text("Copied")
     assert _clipboard(page) == "\n".join(
-        f"{name}\t{one}" for name, one in zip(("ada", "ben", "chloe"), shown, strict=True)
+        f"{name}\t{address}" for name, address in zip(("ada", "ben", "chloe"), shown, strict=True)
     )
     screenshot(page, "people-addresses")
     expect(dialog).to_be_visible()
@@ -197,6 +197,6 @@ def _on_behalf(context: BrowserContext, page: Page, link: str, name: str) -> Non
     before = context.cookies()
     page.get_by_role("link", name=link).click()
     expect(page.get_by_role("button", name=name)).to_be_visible()
-    assert {one["value"] for one in before if one["name"] == "assay_session"} <= {
+    assert {setting["value"] for setting in before if setting["name"] == "assay_session"} <= {
         cooky["value"] for cooky in context.cookies()
     }

@@ -160,7 +160,7 @@ def test_reading_takes_one_request_for_the_whole_study_and_no_time_from_the_item
     assert len([url for url in sent if url.endswith("/guidelines")]) == 1
     with unread.server.db.read() as session:
         newest = session.exec(select(Submission).order_by(col(Submission.id).desc()).limit(4)).all()
-    assert max(one.seconds or 0 for one in newest) < 60
+    assert max(submission.seconds or 0 for submission in newest) < 60
 
 
 # The rest at once -----------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_forty_units_of_which_two_are_required_take_eight_keys(new_page: NewPage
     with scene.server.db.read() as session:
         last = session.exec(select(Submission.id).order_by(col(Submission.id).desc())).first()
         given = session.exec(select(StoredLabel).where(StoredLabel.submission_id == last)).all()
-    values = [one.value for one in given if one.criterion == "grounding"]
+    values = [label.value for label in given if label.criterion == "grounding"]
     assert (values.count("required"), values.count("not_required")) == (2, 38)
 
 
@@ -343,13 +343,15 @@ def test_a_finger_sees_no_key_on_any_button(new_page: NewPage, scene: Scene) -> 
     page = open_as(new_page, scene, "ada", width=820, height=1180, touch=True)
     to_second_step(page)
     seen = page.get_by_test_id("annotate").evaluate(
-        """(host) => [...host.shadowRoot.querySelectorAll('button')].filter((one) => one.checkVisibility()).map(
-          (one) => [one.dataset.testid, one.innerText.trim(), one.querySelector('kbd')?.checkVisibility() ?? false],
+        """(host) => [...host.shadowRoot.querySelectorAll('button')].filter((button) => button.checkVisibility()).map(
+          (button) => [
+            button.dataset.testid, button.innerText.trim(), button.querySelector('kbd')?.checkVisibility() ?? false,
+          ],
         )"""
     )
     assert len(seen) > 20
-    assert [one for one in seen if one[2]] == []
-    letters = [one for one in seen if len(one[1]) == 1 and not one[1].isdigit()]
+    assert [event for event in seen if event[2]] == []
+    letters = [event for event in seen if len(event[1]) == 1 and not event[1].isdigit()]
     assert letters == []
     for name in ("previous_page", "next_page"):
         expect(page.get_by_test_id(name).locator("svg")).to_be_visible()

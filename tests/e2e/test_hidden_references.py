@@ -130,7 +130,7 @@ def refuse_hidden_targets(page: Page, url: str, study_id: int) -> None:
     work = page.request.get(f"{url}/api/studies/{study_id}/work").json()["items"][0]
     assert work["units"] == {"claim_ok": ["claim:C1"], "image_ok": ["image:I1"]}
     for target in ("claim:C2", "claim:gold-1"):
-        labels = [{"criterion": "claim_ok", "target": one, "value": "yes"} for one in ("claim:C1", target)] + [
+        labels = [{"criterion": "claim_ok", "target": claim, "value": "yes"} for claim in ("claim:C1", target)] + [
             {"criterion": "image_ok", "target": "image:I1", "value": "yes"}
         ]
         body = {

@@ -185,7 +185,9 @@ def test_very_long_texts_leave_the_criteria_in_reach(long: Scene, new_page: NewP
     screenshot(page, f"hour-long-folded-{'dark' if dark else 'light'}")
     page.get_by_test_id("fold-text").first.click()
     reading = page.locator(".reading")
-    share = reading.evaluate("(one) => one.closest('.reading-area').clientHeight / one.closest('.body').clientHeight")
+    share = reading.evaluate(
+        "(element) => element.closest('.reading-area').clientHeight / element.closest('.body').clientHeight"
+    )
     assert 0.3 < share < 0.7
     page.keyboard.press("1")
     page.keyboard.press("ArrowUp")
@@ -210,7 +212,7 @@ def test_arabic_and_chinese_stand_as_they_are_read(scripts: Scene, new_page: New
     answer = page.get_by_test_id("answer")
     expect(answer).to_have_css("direction", "rtl")
     # the accent of the answer stands where the text begins
-    side = answer.evaluate("(one) => getComputedStyle(one).borderRightWidth")
+    side = answer.evaluate("(element) => getComputedStyle(element).borderRightWidth")
     assert side == "3px"
     page.keyboard.press("c")
     page.keyboard.type("المصدر لا يذكر السبب")
@@ -276,9 +278,10 @@ def test_every_control_has_a_name_for_a_screen_reader(many: Scene, new_page: New
         """() => {
           const root = document.querySelector('[data-testid=annotate]').shadowRoot;
           const controls = [...root.querySelectorAll('button, input, select, textarea, a, [role]')];
-          return controls.filter((one) => one.checkVisibility() && !one.matches('[role=status], [role=alert]') &&
-            !(one.getAttribute('aria-label') || one.title || one.textContent.trim() || one.labels?.length)
-          ).map((one) => one.outerHTML.slice(0, 120));
+          return controls.filter((control) => control.checkVisibility() &&
+            !control.matches('[role=status], [role=alert]') && !(control.getAttribute('aria-label') ||
+              control.title || control.textContent.trim() || control.labels?.length)
+          ).map((control) => control.outerHTML.slice(0, 120));
         }"""
     )
     assert nameless == []

@@ -34,16 +34,16 @@ def test_project_links_and_person_do_not_overlap(server: RunningServer, new_page
     places = page.evaluate(
         """() => {
           const chosen = '.st-key-assay-project, .st-key-assay-person, .assay-groups a, .assay-aside a, .assay-pages a';
-          return [...document.querySelectorAll(chosen)].map((one) => {
-            const { left, right, top, bottom } = one.getBoundingClientRect();
+          return [...document.querySelectorAll(chosen)].map((element) => {
+            const { left, right, top, bottom } = element.getBoundingClientRect();
             return [left, right, top, bottom];
           }).filter(([left, right]) => right > left);
         }"""
     )
     assert len(places) == 2 + 4 + 1 + 4  # the project, the person; four groups; Help; the pages of Work
-    for one, before in enumerate(places):
+    for place, before in enumerate(places):
         assert before[1] <= width + 1, (width, before)
-        for after in places[one + 1 :]:
+        for after in places[place + 1 :]:
             apart = before[1] <= after[0] + 1 or after[1] <= before[0] + 1
             assert apart or before[3] <= after[2] + 1 or after[3] <= before[2] + 1, (width, before, after)
 

@@ -73,10 +73,10 @@ def stored(scene: Scene) -> Counter[int]:
             )
         ).all()
         labels = session.exec(
-            select(StoredLabel.submission_id).where(StoredLabel.submission_id.in_([one for one, _ in mine]))  # type: ignore[attr-defined]
+            select(StoredLabel.submission_id).where(StoredLabel.submission_id.in_([id_ for id_, _ in mine]))  # type: ignore[attr-defined]
         ).all()
     assert len({assignment for _, assignment in mine}) == len(mine) == len(rows)
-    assert Counter(labels) == Counter(one for one, _ in mine)
+    assert Counter(labels) == Counter(id_ for id_, _ in mine)
     return Counter(rows)
 
 

@@ -119,7 +119,7 @@ def area(page: Page) -> Locator:
 
 def top_of(page: Page) -> float:
     """How far the answer is scrolled."""
-    return float(area(page).locator(".reading").evaluate("(one) => one.scrollTop"))
+    return float(area(page).locator(".reading").evaluate("(element) => element.scrollTop"))
 
 
 def words_below(page: Page) -> int:
@@ -320,10 +320,10 @@ def test_what_is_judged_is_in_view_beside_the_criteria(graded: Scene, new_page: 
     screenshot(page, "reading-facing")
     for key in ("Home", "Space", "End"):
         page.keyboard.press(key)
-        for one in (question, references, criteria.nth(0), criteria.nth(1), page.get_by_test_id("submit")):
-            assert whole_in_view(page, one), key
+        for part in (question, references, criteria.nth(0), criteria.nth(1), page.get_by_test_id("submit")):
+            assert whole_in_view(page, part), key
         expect(answer).to_be_in_viewport()
-    boxes = {name: one.bounding_box() for name, one in (("answer", answer), ("right", judgement(page)))}
+    boxes = {name: part.bounding_box() for name, part in (("answer", answer), ("right", judgement(page)))}
     assert boxes["answer"]
     assert boxes["right"]
     assert boxes["answer"]["x"] + boxes["answer"]["width"] <= boxes["right"]["x"]

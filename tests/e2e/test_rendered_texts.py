@@ -371,7 +371,7 @@ def test_places_are_those_of_the_raw_text(open_rows: Callable[..., Page]) -> Non
     assert found["made"] == ["falls ", "below", " 62 %"]
     assert found["formula"] == [True]
     assert (found["right"], found["kept"], found["left"]) == (True, 3, 0)
-    assert all(one[1] <= two[0] for one, two in pairwise(found["pieces"]))
+    assert all(piece[1] <= following[0] for piece, following in pairwise(found["pieces"]))
 
 
 def test_a_wide_table_scrolls_in_its_own_box(open_rows: Callable[..., Page]) -> None:
@@ -463,7 +463,7 @@ def test_code_tables_and_links_keep_their_contrast(open_rows: Callable[..., Page
     page = open_rows(row(ANSWER, PASSAGE, references=["See `code` and [a link](http://x.example)."]), dark=dark)
     expect(answer(page).locator("math")).to_have_count(2)
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]}).response["violations"]
-    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
+    assert [(piece["id"], [node["html"][:120] for node in piece["nodes"]]) for piece in found] == []
     screenshot(page, f"rendered-texts-{'dark' if dark else 'light'}")
 
 

@@ -55,8 +55,8 @@ def expect_found_phrases_marked(page: Page) -> None:
     found = {text.casefold().replace("-", " ") for text in page.locator("[data-best] .found [dir]").all_inner_texts()}
     marks = page.get_by_test_id("answer").locator("mark.found")
     marked = {text.casefold().replace("-", " ") for text in marks.all_text_contents()}
-    assert all(any(one in phrase or phrase in one for one in marked) for phrase in found), (found, marked)
-    assert all(any(one in phrase or phrase in one for phrase in found) for one in marked), (found, marked)
+    assert all(any(mark in phrase or phrase in mark for mark in marked) for phrase in found), (found, marked)
+    assert all(any(mark in phrase or phrase in mark for phrase in found) for mark in marked), (found, marked)
     expect(page.get_by_test_id("found-phrases")).to_be_visible(visible=bool(found))
 
 
@@ -90,7 +90,7 @@ def longest_answers(server: RunningServer, n: int) -> tuple[str, ...]:
             .join(ItemVersion, col(ItemVersion.item_id) == Item.id)
             .where(Item.system != "reference")
         ).all()
-    return tuple(name for name, _ in sorted(rows, key=lambda one: -len(one[1]))[:n])
+    return tuple(name for name, _ in sorted(rows, key=lambda entry: -len(entry[1]))[:n])
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -269,9 +269,9 @@ def test_a_blind_study_tells_neither_values_nor_found_phrases_before_its_second_
         screenshot(page, "scores-blind")
         assert all(wire.has(text) for text in ("phrase_sets", "Whole words, after", "Phrase recall"))
         work = page.request.get(f"{server.url}/api/studies/{scene.study_id}/work").json()
-        ahead = [one for one in work["items"] if one["step"] == 0]
+        ahead = [item for item in work["items"] if item["step"] == 0]
         assert ahead, "the look-ahead has the second item"
-        assert not any({"scores", "phrase_sets"} & set(one) for one in ahead)
+        assert not any({"scores", "phrase_sets"} & set(item) for item in ahead)
 
 
 def test_labels_of_studies_about_scores_are_given_by_what_is_shown(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_labels_of_studies_about_scores_are_given_by_what_is_shown(tmp_path: Pat
         scene = make_own_scene(server, tmp_path / "in", rows, protocol="metric_agreement")
         client = server.signed_in("ada")
         found = client.get(f"/api/studies/{scene.study_id}/work").json()["items"][0]["scores"]
-        assert [(one["criterion"], one["title"], one["words"]) for one in found] == [
+        assert [(score["criterion"], score["title"], score["words"]) for score in found] == [
             ("correctness_agreement", "Correctness", "0.33"),
             ("hallucination_agreement", "Hallucination", "down"),
         ]

@@ -51,13 +51,13 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 def luminance(colour: Colour) -> float:
     """Relative luminance (WCAG 2.2)."""
-    parts = [one / 255 for one in colour]
+    parts = [channel / 255 for channel in colour]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: Colour, two: Colour) -> float:
-    light, dark = sorted((luminance(one), luminance(two)), reverse=True)
+def contrast(colour: Colour, other: Colour) -> float:
+    light, dark = sorted((luminance(colour), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -70,7 +70,7 @@ def across_the_left_edge(page: Page, drawn: Locator) -> list[Colour]:
 
 
 def strongest(page: Page, drawn: Locator, paper: Colour) -> float:
-    return max(contrast(one, paper) for one in across_the_left_edge(page, drawn))
+    return max(contrast(pixel, paper) for pixel in across_the_left_edge(page, drawn))
 
 
 def turn_to(page: Page, number: int) -> Locator:
@@ -105,7 +105,7 @@ def test_boxes_and_hits_are_seen_on_paper_of_any_colour(new_page: NewPage, scene
 
     expect(shown.get_by_test_id("hit-answer").first).to_be_attached()
     hit = shown.locator(".frame.answer").first
-    assert any(_differ(one, paper) for one in across_the_left_edge(page, hit))
+    assert any(_differ(pixel, paper) for pixel in across_the_left_edge(page, hit))
     page.keyboard.press("/")
     page.get_by_test_id("search-field").fill("island")
     expect(page.get_by_test_id("search-state")).to_contain_text(f"of {len(PAPER)}")
@@ -119,5 +119,5 @@ def test_boxes_and_hits_are_seen_on_paper_of_any_colour(new_page: NewPage, scene
     screenshot(page, f"viewer-paper-{number}")
 
 
-def _differ(one: Colour, two: Colour) -> bool:
-    return max(abs(a - b) for a, b in zip(one, two, strict=True)) > 60
+def _differ(colour: Colour, other: Colour) -> bool:
+    return max(abs(a - b) for a, b in zip(colour, other, strict=True)) > 60

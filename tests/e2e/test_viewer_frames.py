@@ -86,7 +86,7 @@ def test_no_letter_beside_or_beneath_a_frame_is_covered(new_page: NewPage, scene
     framed = pixels(page, clip)
     screenshot(page, f"frame-{number}")
     page.evaluate(
-        f"{ROOT}.querySelectorAll('.boxes, .lights').forEach((one) => {{ one.style.visibility = 'hidden'; }})"
+        f"{ROOT}.querySelectorAll('.boxes, .lights').forEach((layer) => {{ layer.style.visibility = 'hidden'; }})"
     )
     plain = pixels(page, clip)
     before, after = plain.tobytes(), framed.tobytes()  # a byte a pixel, row by row

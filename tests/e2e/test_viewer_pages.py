@@ -59,7 +59,7 @@ def page(new_page: NewPage, scene: Scene) -> Page:
 # Whether the picture of page 1, or every tile over it, has as many pixels as the screen shows of it.
 SHARP = f"""() => {{
   const own = {ROOT}.querySelector('[data-testid=page][data-page="1"]');
-  const dense = (one) => one.naturalWidth >= 0.98 * one.getBoundingClientRect().width * devicePixelRatio;
+  const dense = (picture) => picture.naturalWidth >= 0.98 * picture.getBoundingClientRect().width * devicePixelRatio;
   const tiles = [...own.querySelectorAll('.tiles img')];
   return dense(own.querySelector('.picture img')) || (tiles.length > 0 && tiles.every(dense));
 }}"""
@@ -108,7 +108,7 @@ def test_zooming_is_about_the_pointer_and_keeps_a_picture_in_view(page: Page) ->
           window.bare = 0;
           const look = () => {{
             const own = [...{ROOT}.querySelectorAll('[data-testid=page][data-page="1"] .picture img')];
-            if (!own.some((one) => one.complete && one.naturalWidth)) window.bare += 1;
+            if (!own.some((picture) => picture.complete && picture.naturalWidth)) window.bare += 1;
             requestAnimationFrame(look);
           }};
           look();
@@ -185,15 +185,15 @@ def test_fit_rotate_and_two_pages_by_key(page: Page) -> None:
     page.keyboard.press("w")
     assert zoom(page) == 100
     page.keyboard.press("d")
-    one, two = place_of(wait_for_picture(page, 1)), place_of(wait_for_picture(page, 2))
-    assert one[2] < two[0]
-    assert abs(one[1] - two[1]) < 1
+    left, right = place_of(wait_for_picture(page, 1)), place_of(wait_for_picture(page, 2))
+    assert left[2] < right[0]
+    assert abs(left[1] - right[1]) < 1
     page.keyboard.press("]")
     assert current_page(page) == "3"
     screenshot(page, "viewer-two-pages")
     page.keyboard.press("d")
     place = place_of(wait_for_picture(page, 3))
-    assert place[2] - place[0] > 1.8 * (one[2] - one[0])
+    assert place[2] - place[0] > 1.8 * (left[2] - left[0])
 
 
 def test_jump_by_number_and_turn_by_key(page: Page) -> None:
@@ -241,7 +241,7 @@ def test_a_page_that_is_shown_is_its_own_thumbnail(page: Page) -> None:
     strip = page.locator(".strip button")
     expect(strip.nth(3).locator("img")).to_have_count(1)
     expect(strip.first.locator("img")).to_have_count(1)
-    pictures = [one.split("/")[1] for one in asked if "?w=" in one]
+    pictures = [address.split("/")[1] for address in asked if "?w=" in address]
     first = [int(picture.split("?")[0].split("-")[0]) for picture in pictures if "w=160" in picture]
     assert first, pictures
     assert 1 not in first, pictures

@@ -125,7 +125,7 @@ def test_forty_units(new_page: NewPage, server: RunningServer, tmp_path: Path) -
         f"""() => {{
           const pages = [...{ROOT}.querySelectorAll('.tags')];
           return pages.some((tags) => {{
-            const boxes = [...tags.children].map((one) => one.getBoundingClientRect());
+            const boxes = [...tags.children].map((tag) => tag.getBoundingClientRect());
             return boxes.some((a, n) => boxes.slice(n + 1).some((b) => a.left < b.right - 1 && b.left < a.right - 1
               && a.top < b.bottom - 1 && b.top < a.bottom - 1));
           }});

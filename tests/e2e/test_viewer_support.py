@@ -74,11 +74,11 @@ def notes(page: Page, criterion: str = "right") -> Locator:
 def stored(scene: Scene) -> list[list[dict[str, Any]]]:
     with scene.server.db.read() as session:
         statement = select(StoredLabel.rationale).order_by(col(StoredLabel.id))
-        return [one for one in session.execute(statement).scalars() if one]
+        return [scalar for scalar in session.execute(statement).scalars() if scalar]
 
 
-def close_to(one: list[float], two: list[float]) -> bool:
-    return max(abs(a - b) for a, b in zip(one, two, strict=True)) < 0.01
+def close_to(box: list[float], other: list[float]) -> bool:
+    return max(abs(a - b) for a, b in zip(box, other, strict=True)) < 0.01
 
 
 def test_a_drawn_box_is_kept_submitted_and_shown_in_adjudication(new_page: NewPage, scene: Scene) -> None:
@@ -142,8 +142,8 @@ def test_selected_text_is_support(new_page: NewPage, scene: Scene) -> None:
     words = wait_for_words(page, 1)
     page.wait_for_timeout(300)
     start, end = words.get_by_text("412", exact=True), words.get_by_text("lost", exact=True)
-    one, two = place_of(start), place_of(end)
-    drag(page, one[0] + 1, (one[1] + one[3]) / 2, two[2] - 6, (two[1] + two[3]) / 2)
+    begin, until = place_of(start), place_of(end)
+    drag(page, begin[0] + 1, (begin[1] + begin[3]) / 2, until[2] - 6, (until[1] + until[3]) / 2)
     page.get_by_test_id("use-selection").click()
     expect(notes(page)).to_contain_text("“412 passengers and a crew of nineteen people. Steering was")
     expect(page.get_by_test_id("support-box")).to_have_count(2)  # a box a line

@@ -75,12 +75,12 @@ def word(words: Locator, text: str) -> Locator:
 
 def select(page: Page, first: Locator, last: Locator, *, against: bool = False) -> None:
     """By dragging over both words; `against` the reading direction, where the text stands on its head."""
-    one, two = place_of(first), place_of(last)
-    along = 0 if one[2] - one[0] > one[3] - one[1] else 1  # the axis on which the words follow each other
+    begin, until = place_of(first), place_of(last)
+    along = 0 if begin[2] - begin[0] > begin[3] - begin[1] else 1  # the axis on which the words follow each other
     before, after = (0.1, 0.01) if against else (0.01, 0.1)  # a word's element has the blank after it too
-    start = one[along] + before * (one[along + 2] - one[along]) + 0.5
-    end = two[along + 2] - after * (two[along + 2] - two[along]) - 0.5
-    across = (one[1 - along] + one[3 - along]) / 2, (two[1 - along] + two[3 - along]) / 2
+    start = begin[along] + before * (begin[along + 2] - begin[along]) + 0.5
+    end = until[along + 2] - after * (until[along + 2] - until[along]) - 0.5
+    across = (begin[1 - along] + begin[3 - along]) / 2, (until[1 - along] + until[3 - along]) / 2
     points = [(start, across[0]), ((start + end) / 2, sum(across) / 2), (end, across[1])]
     for number, point in enumerate(points):
         x, y = point if along == 0 else reversed(point)
@@ -212,7 +212,7 @@ def test_tags_hide_no_word_of_the_page(new_page: NewPage, tmp_path: Path) -> Non
         page = open_viewer(new_page, scene)
         tags = page.locator('[data-page="1"] .ev em')
         expect(tags).to_have_count(3)
-        words = [place_of(one) for one in wait_for_words(page, 1).locator("span").all()]
+        words = [place_of(word) for word in wait_for_words(page, 1).locator("span").all()]
         screenshot(page, "viewer-tags")
         for tag in tags.all():
             left, top, right, bottom = place_of(tag)

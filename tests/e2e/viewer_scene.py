@@ -181,8 +181,8 @@ def settle(page: Page) -> None:
     page.wait_for_function(
         f"""() => {{
           const seen = [...{ROOT}.querySelectorAll('[data-testid=page] img')];
-          const now = seen.map((one) => one.currentSrc + one.complete).join() + seen.length;
-          const same = window.settledBefore === now && seen.length > 0 && seen.every((one) => one.complete);
+          const now = seen.map((picture) => picture.currentSrc + picture.complete).join() + seen.length;
+          const same = window.settledBefore === now && seen.length > 0 && seen.every((picture) => picture.complete);
           window.settledBefore = now;
           return same;
         }}""",
@@ -220,5 +220,5 @@ def place_of_box(locator: Locator) -> tuple[float, float, float, float]:
     return left + 3, top + 3, right - 3, bottom - 3
 
 
-def assert_same_place(one: tuple[float, ...], two: tuple[float, ...], within: float = 4.0) -> None:
-    assert max(abs(a - b) for a, b in zip(one, two, strict=True)) <= within, (one, two)
+def assert_same_place(place: tuple[float, ...], other: tuple[float, ...], within: float = 4.0) -> None:
+    assert max(abs(a - b) for a, b in zip(place, other, strict=True)) <= within, (place, other)

@@ -73,7 +73,7 @@ def labels_of(
                 "right": "yes" if seen > -0.3 else "no",
                 "clarity": int(np.clip(round(3 + 1.4 * seen), 1, 5)),
                 "share": int(np.clip(round(50 + 20 * seen), 0, 100)),
-                "problems": json.dumps([one for k, one in enumerate(PROBLEMS) if seen < -0.5 * k]),
+                "problems": json.dumps([problem for k, problem in enumerate(PROBLEMS) if seen < -0.5 * k]),
                 "words": "fine" if seen > 0 else "The source says otherwise",
                 "ranking": json.dumps(["a", "b"] if seen > 0 else ["b", "a"]),
             }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { loadKinds } from './browser.js';
 import { kindOf, valueWords } from '../../app/widgets/criteria/kinds.js';
-import { blocksOf } from '../../app/widgets/criteria/place.js';
+import { blocksOf } from '../../app/widgets/shared/blocks.js';
 
 before(loadKinds);
 

@@ -112,7 +112,7 @@ def label_of_units(posterior: FloatArray, labels: Sequence[Label]) -> tuple[Labe
     best = posterior.argmax(axis=1)  # of a row of NaN: 0
     top = posterior[np.arange(len(best)), best]
     clear = (posterior >= top[:, None] - 1e-9).sum(axis=1) == 1  # never so for NaN
-    return tuple(labels[i] if one else None for i, one in zip(best.tolist(), clear.tolist(), strict=True))
+    return tuple(labels[i] if is_clear else None for i, is_clear in zip(best.tolist(), clear.tolist(), strict=True))
 
 
 def entropy_of_units(posterior: FloatArray) -> FloatArray:

@@ -201,11 +201,11 @@ class Cells:
 
 def cells_of_pair(ratings: Ratings, a: int, b: int) -> tuple[Cells, IntArray]:
     """The cross table of raters a and b (codes), and the cell of each unit, -1 for a unit that one did not rate."""
-    one, other = ratings.by_rater(a), ratings.by_rater(b)
+    of_a, of_b = ratings.by_rater(a), ratings.by_rater(b)
     shared, left, right = np.intersect1d(
-        ratings.unit[one], ratings.unit[other], assume_unique=True, return_indices=True
+        ratings.unit[of_a], ratings.unit[of_b], assume_unique=True, return_indices=True
     )
-    codes = ratings.code[one[left]], ratings.code[other[right]]
+    codes = ratings.code[of_a[left]], ratings.code[of_b[right]]
     n_labels = max(1, len(ratings.labels))
     of_unit = np.full(len(ratings.units), -1, dtype=np.int64)
     found, of_unit[shared], multiplicity = _grouped(codes[0] * n_labels + codes[1])

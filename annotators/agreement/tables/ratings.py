@@ -244,19 +244,19 @@ def as_set(value: object) -> frozenset[Hashable]:
     return frozenset(_element(element) for element in value)
 
 
-def _element(one: object) -> Hashable:
+def _element(element: object) -> Hashable:
     """An element of a set: itself, or the box that a mapping describes."""
-    if isinstance(one, Mapping):
-        corners = one.get("box")
+    if isinstance(element, Mapping):
+        corners = element.get("box")
         if not isinstance(corners, list | tuple) or len(corners) != 4:
-            raise InvalidInput(f"element {dict(one)!r} has no box: give one as [x0, y0, x1, y1]")
+            raise InvalidInput(f"element {dict(element)!r} has no box: give one as [x0, y0, x1, y1]")
         x0, y0, x1, y1 = (float(corner) for corner in corners)
-        return Box(str(one.get("document") or ""), int(one.get("page") or 1), x0, y0, x1, y1)
-    if isinstance(one, list):
-        return tuple(_element(part) for part in one)
-    if not isinstance(one, Hashable):
-        raise InvalidInput(f"element {one!r} cannot be compared: use words, numbers or boxes")
-    return one.item() if isinstance(one, np.generic) else one
+        return Box(str(element.get("document") or ""), int(element.get("page") or 1), x0, y0, x1, y1)
+    if isinstance(element, list):
+        return tuple(_element(part) for part in element)
+    if not isinstance(element, Hashable):
+        raise InvalidInput(f"element {element!r} cannot be compared: use words, numbers or boxes")
+    return element.item() if isinstance(element, np.generic) else element
 
 
 def _missing(value: object) -> bool:

@@ -45,17 +45,17 @@ def compare(first: Pairs, other: FloatArray, asked: Resampling | None = None, **
         every = (*DIFFERENCES, WILLIAMS_T, STEIGER_Z)
         return [statistic.without_value(reason, len(kept), **about) for statistic in every]
     sample = DrawnRows.of([metric, human, other], rows_cluster(first, kept))
-    one, two = (_Side.of(sample, place) for place in (0, 2))
+    left, right = (_Side.of(sample, place) for place in (0, 2))
     reasons: dict[AlignmentStatistic, str] = {}
     if not first.binary:
         reasons[AUROC] = "people's labels are not yes or no, and AUROC needs two labels"
-    with_tau = can_resample_tau(one.x, one.y) and can_resample_tau(two.x, two.y)
+    with_tau = can_resample_tau(left.x, left.y) and can_resample_tau(right.x, right.y)
     if not with_tau:
         reasons[KENDALL] = "there are too many different values to resample"
-    one, two = (replace(side, tau=Tau.of(side.x, side.y) if with_tau else None) for side in (one, two))
+    left, right = (replace(side, tau=Tau.of(side.x, side.y) if with_tau else None) for side in (left, right))
 
     def together(weights: FloatArray) -> FloatArray:
-        return one.values(weights, binary=first.binary) - two.values(weights, binary=first.binary)
+        return left.values(weights, binary=first.binary) - right.values(weights, binary=first.binary)
 
     resampled, place, entries = sample.resampled(together, asked), 0, []
     for statistic in DIFFERENCES:

@@ -226,12 +226,12 @@ class Renderer:
         answer, blob = self._ask("words", path, media_type, limit, pages=list(pages), seconds=seconds)
         found: dict[int, PageWords | PageNotDrawn] = {}
         at = 0
-        for one in answer["done"]:
-            number = int(one["page"])
-            if "why" in one:
-                found[number] = PageNotDrawn(Why(one["why"]), str(one["reason"]))
+        for page in answer["done"]:
+            number = int(page["page"])
+            if "why" in page:
+                found[number] = PageNotDrawn(Why(page["why"]), str(page["reason"]))
                 continue
-            size = int(one["size"])
+            size = int(page["size"])
             found[number] = _as_words(blob[at : at + size])
             at += size
         return found

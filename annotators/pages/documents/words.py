@@ -80,12 +80,12 @@ def pack_words(words: Sequence[Word], *, ocr: bool = False, aspect: float = 1.0)
 
 def _neighbours(words: Sequence[Word], aspect: float) -> list[bool]:
     near = []
-    for one, other in itertools.pairwise(words):
-        if one.line != other.line or one.direction != RIGHT:
-            near.append(one.line == other.line)
+    for word, following in itertools.pairwise(words):
+        if word.line != following.line or word.direction != RIGHT:
+            near.append(word.line == following.line)
             continue
-        gap = (other.box[0] - one.box[2]) * aspect
-        near.append(gap < _NEAR * (one.box[3] - one.box[1]))
+        gap = (following.box[0] - word.box[2]) * aspect
+        near.append(gap < _NEAR * (word.box[3] - word.box[1]))
     return near
 
 

@@ -86,8 +86,8 @@ class Searchable(Generic[Key]):
     def _same_words(self, phrase: Normal, at: int, here: bytes, there: bytes) -> bool:
         """Whether blanks stand in the same places. In longer phrases a few may be lost, as in badly made PDFs."""
         allowed = phrase.n_words // 3
-        for position, (one, other) in enumerate(zip(here, there, strict=True), start=1):
-            if one == other or SOFT in (one, other):
+        for position, (mark, other) in enumerate(zip(here, there, strict=True), start=1):
+            if mark == other or SOFT in (mark, other):
                 continue
             before, after = phrase.text[position - 1], phrase.text[position]
             if before.isdigit() and after.isdigit():
@@ -159,11 +159,11 @@ def _seed(text: str, at: int) -> str:
     return text[at : at + size] if at + size <= len(text) else ""
 
 
-def _shared(one: str, at: int, other: str, place: int) -> int:
+def _shared(text: str, at: int, other: str, place: int) -> int:
     """How many characters are the same from these two places on."""
     length, step = 0, 16
     while step:
-        a, b = one[at + length : at + length + step], other[place + length : place + length + step]
+        a, b = text[at + length : at + length + step], other[place + length : place + length + step]
         if len(a) == step and a == b:
             length += step
             step *= 2

@@ -139,7 +139,7 @@ class _Collected:
         return True
 
     def _is_covered(self, hit: Span) -> bool:
-        return any(one.start <= hit.start and hit.end <= one.end for one in self.covered.get(hit.page, ()))
+        return any(span.start <= hit.start and hit.end <= span.end for span in self.covered.get(hit.page, ()))
 
 
 def find_phrases(answer: str, references: Sequence[str | Sequence[str]], pages: Searchable[Any]) -> list[Phrase]:
@@ -168,8 +168,8 @@ def find_phrases(answer: str, references: Sequence[str | Sequence[str]], pages: 
 
 def _chosen(collected: _Collected, most: int) -> list[Phrase]:
     """The phrases in the order of their text; when there are too many, the shortest runs of words go first."""
-    ranked = sorted(collected.phrases, key=lambda one: (one[1].kind is Kind.WORDS, -len(one[1].text)))
-    return [phrase for _, phrase in sorted(ranked[:most], key=lambda one: one[0])]
+    ranked = sorted(collected.phrases, key=lambda placed: (placed[1].kind is Kind.WORDS, -len(placed[1].text)))
+    return [phrase for _, phrase in sorted(ranked[:most], key=lambda placed: placed[0])]
 
 
 def _take_apart(collected: _Collected, written: str, offset: int) -> None:
@@ -206,8 +206,8 @@ def _read(written: str) -> _Text:
     places = [match.span() for match in _TOKEN.finditer(written)]
     words = [written[start:end] for start, end in places]
     joined = [
-        one[1] + 1 == other[0] and is_group(written[slice(*one)], written[slice(*other)])
-        for one, other in itertools.pairwise(places)
+        word[1] + 1 == following[0] and is_group(written[slice(*word)], written[slice(*following)])
+        for word, following in itertools.pairwise(places)
     ]
     return _Text(written, places, normalise_words(words, joined))
 

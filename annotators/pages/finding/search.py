@@ -84,7 +84,7 @@ def search_document(index: WordIndex, source: Source, pages: Sequence[int], quer
     for start in range(0, len(pages), _PAGES_AT_ONCE):
         wanted = pages[start : start + _PAGES_AT_ONCE]
         found = index.get(source, wanted, seconds=max(0.0, until - time.monotonic()))
-        words = {number: one for number, one in found.items() if isinstance(one, PageWords)}
+        words = {number: page for number, page in found.items() if isinstance(page, PageWords)}
         hits = search(query, words)
         out.hits += hits.hits[: MOST_HITS - len(out.hits)]
         out.count += hits.count

@@ -190,7 +190,7 @@ class WordIndex:
                     found[number] = own[number]
                 elif (failure := self._failure(source, number)) is not None:
                     found[number] = failure
-        empty = [number for number, one in found.items() if isinstance(one, PageWords) and one.n == 0]
+        empty = [number for number, page in found.items() if isinstance(page, PageWords) and page.n == 0]
         found.update(self.recognised(source, empty))
         return found
 
@@ -265,19 +265,19 @@ class WordIndex:
             self._keep(source, got)
             found |= got
             left = [number for number in left if number not in got]
-        empty = [number for number, one in found.items() if isinstance(one, PageWords) and one.n == 0]
+        empty = [number for number, page in found.items() if isinstance(page, PageWords) and page.n == 0]
         found.update(self.recognised(source, empty))
         return found
 
     def _keep(self, source: Source, got: Mapping[int, Found]) -> None:
-        words = {number: one for number, one in got.items() if isinstance(one, PageWords)}
+        words = {number: page for number, page in got.items() if isinstance(page, PageWords)}
         moment = time.monotonic()
         with self._lock:
             if len(self._failures) > _MOST_FAILURES:
                 self._failures.clear()
-            for number, one in got.items():
-                if isinstance(one, PageNotDrawn) and one.why not in (Why.MISSING, Why.BUSY):
-                    self._failures[source.sha256, source.media_type, number] = (moment + _FAILED_SECONDS, one)
+            for number, page in got.items():
+                if isinstance(page, PageNotDrawn) and page.why not in (Why.MISSING, Why.BUSY):
+                    self._failures[source.sha256, source.media_type, number] = (moment + _FAILED_SECONDS, page)
         for part, numbers in _by_part(source, words):
             pages = self._load(self._own, part) | {number: words[number] for number in numbers}
             try:

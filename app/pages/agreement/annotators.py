@@ -41,8 +41,8 @@ MOST_IN_A_TABLE = 40
 
 def draw(view: View) -> None:
     """The part that is chosen; only that one is computed."""
-    one = view.criterion
-    if one is None or one.ratings is None or not one.n_ratings:
+    criterion = view.criterion
+    if criterion is None or criterion.ratings is None or not criterion.n_ratings:
         nobody(view)
         return
     parts: dict[str, Callable[[View, CriterionReport], None]] = {
@@ -57,15 +57,15 @@ def draw(view: View) -> None:
         "About annotators", list(parts), default="Beside the rest", required=True, label_visibility="collapsed",
         key="agreement-annotators",
     )  # fmt: skip
-    parts[picked](view, one)
+    parts[picked](view, criterion)
 
 
-def _beside(view: View, one: CriterionReport) -> None:
+def _beside(view: View, criterion: CriterionReport) -> None:
     """Agreement, κ and bias of each annotator with the rest."""
-    ratings, report = one.ratings, view.report
+    ratings, report = criterion.ratings, view.report
     assert ratings is not None
     found = kept(view, "rest", None, agreement_with_rest, ratings, resamples=report.resamples, seed=report.seed)
-    shown = beside_table(one.title, found)
+    shown = beside_table(criterion.title, found)
     table(shown, f"annotators-{view.slug}")
     if ratings.scale in ("set", "text"):
         note("Two labels agree here when they are the same as a whole.")
@@ -73,75 +73,77 @@ def _beside(view: View, one: CriterionReport) -> None:
         "Agreement: the share of the others' labels of the same units that are the annotator's. κ: the same, corrected "
         "for chance. Both rest on the units that somebody else labelled, too."
     )
-    _bias(view, one, found)
+    _bias(view, criterion, found)
 
 
-def _bias(view: View, one: CriterionReport, found: tuple[AnnotatorAgreement, ...]) -> None:
-    biases = bias_table(one.title, found)
-    if biases is None or one.ratings is None or one.ratings.scale in ("set", "text"):
+def _bias(view: View, criterion: CriterionReport, found: tuple[AnnotatorAgreement, ...]) -> None:
+    biases = bias_table(criterion.title, found)
+    if biases is None or criterion.ratings is None or criterion.ratings.scale in ("set", "text"):
         return
     table(biases, f"bias-{view.slug}")
     plot(
         bias_plot(found),
         f"bias-{view.slug}",
-        f"{one.title}: how much more often each annotator gives a label than the others do on the same units. "
+        f"{criterion.title}: how much more often each annotator gives a label than the others do on the same units. "
         "Of many intervals one in twenty misses 0 by chance.",
         otherwise="There is no plot of biases: nobody labelled a unit that somebody else labelled, too.",
     )
 
 
-def _labels(view: View, one: CriterionReport) -> None:
+def _labels(view: View, criterion: CriterionReport) -> None:
     """The share of each label by annotator."""
-    assert one.ratings is not None
-    shown = shares_table(one.title, one.ratings)
+    assert criterion.ratings is not None
+    shown = shares_table(criterion.title, criterion.ratings)
     if shown is None:
         ui.empty("There are too many different labels for a table of them.", "The tab One criterion lists them.")
         return
     table(shown, f"shares-{view.slug}")
-    labels = [word(label) for label in one.ratings.labels]
+    labels = [word(label) for label in criterion.ratings.labels]
     plot(
-        agreement_plots.shares(shares_by_rater(one.ratings), labels, ordered=one.ratings.scale == "ordinal"),
+        agreement_plots.shares(
+            shares_by_rater(criterion.ratings), labels, ordered=criterion.ratings.scale == "ordinal"
+        ),
         f"shares-{view.slug}",
-        f"{one.title}: the share of each label by annotator. They need not have labelled the same units.",
+        f"{criterion.title}: the share of each label by annotator. They need not have labelled the same units.",
     )
 
 
-def _alike(view: View, one: CriterionReport) -> None:
+def _alike(view: View, criterion: CriterionReport) -> None:
     """Agreement of all pairs, those who label alike side by side."""
-    assert one.ratings is not None
-    if len(one.ratings.raters) < 2:
+    assert criterion.ratings is not None
+    if len(criterion.ratings.raters) < 2:
         ui.empty("Only one annotator has labelled this.", "Pairs appear with the second.")
         return
     called = st.segmented_control(
         "Coefficient of each pair", list(COEFFICIENTS), default="Cohen's κ", required=True, key="agreement-similarity"
     )
-    ratings = one.ratings
+    ratings = criterion.ratings
     found = kept(view, "similarity", called, similarity, ratings, COEFFICIENTS[called])
     if len(ratings.raters) <= MOST_IN_A_TABLE:
-        shown = similarity_table(one.title, found)
+        shown = similarity_table(criterion.title, found)
         names = shown.columns[1:]
         rows = [
-            [row[0], *(_pair(view, one, row[0], other, cell) for other, cell in zip(names, row[1:], strict=True))]
+            [row[0], *(_pair(view, criterion, row[0], other, cell) for other, cell in zip(names, row[1:], strict=True))]
             for row in shown.rows
         ]
         table(shown, f"similarity-{view.slug}", rows)
-    caption = f"{one.title}: {called} of each pair of annotators; those who label alike stand together."
+    caption = f"{criterion.title}: {called} of each pair of annotators; those who label alike stand together."
     why = f"There is no plot of pairs: {called} is not defined for any pair of annotators here."
     plot(agreement_plots.similarity(found), f"similarity-{view.slug}", caption, otherwise=why)
 
 
-def _pair(view: View, one: CriterionReport, first: str, second: str, cell: str) -> object:
+def _pair(view: View, criterion: CriterionReport, first: str, second: str, cell: str) -> object:
     """A coefficient of a pair as a link to their units."""
     if first == second or cell in ("", "–"):
         return cell
     a, b = sorted((first, second))
-    return units_link(view, cell, one.criterion.name, first=a, second=b)
+    return units_link(view, cell, criterion.criterion.name, first=a, second=b)
 
 
-def _pace(view: View, one: CriterionReport) -> None:
+def _pace(view: View, criterion: CriterionReport) -> None:
     """Time an item, and how time and agreement change from the first item to the last."""
-    assert one.ratings is not None
-    speeds, changes = kept(view, "pace", None, item_pace, one.found)
+    assert criterion.ratings is not None
+    speeds, changes = kept(view, "pace", None, item_pace, criterion.found)
     table(speed_table(view.report.study, speeds, changes), f"speed-{view.study.study_id}")
     note(
         "Whole items, of all criteria together. Times the others': the time as a multiple of the others' on the same "
@@ -155,19 +157,19 @@ def _pace(view: View, one: CriterionReport) -> None:
         otherwise="There is no plot of the time an item: it takes an annotator with two stretches of timed items; "
         "labels that were imported have no times.",
     )
-    ratings, times = one.ratings, one.times
+    ratings, times = criterion.ratings, criterion.times
     found = kept(view, "drift", None, drifts, ratings, times)
-    table(drift_table(one.title, found), f"drift-{view.slug}")
+    table(drift_table(criterion.title, found), f"drift-{view.slug}")
     plot(
         drift_plot(found),
         f"drift-{view.slug}",
-        f"{one.title}: agreement with the others, first label to last.",
+        f"{criterion.title}: agreement with the others, first label to last.",
         otherwise="There is no plot of drift: it takes two stretches of units that others labelled, too.",
     )
     note("Harder items later look like drift, too: compare annotators who saw the same items.")
 
 
-def _decided(view: View, one: CriterionReport) -> None:
+def _decided(view: View, criterion: CriterionReport) -> None:
     """Each annotator beside what adjudicators decided."""
     note(
         "Only units that somebody adjudicated count. Those are mostly the disputed ones, so these figures are lower "
@@ -178,14 +180,14 @@ def _decided(view: View, one: CriterionReport) -> None:
         return
     if not ask(view, "decided", None, "Measure beside adjudicated labels"):
         return
-    ratings, report = one.ratings, view.report
+    ratings, report = criterion.ratings, view.report
     assert ratings is not None
     decided = decided_labels(ui.db(), ui.actor(), view.study.study_id)
-    values = decided.get(one.criterion.name, {})
-    mine = {unit: values[name] for unit, name in enumerate(one.column.unit_names) if values.get(name) is not None}
+    values = decided.get(criterion.criterion.name, {})
+    mine = {unit: values[name] for unit, name in enumerate(criterion.column.unit_names) if values.get(name) is not None}
     if not mine or ratings.scale in ("set", "text"):
         why = "Nobody has adjudicated a unit of it." if not mine else "Sets and texts are not compared this way."
-        ui.empty(f"{one.title} cannot be set beside adjudicated labels.", why)
+        ui.empty(f"{criterion.title} cannot be set beside adjudicated labels.", why)
         return
     found = kept(
         view,
@@ -197,5 +199,5 @@ def _decided(view: View, one: CriterionReport) -> None:
         resamples=report.resamples,
         seed=report.seed,
     )
-    shown: TextTable = beside_table(one.title, found, "adjudicated labels")
+    shown: TextTable = beside_table(criterion.title, found, "adjudicated labels")
     table(shown, f"adjudicated-{view.slug}")

@@ -62,30 +62,30 @@ def all_criteria(view: View) -> None:
 
 def one_criterion(view: View) -> None:
     """All statistics of the chosen criterion, the share of each label, and who labels how often what."""
-    one = view.criterion
-    if one is None or one.ratings is None:
+    criterion = view.criterion
+    if criterion is None or criterion.ratings is None:
         nobody(view)
-        if one is not None:
-            note(one.statistics[0].reason or "")
+        if criterion is not None:
+            note(criterion.statistics[0].reason or "")
         return
-    shown = statistics_table(one.title, one.statistics)
+    shown = statistics_table(criterion.title, criterion.statistics)
     rows = [
-        [row[0], _about(view, one, statistic, row[1]), *row[2:]]
-        for row, statistic in zip(shown.rows, one.statistics, strict=True)
+        [row[0], _about(view, criterion, statistic, row[1]), *row[2:]]
+        for row, statistic in zip(shown.rows, criterion.statistics, strict=True)
     ]
     table(shown, f"statistics-{view.slug}", rows)
-    headline = one.headline
+    headline = criterion.headline
     for words in benchmarks(headline) if headline else ():
         assert headline is not None
         note(f"{title_of(headline.name)} is {words}. These are conventions, not tests.")
-    for warning in one.warnings:
-        caution(one.title, warning)
-    _labels(view, one)
+    for warning in criterion.warnings:
+        caution(criterion.title, warning)
+    _labels(view, criterion)
 
 
-def _about(view: View, one: CriterionReport, statistic: Statistic, words: str) -> object:
+def _about(view: View, criterion: CriterionReport, statistic: Statistic, words: str) -> object:
     """What a statistic is about, as a link to the units behind it."""
-    name = one.criterion.name
+    name = criterion.criterion.name
     if statistic.raters is not None:
         first, second = map(str, statistic.raters)
         return units_link(view, words, name, first=first, second=second)
@@ -96,26 +96,26 @@ def _about(view: View, one: CriterionReport, statistic: Statistic, words: str) -
     ))  # fmt: skip
 
 
-def _labels(view: View, one: CriterionReport) -> None:
-    assert one.ratings is not None
+def _labels(view: View, criterion: CriterionReport) -> None:
+    assert criterion.ratings is not None
     rows = [
-        [units_link(view, label, one.criterion.name, label=label, all="1"), f"{round(share * one.n_ratings):,}",
-         wording.percent(share)]
-        for label, share in list(one.shares.items())[:100]
+        [units_link(view, label, criterion.criterion.name, label=label, all="1"),
+         f"{round(share * criterion.n_ratings):,}", wording.percent(share)]
+        for label, share in list(criterion.shares.items())[:100]
     ]  # fmt: skip
-    caption = f"{one.title}: share of each label"
-    if len(one.shares) > 100:
-        caption += f" (the 100 most frequent of {len(one.shares):,})"
+    caption = f"{criterion.title}: share of each label"
+    if len(criterion.shares) > 100:
+        caption += f" (the 100 most frequent of {len(criterion.shares):,})"
     table(TextTable.of(caption, ("Label", "Labels", "Share"), rows), f"labels-{view.slug}", rows)
-    if one.ratings.scale not in ("set", "text") and len(one.ratings.labels) <= MOST_LABELS:
-        labels = [word(label) for label in one.ratings.labels]
-        counts = kept(view, "label-counts", None, label_counts, one.ratings)
-        chart = agreement_plots.shares(counts.shares, labels, ordered=one.ratings.scale == "ordinal")
-        plot(chart, f"labels-{view.slug}", f"{one.title}: the share of each label by annotator.")
-        _confusion(view, one, labels, counts.confusions)
+    if criterion.ratings.scale not in ("set", "text") and len(criterion.ratings.labels) <= MOST_LABELS:
+        labels = [word(label) for label in criterion.ratings.labels]
+        counts = kept(view, "label-counts", None, label_counts, criterion.ratings)
+        chart = agreement_plots.shares(counts.shares, labels, ordered=criterion.ratings.scale == "ordinal")
+        plot(chart, f"labels-{view.slug}", f"{criterion.title}: the share of each label by annotator.")
+        _confusion(view, criterion, labels, counts.confusions)
 
 
-def _confusion(view: View, one: CriterionReport, labels: list[str], pairs: dict[tuple[str, str], Counts]) -> None:
+def _confusion(view: View, criterion: CriterionReport, labels: list[str], pairs: dict[tuple[str, str], Counts]) -> None:
     """How often two annotators gave which labels: the pair that shares most units, unless another is chosen."""
     if view.hidden:
         note("What two annotators gave is shown when you have judged everything in this study.")
@@ -129,12 +129,12 @@ def _confusion(view: View, one: CriterionReport, labels: list[str], pairs: dict[
         list(pairs),
         index=list(pairs).index(most),
         format_func=lambda pair: f"{pair[0]} and {pair[1]} ({wording.count(sum(pairs[pair].values()), 'unit')})",
-        key=f"agreement-confusion-{one.criterion.name}",
+        key=f"agreement-confusion-{criterion.criterion.name}",
     )
-    words = [titled(one, label) for label in labels]
-    counts = {(titled(one, a), titled(one, b)): n for (a, b), n in pairs[picked].items()}
+    words = [titled(criterion, label) for label in labels]
+    counts = {(titled(criterion, a), titled(criterion, b)): n for (a, b), n in pairs[picked].items()}
     chart = agreement_plots.confusion(counts, picked, words)
-    caption = f"{one.title}: how often {first} (rows) and {second} (columns) gave which labels."
+    caption = f"{criterion.title}: how often {first} (rows) and {second} (columns) gave which labels."
     plot(chart, f"confusion-of-pair-{view.slug}", caption, stretch=False)
 
 

@@ -45,20 +45,20 @@ def draw(view: View) -> None:
 
 
 def _measurable(view: View) -> CriterionReport | None:
-    one = view.criterion
-    if one is None or one.ratings is None or not one.n_ratings:
+    criterion = view.criterion
+    if criterion is None or criterion.ratings is None or not criterion.n_ratings:
         nobody(view)
         return None
-    return one
+    return criterion
 
 
-def _coefficient(one: CriterionReport, where: str) -> str:
-    assert one.ratings is not None
+def _coefficient(criterion: CriterionReport, where: str) -> str:
+    assert criterion.ratings is not None
     return st.selectbox(
         "Coefficient",
-        comparable_statistics(one.ratings),
+        comparable_statistics(criterion.ratings),
         format_func=title_of,
-        key=f"compare-{where}-statistic-{one.criterion.name}",
+        key=f"compare-{where}-statistic-{criterion.criterion.name}",
     )
 
 
@@ -81,28 +81,28 @@ def _shown(view: View, found: Comparison, slot: str) -> None:
 
 
 def _studies(view: View) -> None:
-    one = _measurable(view)
-    if one is None:
+    criterion = _measurable(view)
+    if criterion is None:
         return
     rows = list_studies(ui.db(), ui.actor(), view.study.project_id)
     others = {row.study_id: row for row in rows if row.study_id != view.study.study_id and row.submitted}
     if not others:
         ui.empty("No other study of this project has labels.", "With a second one the two can be compared here.")
         return
-    name = one.criterion.name
+    name = criterion.criterion.name
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-compare-studies"):
         other = st.selectbox("With study", list(others), format_func=lambda n: others[n].name, key="compare-study")
-        statistic = _coefficient(one, "studies")
+        statistic = _coefficient(criterion, "studies")
         ready = ask(view, "studies", (other, others[other].submitted, statistic), "Compare")
     if ready:
         about = (other, others[other].submitted, statistic)
-        theirs = unmeasured(ratings(ui.db(), ui.actor(), other, named=view.named), one.criterion.name)
+        theirs = unmeasured(ratings(ui.db(), ui.actor(), other, named=view.named), criterion.criterion.name)
         found = kept(
             view,
             "compare-studies",
             (about, ratings_stamp(ui.db(), ui.actor(), other)),
             between_studies,
-            one,
+            criterion,
             theirs,
             (view.study.name, others[other].name),
             statistic,
@@ -114,21 +114,21 @@ def _studies(view: View) -> None:
 
 
 def _annotators(view: View) -> None:
-    one = _measurable(view)
-    if one is None or one.ratings is None:
+    criterion = _measurable(view)
+    if criterion is None or criterion.ratings is None:
         return
-    raters = [str(rater) for rater in one.ratings.raters]
+    raters = [str(rater) for rater in criterion.ratings.raters]
     if len(raters) < 4:
         ui.empty(
-            f"{len(raters)} annotators have labelled {one.title}.",
+            f"{len(raters)} annotators have labelled {criterion.title}.",
             "Two groups of at least two can be compared when there are four.",
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-compare-people"):
         half = len(raters) // 2
-        first = st.multiselect("First group", raters, raters[:half], key=f"compare-first-{one.criterion.name}")
-        second = st.multiselect("Second group", raters, raters[half:], key=f"compare-second-{one.criterion.name}")
-        statistic = _coefficient(one, "people")
+        first = st.multiselect("First group", raters, raters[:half], key=f"compare-first-{criterion.criterion.name}")
+        second = st.multiselect("Second group", raters, raters[half:], key=f"compare-second-{criterion.criterion.name}")
+        statistic = _coefficient(criterion, "people")
         about = (tuple(first), tuple(second), statistic)
         ready = ask(view, "people", about, "Compare")
     if ready:
@@ -140,7 +140,7 @@ def _annotators(view: View) -> None:
                 "compare-people",
                 about,
                 between_annotators,
-                one,
+                criterion,
                 (first, second),
                 names,
                 statistic,
@@ -151,23 +151,23 @@ def _annotators(view: View) -> None:
 
 
 def _parts(view: View) -> None:
-    one = _measurable(view)
-    if one is None:
+    criterion = _measurable(view)
+    if criterion is None:
         return
-    ways = [by for by in GROUPINGS if len(set(one.groups(by).values())) > 1]
+    ways = [by for by in GROUPINGS if len(set(criterion.groups(by).values())) > 1]
     if not ways:
         ui.empty("All labelled items are of one category and one system.", "There are no parts to compare.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-compare-parts"):
-        by = st.selectbox("Parts by", ways, key=f"compare-by-{one.criterion.name}")
-        names = sorted({value or "" for value in one.groups(by).values()})
+        by = st.selectbox("Parts by", ways, key=f"compare-by-{criterion.criterion.name}")
+        names = sorted({value or "" for value in criterion.groups(by).values()})
 
         def called(name: str) -> str:
             return name or f"no {by}"
 
-        a = st.selectbox("First", names, format_func=called, key=f"compare-a-{one.criterion.name}-{by}")
-        b = st.selectbox("Second", names, index=1, format_func=called, key=f"compare-b-{one.criterion.name}-{by}")
-        statistic = _coefficient(one, "parts")
+        a = st.selectbox("First", names, format_func=called, key=f"compare-a-{criterion.criterion.name}-{by}")
+        b = st.selectbox("Second", names, index=1, format_func=called, key=f"compare-b-{criterion.criterion.name}-{by}")
+        statistic = _coefficient(criterion, "parts")
         ready = ask(view, "parts", (by, a, b, statistic), "Compare")
     if a == b:
         note("Choose two different parts.")
@@ -179,7 +179,7 @@ def _parts(view: View) -> None:
                 "compare-parts",
                 (by, a, b, statistic),
                 between_parts,
-                one,
+                criterion,
                 by,
                 (a, b),
                 statistic,
@@ -200,7 +200,7 @@ def _criteria(view: View) -> None:
     if len(there) < 2:
         ui.empty("Fewer than two criteria have labels that can be measured.", "With two they can be compared here.")
         return
-    titles = {name: one.title for name, one in there.items()}
+    titles = {name: criterion.title for name, criterion in there.items()}
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-compare-criteria"):
         chosen = st.multiselect(
             "Criteria", list(there), list(there)[:6], format_func=titles.__getitem__, key="compare-criteria"

@@ -27,9 +27,9 @@ from exports.drawing.tables import TextTable, as_csv
 UNCERTAIN = 50
 
 
-def draw(view: View, one: CriterionReport) -> None:
+def draw(view: View, criterion: CriterionReport) -> None:
     """The choices, and both models once they were asked for."""
-    assert one.ratings is not None
+    assert criterion.ratings is not None
     note(
         "Dawid–Skene gives every annotator a confusion matrix, MACE a competence; both find them together with each "
         "unit's most likely label. They take annotators to err independently of each other, and are no adjudication."
@@ -48,13 +48,13 @@ def draw(view: View, one: CriterionReport) -> None:
         ready = ask(view, "models", (resamples, smooth), "Fit rater models")
     if not ready:
         return
-    ratings, seed = one.ratings, view.report.seed
+    ratings, seed = criterion.ratings, view.report.seed
     found = kept(
         view,
         "models",
         (resamples, smooth),
         rater_models,
-        one.title,
+        criterion.title,
         ratings,
         seed=seed,
         resamples=resamples,
@@ -63,22 +63,24 @@ def draw(view: View, one: CriterionReport) -> None:
     if found.skene is None or found.reason is not None:
         ui.empty("There is no rater model of these labels.", f"{found.reason}.")
         return
-    _fitted(view, one, found)
+    _fitted(view, criterion, found)
 
 
-def _fitted(view: View, one: CriterionReport, found: RaterModels) -> None:
+def _fitted(view: View, criterion: CriterionReport, found: RaterModels) -> None:
     assert found.skene is not None
     if not found.converged:
         st.warning("A fit did not converge: its figures may change with more iterations.")
     for line in found.notes:
         note(line)
     table(raters_table(found), f"models-{view.slug}")
-    plot(competence_plot(found), f"models-{view.slug}", f"{one.title}: accuracy and competence of each annotator.")
+    plot(
+        competence_plot(found), f"models-{view.slug}", f"{criterion.title}: accuracy and competence of each annotator."
+    )
     table(classes_table(found), f"classes-{view.slug}")
     raters = list(found.skene.raters)
     picked = st.selectbox(
         "Confusion matrix of", range(len(raters)), format_func=lambda place: str(raters[place]),
-        key=f"agreement-models-rater-{one.criterion.name}",
+        key=f"agreement-models-rater-{criterion.criterion.name}",
     )  # fmt: skip
     shown = confusion_table(found, picked)
     table(shown, f"model-confusion-{view.slug}-{picked}")
@@ -91,15 +93,15 @@ def _fitted(view: View, one: CriterionReport, found: RaterModels) -> None:
     if view.hidden:
         note("The units appear when you have judged everything in this study.")
     else:
-        _units(view, one, found)
+        _units(view, criterion, found)
 
 
-def _units(view: View, one: CriterionReport, found: RaterModels) -> None:
+def _units(view: View, criterion: CriterionReport, found: RaterModels) -> None:
     """The units of which the models know least, and the posterior of all as a file."""
-    items = one.found.items
+    items = criterion.found.items
     rows = []
     for unit in uncertain_units(found, UNCERTAIN):
-        item, target = int(one.column.item[unit.unit]), one.column.target_of(unit.unit)
+        item, target = int(criterion.column.item[unit.unit]), criterion.column.target_of(unit.unit)
         rows.append(
             [
                 item_link(view, int(items.item[item]), items.external_id[item]),
@@ -111,14 +113,14 @@ def _units(view: View, one: CriterionReport, found: RaterModels) -> None:
             ]
         )
     columns = ("Item", "Target", "Dawid–Skene", "Probability", "Uncertainty, bits", "MACE")
-    caption = f"{one.title}: the {len(rows)} units of which the models know least"
+    caption = f"{criterion.title}: the {len(rows)} units of which the models know least"
     if rows:
         table(TextTable.of(caption, columns, rows), f"uncertain-{view.slug}", rows)
     else:
         note("Dawid–Skene is sure of every unit, which with few annotators is more than can be known.")
     names = [
-        (items.external_id[item], one.column.targets[target])
-        for item, target in zip(one.column.item.tolist(), one.column.target.tolist(), strict=True)
+        (items.external_id[item], criterion.column.targets[target])
+        for item, target in zip(criterion.column.item.tolist(), criterion.column.target.tolist(), strict=True)
     ]
     name = f"posterior-{view.slug}"
     file = downloads.File("CSV", f"{name}.csv", "text/csv", lambda: as_csv(posterior_table(found, names)))

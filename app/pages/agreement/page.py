@@ -61,8 +61,8 @@ def page() -> None:
         ui.empty("Nobody has labelled anything in this study yet.", "Agreement appears with the first shared item.")
         return
     with choice:
-        one = _criterion(report, study)
-    _tabs(View(study, report, one, key, named, hidden=study.is_annotator and study.done < study.of))
+        chosen = _criterion(report, study)
+    _tabs(View(study, report, chosen, key, named, hidden=study.is_annotator and study.done < study.of))
 
 
 def _how() -> dict[str, Any]:

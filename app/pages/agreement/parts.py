@@ -17,25 +17,25 @@ from exports.drawing.tables import TextTable
 
 def draw(view: View) -> None:
     """By category, by system, over time."""
-    one = view.criterion
-    if one is None or one.ratings is None or one.headline is None:
+    criterion = view.criterion
+    if criterion is None or criterion.ratings is None or criterion.headline is None:
         nobody(view)
         return
-    _by(view, one, "category")
-    _by(view, one, "system")
+    _by(view, criterion, "category")
+    _by(view, criterion, "system")
     note("Chance agreement is each part's own: parts with the same raw agreement may differ in the coefficient.")
-    _over_time(view, one)
+    _over_time(view, criterion)
 
 
-def _by(view: View, one: CriterionReport, by: Grouping) -> None:
+def _by(view: View, criterion: CriterionReport, by: Grouping) -> None:
     report = view.report
-    found = kept(view, f"by-{by}", None, by_part, one, by, resamples=report.resamples, seed=report.seed)
+    found = kept(view, f"by-{by}", None, by_part, criterion, by, resamples=report.resamples, seed=report.seed)
     if not found:
         note(f"All labelled items are of one {by}.")
         return
-    shown = parts_table(one, by, found)
+    shown = parts_table(criterion, by, found)
     rows = [
-        [units_link(view, called(group, by), one.criterion.name, **{by: str(group.group or "")}), *row[1:]]
+        [units_link(view, called(group, by), criterion.criterion.name, **{by: str(group.group or "")}), *row[1:]]
         for group, row in zip(found, shown.rows, strict=True)
     ]
     table(shown, f"by-{by}-{view.slug}", rows)
@@ -45,34 +45,34 @@ def _by(view: View, one: CriterionReport, by: Grouping) -> None:
         f"{shown.caption}: {shown.columns[-1]}.",
         otherwise=f"There is no plot by {by}: the coefficient is defined for none of the parts, as the table says why.",
     )
-    _grades(view, one, by)
+    _grades(view, criterion, by)
 
 
-def _grades(view: View, one: CriterionReport, by: Grouping) -> None:
+def _grades(view: View, criterion: CriterionReport, by: Grouping) -> None:
     """How the grades of an ordered criterion fall in each part."""
-    if one.ratings is None or one.ratings.scale != "ordinal" or len(one.ratings.labels) > MOST_LABELS:
+    if criterion.ratings is None or criterion.ratings.scale != "ordinal" or len(criterion.ratings.labels) > MOST_LABELS:
         return
-    labels = [word(label) for label in one.ratings.labels]
-    counts = labels_by_part(one, by)
+    labels = [word(label) for label in criterion.ratings.labels]
+    counts = labels_by_part(criterion, by)
     plot(
-        agreement_plots.likert(counts, [titled(one, label) for label in labels]),
+        agreement_plots.likert(counts, [titled(criterion, label) for label in labels]),
         f"grades-by-{by}-{view.slug}",
-        f"{one.title}: grades by {by}, those below the middle to the left; n is the number of labels.",
+        f"{criterion.title}: grades by {by}, those below the middle to the left; n is the number of labels.",
     )
 
 
-def _over_time(view: View, one: CriterionReport) -> None:
+def _over_time(view: View, criterion: CriterionReport) -> None:
     report = view.report
-    found = kept(view, "over-time", None, over_time, one, resamples=report.resamples, seed=report.seed)
+    found = kept(view, "over-time", None, over_time, criterion, resamples=report.resamples, seed=report.seed)
     if not found:
         note(f"Agreement over time appears with {FEWEST} units that two annotators have labelled.")
         return
-    shown = time_table(one, found)
+    shown = time_table(criterion, found)
     rows = [
         [row[0], _when(group.first), _when(group.last), *row[3:]] for group, row in zip(found, shown.rows, strict=True)
     ]
     table(TextTable.of(shown.caption, shown.columns, rows), f"over-time-{view.slug}")
-    caption = f"{one.title}: {shown.columns[-1]} in stretches of units, in the order of their last label."
+    caption = f"{criterion.title}: {shown.columns[-1]} in stretches of units, in the order of their last label."
     plot(
         time_plot(found),
         f"over-time-{view.slug}",

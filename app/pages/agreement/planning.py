@@ -24,19 +24,21 @@ from exports.agreement.planning import (
 
 def draw(view: View) -> None:
     """The choices, and the plan once it was asked for."""
-    one = view.criterion
-    if one is None or one.ratings is None or not one.n_ratings:
+    criterion = view.criterion
+    if criterion is None or criterion.ratings is None or not criterion.n_ratings:
         nobody(view)
         return
-    names = planned_statistics(one.ratings)
+    names = planned_statistics(criterion.ratings)
     if not names:
-        ui.empty(f"Labels of the scale {one.criterion.scale} cannot be planned with.", "Choose another criterion.")
+        ui.empty(
+            f"Labels of the scale {criterion.criterion.scale} cannot be planned with.", "Choose another criterion."
+        )
         return
     note(
         "The labels of this criterion serve as the pilot: studies of each size are simulated from them, and the width "
         "of their intervals (upper end minus lower end) is measured."
     )
-    name = one.criterion.name
+    name = criterion.criterion.name
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-plan-choice"):
         statistic = st.selectbox("Coefficient", names, format_func=title_of, key=f"plan-statistic-{name}")
         width = float(
@@ -50,7 +52,7 @@ def draw(view: View) -> None:
         ready = ask(view, "plan", (statistic, sizes, tuple(people)), "Plan")
     if not ready:
         return
-    ratings, seed = one.ratings, view.report.seed
+    ratings, seed = criterion.ratings, view.report.seed
     with ui.problems():
         found = kept(
             view,
@@ -65,10 +67,10 @@ def draw(view: View) -> None:
             seed=seed,
         )
         if found.studies:
-            table(plan_table(found, one.title, width), f"plan-{view.slug}")
+            table(plan_table(found, criterion.title, width), f"plan-{view.slug}")
         for line in plan_words(found, width):
             note(line)
-        caption = f"{one.title}: expected width by number of items; the bands hold 8 of 10 simulated studies."
+        caption = f"{criterion.title}: expected width by number of items; the bands hold 8 of 10 simulated studies."
         plot(
             plan_plot(found, width),
             f"plan-{view.slug}",

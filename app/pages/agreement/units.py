@@ -26,8 +26,8 @@ MOST_PAIRS = 300
 
 def draw(view: View) -> None:
     """The choice of units, the confusion of a pair, and the units."""
-    one = view.criterion
-    if one is None:
+    criterion = view.criterion
+    if criterion is None:
         return
     if view.hidden:
         ui.empty(
@@ -35,17 +35,22 @@ def draw(view: View) -> None:
             "Labels of others appear here when you have submitted your last item.",
         )
         return
-    wanted, counts = _choice(view, one)
-    if counts and wanted.between is not None and one.ratings is not None and len(one.ratings.labels) <= MOST_LABELS:
-        _confusion(view, one, wanted.between, counts)
-    _units(view, one, wanted)
+    wanted, counts = _choice(view, criterion)
+    if (
+        counts
+        and wanted.between is not None
+        and criterion.ratings is not None
+        and len(criterion.ratings.labels) <= MOST_LABELS
+    ):
+        _confusion(view, criterion, wanted.between, counts)
+    _units(view, criterion, wanted)
 
 
-def _choice(view: View, one: CriterionReport) -> tuple[Wanted, Counts]:
+def _choice(view: View, criterion: CriterionReport) -> tuple[Wanted, Counts]:
     """Which units are asked for (from the address at first), and the confusion of the pair if there is one."""
-    name = one.criterion.name
+    name = criterion.criterion.name
     asked = st.query_params
-    people = sorted(one.found.names[person] for person in one.column.people)
+    people = sorted(criterion.found.names[person] for person in criterion.column.people)
     pairs: list[Any] = [EVERYBODY, *list(combinations(people, 2))[:MOST_PAIRS]]
     pair = (asked.get("first", ""), asked.get("second", ""))
     with st.container(horizontal=True, vertical_alignment="bottom", key="agreement-units-choice"):
@@ -57,12 +62,12 @@ def _choice(view: View, one: CriterionReport) -> tuple[Wanted, Counts]:
             key=f"units-between-{name}",
         )
         counts = {}
-        if between != EVERYBODY and one.ratings is not None:
-            counts = kept(view, "confusion", between, confusion_of, one.ratings, between)
-        gave = _gave(one, between, counts)
-        label = _label(one) if between == EVERYBODY else None
-        by_category = _part(one, "category")
-        by_system = _part(one, "system")
+        if between != EVERYBODY and criterion.ratings is not None:
+            counts = kept(view, "confusion", between, confusion_of, criterion.ratings, between)
+        gave = _gave(criterion, between, counts)
+        label = _label(criterion) if between == EVERYBODY else None
+        by_category = _part(criterion, "category")
+        by_system = _part(criterion, "system")
     cell = gave if isinstance(gave, tuple) else None
     chosen = Wanted(
         differing=gave == DIFFERENT,
@@ -75,7 +80,7 @@ def _choice(view: View, one: CriterionReport) -> tuple[Wanted, Counts]:
     return chosen, counts
 
 
-def _gave(one: CriterionReport, between: object, counts: Counts) -> object:
+def _gave(criterion: CriterionReport, between: object, counts: Counts) -> object:
     """Different labels, any, or one cell of the confusion."""
     cells = sorted(counts, key=lambda cell: (cell[0] == cell[1], -counts[cell], cell))
     options: list[Any] = [DIFFERENT, ALL, *cells]
@@ -86,12 +91,12 @@ def _gave(one: CriterionReport, between: object, counts: Counts) -> object:
         options,
         index=place,
         format_func=lambda cell: cell if isinstance(cell, str) else f"{cell[0]} / {cell[1]} ({counts.get(cell, 0):,})",
-        key=f"units-gave-{one.criterion.name}-{between}",
+        key=f"units-gave-{criterion.criterion.name}-{between}",
     )
 
 
-def _label(one: CriterionReport) -> str | None:
-    labels = list(one.shares)
+def _label(criterion: CriterionReport) -> str | None:
+    labels = list(criterion.shares)
     if len(labels) < 2 or len(labels) > MOST_LABELS:
         return None
     asked = st.query_params.get("label", "")
@@ -100,14 +105,14 @@ def _label(one: CriterionReport) -> str | None:
         "Somebody gave",
         options,
         index=options.index(asked) if asked in labels else 0,
-        key=f"units-label-{one.criterion.name}",
+        key=f"units-label-{criterion.criterion.name}",
     )
     return None if picked == "any" else picked
 
 
-def _part(one: CriterionReport, by: str) -> str | None:
+def _part(criterion: CriterionReport, by: str) -> str | None:
     """The category or system of the items, where there are several."""
-    values = set(one.found.items.category if by == "category" else one.found.items.system)
+    values = set(criterion.found.items.category if by == "category" else criterion.found.items.system)
     if len(values) < 2:
         return None
     named = sorted(value or "" for value in values)
@@ -118,16 +123,16 @@ def _part(one: CriterionReport, by: str) -> str | None:
         options,
         index=options.index(asked) if asked in named else 0,
         format_func=lambda value: "all" if value is None else value or f"no {by}",
-        key=f"units-{by}-{one.criterion.name}",
+        key=f"units-{by}-{criterion.criterion.name}",
     )
 
 
-def _confusion(view: View, one: CriterionReport, between: tuple[str, str], counts: Counts) -> None:
+def _confusion(view: View, criterion: CriterionReport, between: tuple[str, str], counts: Counts) -> None:
     """The confusion of the pair as a table whose numbers lead to their units, then as a heat map."""
-    assert one.ratings is not None
-    labels = [word(label) for label in one.ratings.labels]
+    assert criterion.ratings is not None
+    labels = [word(label) for label in criterion.ratings.labels]
     first, second = between
-    about = {"project": view.study.project_id, "study": view.study.study_id, "criterion": one.criterion.name}
+    about = {"project": view.study.project_id, "study": view.study.study_id, "criterion": criterion.criterion.name}
     cells = [
         [
             row,
@@ -143,22 +148,22 @@ def _confusion(view: View, one: CriterionReport, between: tuple[str, str], count
         ]
         for row in labels
     ]  # fmt: skip
-    caption = f"{one.title}: {first} (rows) and {second} (columns)"
+    caption = f"{criterion.title}: {first} (rows) and {second} (columns)"
     shown = TextTable.of(caption, [f"{first} / {second}", *labels], cells)
     table(shown, f"confusion-{view.slug}", cells)
     plot(agreement_plots.confusion(counts, between, labels), f"confusion-{view.slug}", caption, stretch=False)
 
 
-def _units(view: View, one: CriterionReport, wanted: Wanted) -> None:
+def _units(view: View, criterion: CriterionReport, wanted: Wanted) -> None:
     """The units with what everybody gave; a label against the majority stands out."""
-    found = kept(view, "units", wanted, units_behind, one, wanted, SHOWN)
+    found = kept(view, "units", wanted, units_behind, criterion, wanted, SHOWN)
     words = wording.count(found.total, "unit")
     what = " on which annotators differ" if wanted.differing else ""
-    caption = f"{one.title}: {words}{what}"
+    caption = f"{criterion.title}: {words}{what}"
     if not found.total:
-        ui.empty(f"No unit of {one.title} is so.", "Choose other annotators, labels or items above.")
+        ui.empty(f"No unit of {criterion.title} is so.", "Choose other annotators, labels or items above.")
         return
-    raters = _raters(one, found, wanted)
+    raters = _raters(criterion, found, wanted)
     rows = [
         [item_link(view, unit.item_id, unit.item), "" if unit.target == "item" else unit.target,
          *_cells(unit.labels, raters)]
@@ -169,7 +174,7 @@ def _units(view: View, one: CriterionReport, wanted: Wanted) -> None:
         st.caption(f"The first {len(found.units)} of {found.total:,} are shown; the export of labels has all.")
 
 
-def _raters(one: CriterionReport, found: UnitRows, wanted: Wanted) -> list[str]:
+def _raters(criterion: CriterionReport, found: UnitRows, wanted: Wanted) -> list[str]:
     """The annotators whose labels are columns: the pair first, then those who labelled a unit that is shown."""
     there = {name for unit in found.units for name in unit.labels}
     pair = list(wanted.between or ())

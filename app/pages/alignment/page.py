@@ -124,7 +124,7 @@ def _measured(task: Alignment) -> views.ShownReport:
 def _criterion(report: views.ShownReport) -> CriterionOutline:
     """The criterion that the parts below the first tables are about."""
     there = {criterion.name: criterion for criterion in report.outline.criteria}
-    usable = [name for name, one in there.items() if one.labelled] or list(there)
+    usable = [name for name, criterion in there.items() if criterion.labelled] or list(there)
     picked = st.selectbox(
         "Criterion",
         usable,

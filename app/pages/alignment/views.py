@@ -134,9 +134,9 @@ def meanwhile(outline: Outline, statistics: Sequence[Aligned]) -> bool:
         statistic.criterion: None for statistic in statistics if statistic.name == "spearman" and statistic.metric
     }
     shown += [metrics_table(statistics, name, 2) for name in criteria if name is not None]
-    there = [one for one in shown if one.rows]
-    for one in there:
-        table(one, outline)
+    there = [shown_table for shown_table in shown if shown_table.rows]
+    for shown_table in there:
+        table(shown_table, outline)
     return bool(there)
 
 
@@ -161,7 +161,7 @@ def draw_plots(report: ShownReport, human: CriterionOutline, metric: MetricOutli
     left, right = st.columns(2, gap="large")
     found = chosen(report.statistics, criterion=name, name="spearman", group=None, against=None)
     with left:
-        rows = [(one.metric or "", one) for one in found if one.metric]
+        rows = [(statistic.metric or "", statistic) for statistic in found if statistic.metric]
         title = f"{title_of('spearman')}, {100 * report.outline.asked.level:g} % interval"
         why = "There is no plot of coefficients: ρ is not defined for any metric, as the first tab says why."
         plot(
@@ -265,11 +265,11 @@ def draw_next(report: ShownReport, human: CriterionOutline, metric: MetricOutlin
         return 0
     rows = [
         [
-            blocks.item(one.item, one.item_id), one.system, wording.number(one.score, 3),
-            wording.number(one.worth.disagreement, 2), wording.number(one.worth.uncertainty, 2),
-            wording.number(one.worth.worth, 2),
+            blocks.item(item.item, item.item_id), item.system, wording.number(item.score, 3),
+            wording.number(item.worth.disagreement, 2), wording.number(item.worth.uncertainty, 2),
+            wording.number(item.worth.worth, 2),
         ]
-        for one in advised
+        for item in advised
     ]  # fmt: skip
     blocks.table(
         f"Items whose label would tell most about {metric.name}",

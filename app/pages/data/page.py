@@ -143,18 +143,18 @@ def _documents(project: ProjectRow) -> None:
         scans.draw(project)
 
 
-def _name(one: DocumentRow) -> object:
+def _name(document: DocumentRow) -> object:
     """The document's key; its first page opens when its bytes are there."""
-    if one.sha256 is None:
-        return one.key
-    return blocks.page_link(one.document_id, 1, one.sha256, one.key)
+    if document.sha256 is None:
+        return document.key
+    return blocks.page_link(document.document_id, 1, document.sha256, document.key)
 
 
-def _kind(one: DocumentRow) -> object:
+def _kind(document: DocumentRow) -> object:
     """What sort of document it is: PDF, PNG, TXT …; or that its bytes are not there."""
-    if one.media_type is None:
+    if document.media_type is None:
         return blocks.tag("not supplied", quiet=True)
-    return MEDIA_TYPES.get(one.media_type, one.media_type).upper()
+    return MEDIA_TYPES.get(document.media_type, document.media_type).upper()
 
 
 def _attach(project: ProjectRow, missing: list[str]) -> None:

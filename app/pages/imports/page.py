@@ -135,7 +135,7 @@ def _rejected(report: ImportReport) -> None:
     ui.table(
         "Bad rows",
         ("File", "Line", "Why"),
-        [(one.file, one.line, one.reason) for one in report.rejected[:SHOWN]],
+        [(row.file, row.line, row.reason) for row in report.rejected[:SHOWN]],
         name="bad-rows",
     )
     if len(report.rejected) > SHOWN:
@@ -237,8 +237,8 @@ def _withdraw(project: ProjectRow, rows: list[BatchRow]) -> None:
     by_id = {row.batch_id: row for row in rows}
 
     def name(batch_id: int) -> str:
-        one = by_id[batch_id]
-        return f"{batch_id}: {blocks.clip(one.source, 60)}{' (withdrawn)' if one.withdrawn else ''}"
+        batch = by_id[batch_id]
+        return f"{batch_id}: {blocks.clip(batch.source, 60)}{' (withdrawn)' if batch.withdrawn else ''}"
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         batch_id = st.selectbox("Import", list(by_id), format_func=name, key="imports-batch")

@@ -33,7 +33,7 @@ def draw(project: ProjectRow, columns: dict[str, Column]) -> None:
         ui.empty("No item has a score of both.", "Run the scorer that lacks scores.")
         return
     _figures(first, second, found)
-    flags = all(value_kind(one.used.scorer, one.value).kind == "flag" for one in (first, second))
+    flags = all(value_kind(column.used.scorer, column.value).kind == "flag" for column in (first, second))
     plots.draw(
         lambda _ink: plots.joint(found, first.name, second.name, flags=flags),
         "two-scorers",

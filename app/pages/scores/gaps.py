@@ -16,8 +16,8 @@ from db.scores.summaries import ScorerInUse
 def draw(project: ProjectRow, used: ScorerInUse) -> None:
     """A table for each difference that the scorer defines; nothing for a scorer without one."""
     found = score_gaps(ui.db(), ui.actor(), project.project_id, scorer=used.scorer, parameters=used.parameters)
-    for difference in dict.fromkeys(one.difference for one in found):
-        rows = [one for one in found if one.difference == difference]
+    for difference in dict.fromkeys(gap.difference for gap in found):
+        rows = [gap for gap in found if gap.difference == difference]
         titles = [value_kind(used.scorer, name).title for name in (difference.of, difference.minus)]
         settings = ", ".join(short_parameters(used.parameters))
         st.subheader(ui.plain(f"{difference.title} ({settings})"), anchor=False)

@@ -33,7 +33,7 @@ def page() -> None:
     may_run = ui.may(project.role, RESEARCHERS)
     if may_run:
         run.draw(project, first=not used)
-    columns = {column.name: column for one in used for value in one.values for column in [Column(one, value)]}
+    columns = {column.name: column for scorer in used for value in scorer.values for column in [Column(scorer, value)]}
     if not columns:
         ui.empty("The project has no scores yet.", "A researcher runs a scorer, or imports items with scores.")
         return
@@ -109,7 +109,9 @@ def _tables(project: ProjectRow, columns: dict[str, Column]) -> None:
     for column, summary in summaries:
         st.subheader(ui.plain(column.name), anchor=False)
         tables.by_category(project, column, summary)
-    runs = {(one.used.scorer, one.used.version, repr(one.used.parameters)): one.used for one, _ in summaries}
+    runs = {
+        (column.used.scorer, column.used.version, repr(column.used.parameters)): column.used for column, _ in summaries
+    }
     for used in runs.values():
         gaps.draw(project, used)
 

@@ -193,7 +193,9 @@ def joint(found: ScoreComparison, first: str, second: str, *, flags: bool = Fals
         (x0, x1), (y0, y1) = found.first.edges(a), found.second.edges(b)
         rows.append({"x0": x0, "x1": x1, "y0": y0, "y1": y1, "n": n})
     frame = pd.DataFrame(rows)
-    (x_low, x_high), (y_low, y_high) = ((one.low, one.low + BINS * one.width) for one in (found.first, found.second))
+    (x_low, x_high), (y_low, y_high) = (
+        (side.low, side.low + BINS * side.width) for side in (found.first, found.second)
+    )
     whole = alt.Legend(tickCount=charts.TICKS, format=",d")
     tiles = (
         alt.Chart(frame)

@@ -27,7 +27,9 @@ def draw(project: ProjectRow, *, first: bool) -> None:
     with st.expander("Run a scorer", expanded=first):
         names = SCORERS.names()
         place = names.index(_FIRST) if _FIRST in names else 0
-        name = st.selectbox("Scorer", names, place, format_func=lambda one: SCORERS.get(one).title, key="scores-scorer")
+        name = st.selectbox(
+            "Scorer", names, place, format_func=lambda scorer: SCORERS.get(scorer).title, key="scores-scorer"
+        )
         scorer: Scorer[Any] = SCORERS.get(name)
         st.caption(ui.plain(f"{scorer.summary} Version {scorer.version}. {scorer.source}"))
         fields = {field: about for field, about in scorer.parameters.model_fields.items() if field != _TRAINING_SET}

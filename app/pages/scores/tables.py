@@ -91,7 +91,7 @@ def by_category(project: ProjectRow, column: Column, summary: ScoreSummary) -> N
     """A row for each system, a column for each category, then the mean and the macro mean; cells lead to items."""
     cells = {(cell.system, cell.category): cell for cell in summary.cells}
     systems = sorted({system for system, _ in cells})
-    categories = sorted({category for _, category in cells}, key=lambda one: one or "")
+    categories = sorted({category for _, category in cells}, key=lambda category: category or "")
     groups = {group.group: group for group in summary.groups if group.by == "system"}
 
     def link(label: str, **about: Any) -> blocks.Html:
@@ -198,11 +198,11 @@ def _filters(column: Column, summary: ScoreSummary) -> tuple[str | None, str | N
     return system, category, unscored
 
 
-def _why(one: ScoredItem) -> object:
+def _why(item: ScoredItem) -> object:
     """The reason of an unscored item, or what the scorer says about its score."""
-    if one.value is None:
-        return one.reason
-    details = one.details or {}
+    if item.value is None:
+        return item.reason
+    details = item.details or {}
     if details.get("nearest"):
         return f"nearest example ({details.get('label')}): {blocks.clip(str(details['nearest']), 90)}"
     if "missing" in details:

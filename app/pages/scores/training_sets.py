@@ -88,13 +88,13 @@ def _proposed(project: ProjectRow) -> None:
     frame = pd.DataFrame(
         {
             "Take": [True] * len(found),
-            "Answer": [one.answer for one in found],
-            "Compared": [one.text for one in found],
-            "Label": [one.label for one in found],
-            "Now": [one.present or "" for one in found],
-            "Item": [one.external_id for one in found],
-            "Study": [one.study for one in found],
-            "Settled": [one.state for one in found],
+            "Answer": [example.answer for example in found],
+            "Compared": [example.text for example in found],
+            "Label": [example.label for example in found],
+            "Now": [example.present or "" for example in found],
+            "Item": [example.external_id for example in found],
+            "Study": [example.study for example in found],
+            "Settled": [example.state for example in found],
         }
     )
     edited = st.data_editor(
@@ -104,7 +104,7 @@ def _proposed(project: ProjectRow) -> None:
         column_config={"Answer": st.column_config.TextColumn(width="large")},
         key=f"training-proposed-{project.project_id}-{len(found)}",
     )
-    taken = [one for one, take in zip(found, edited["Take"], strict=True) if take]
+    taken = [example for example, take in zip(found, edited["Take"], strict=True) if take]
     label = f"Compare with {wording.count(len(taken), 'new example')}"
     if st.button(label, type="primary", key="training-compare", disabled=not taken):
         with ui.problems():
@@ -115,8 +115,13 @@ def _proposed(project: ProjectRow) -> None:
 
 def _queue(project: ProjectRow, taken: Sequence[ProposedExample]) -> None:
     examples = [
-        {"text": one.text, "label": one.label, "origin": one.origin, "item_version_id": one.item_version_id}
-        for one in taken
+        {
+            "text": example.text,
+            "label": example.label,
+            "origin": example.origin,
+            "item_version_id": example.item_version_id,
+        }
+        for example in taken
     ]
     jobs.queue(ui.db(), ui.actor(), project.project_id, REVIEW, ReviewParameters(examples=examples))
 
@@ -175,15 +180,15 @@ def _changes(job_id: int, changes: Sequence[dict[str, Any]], of: int) -> None:
         ("Item", "Label", "Hallucination", "Answer", "Nearest example then"),
         [
             (
-                one["item"],
-                f"{one['old']} → {one['new']}",
-                f"{flag(one['old_flag'])} → {flag(one['new_flag'])}"
-                if one["old_flag"] != one["new_flag"]
-                else flag(one["new_flag"]),
-                blocks.clip(one["answer"], 150),
-                blocks.clip(one["new_nearest"], 110),
+                change["item"],
+                f"{change['old']} → {change['new']}",
+                f"{flag(change['old_flag'])} → {flag(change['new_flag'])}"
+                if change["old_flag"] != change["new_flag"]
+                else flag(change["new_flag"]),
+                blocks.clip(change["answer"], 150),
+                blocks.clip(change["new_nearest"], 110),
             )
-            for one in shown
+            for change in shown
         ],
         name=f"training-changes-{job_id}",
     )

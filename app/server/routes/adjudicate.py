@@ -32,7 +32,7 @@ def _queue(db: Database, actor: Actor | None, study_id: int, _: dict[str, Any]) 
     return {
         "study": {"id": study_id, "name": study.name, "protocol": protocol_for_browser(protocol_of(study))},
         "counts": settlement_counts(db, actor, study_id),
-        "queue": [asdict(one) for one in queue],
+        "queue": [asdict(waiting) for waiting in queue],
         "person": {"name": actor.name if actor else ""},
     }
 
@@ -45,7 +45,7 @@ def _adjudicate(db: Database, actor: Actor | None, study_item_id: int, body: dic
     uid, given = text(body, "uid", 100), body.get("decisions")
     if not uid or not isinstance(given, list):
         raise InvalidInput("An adjudication needs its own id ('uid') and a list of 'decisions'. Reload the page.")
-    decisions = [_decision(one) for one in given]
+    decisions = [_decision(decision) for decision in given]
     found = adjudicate(
         db,
         actor,
@@ -59,10 +59,12 @@ def _adjudicate(db: Database, actor: Actor | None, study_item_id: int, body: dic
     return {"adjudication": found}
 
 
-def _decision(one: Any) -> UnitDecision:
-    if not isinstance(one, dict) or not isinstance(one.get("criterion"), str):
+def _decision(decision: Any) -> UnitDecision:
+    if not isinstance(decision, dict) or not isinstance(decision.get("criterion"), str):
         raise InvalidInput("A decision needs a criterion, a target and a value. Reload the page and try again.")
-    return UnitDecision(one["criterion"], text(one, "target") or "item", one.get("value"), text(one, "reason"))
+    return UnitDecision(
+        decision["criterion"], text(decision, "target") or "item", decision.get("value"), text(decision, "reason")
+    )
 
 
 def _return(db: Database, actor: Actor | None, assignment_id: int, body: dict[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def routes(database: Callable[[], Database], *, ahead: int = AHEAD) -> list[Rout
 
 def _have(body: dict[str, Any]) -> list[int]:
     value = body.get("have")
-    return [one for one in value if isinstance(one, int)][:50] if isinstance(value, list) else []
+    return [assignment for assignment in value if isinstance(assignment, int)][:50] if isinstance(value, list) else []
 
 
 def _work(ahead: int, db: Database, actor: Actor | None, study_id: int, body: dict[str, Any]) -> dict[str, Any]:
@@ -55,14 +55,14 @@ def _submit(ahead: int, db: Database, actor: Actor | None, study_id: int, body: 
     if not uid:
         raise InvalidInput("A submission needs an id of its own ('uid'). Reload the page and try again.")
     given = body.get("labels")
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+    if not isinstance(given, list) or not all(isinstance(label, dict) for label in given):
         raise InvalidInput("'labels' must be a list of objects. Reload the page and try again.")
     step = StepSubmission(
         uid=uid,
         assignment_id=integer(body, "assignment"),
         sitting=integer(body, "sitting"),
         step=integer(body, "step"),
-        labels=tuple(_label(one) for one in given),
+        labels=tuple(_label(label) for label in given),
         comment=text(body, "comment"),
         flag=_flag(body),
         seconds=number(body, "seconds"),
@@ -76,18 +76,18 @@ def _flag(body: dict[str, Any]) -> str | None:
     return FLAGGED if given is True else None if given is False else text(body, "flag")
 
 
-def _label(one: dict[str, Any]) -> GivenLabel:
-    criterion, target = one.get("criterion"), one.get("target", "item")
+def _label(label: dict[str, Any]) -> GivenLabel:
+    criterion, target = label.get("criterion"), label.get("target", "item")
     if not isinstance(criterion, str) or not isinstance(target, str):
         raise InvalidInput("A label needs the name of its criterion and its target. Reload the page and try again.")
     return GivenLabel(
         criterion=criterion,
         target=target,
-        value=one.get("value"),
-        cannot_judge=one.get("cannot_judge") is True,
-        reason=text(one, "reason"),
-        comment=text(one, "comment"),
-        rationale=one.get("rationale"),
+        value=label.get("value"),
+        cannot_judge=label.get("cannot_judge") is True,
+        reason=text(label, "reason"),
+        comment=text(label, "comment"),
+        rationale=label.get("rationale"),
     )
 
 

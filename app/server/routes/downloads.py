@@ -186,8 +186,8 @@ def _pack(folder: Path, file: Path) -> None:
 def _remove_old(state: AppState) -> None:
     """Remove what has been kept long enough, and what an interrupted export left behind."""
     folder = _folder(state)
-    for one in folder.iterdir() if folder.is_dir() else ():
-        longest = UNFINISHED_SECONDS if one.name.startswith(_NEW) else KEPT_SECONDS
+    for export in folder.iterdir() if folder.is_dir() else ():
+        longest = UNFINISHED_SECONDS if export.name.startswith(_NEW) else KEPT_SECONDS
         with suppress(FileNotFoundError):  # another process may be removing the same
-            if time.time() - one.stat().st_mtime > longest:
-                shutil.rmtree(one, ignore_errors=True)
+            if time.time() - export.stat().st_mtime > longest:
+                shutil.rmtree(export, ignore_errors=True)

@@ -144,9 +144,11 @@ class PageTexts:
         if not (given.answer or given.references) or not given.documents:
             return _json({"phrases": [], "complete": True, "searched": 0, "without_text": []})
         words, complete = self._words_of(given)
-        searchable = Searchable([(place, one.normal) for place, one in words.items()])
+        searchable = Searchable([(place, page_words.normal) for place, page_words in words.items()])
         found = find_phrases(given.answer, given.references, searchable)
-        without = [{"document": document, "page": page} for (document, page), one in words.items() if one.n == 0]
+        without = [
+            {"document": document, "page": page} for (document, page), page_words in words.items() if page_words.n == 0
+        ]
         return _json(
             {
                 "phrases": [_phrase(phrase, searchable, words) for phrase in found],
@@ -193,7 +195,9 @@ class PageTexts:
             return [], NOT_SUPPLIED, True
         pages = [page for page in visible.pages if page in passage.pages] or list(visible.pages[:MOST_PAGES])
         found = self.index.get(source, pages, seconds=max(0.0, until - time.monotonic()))
-        words = {page: one for page, one in found.items() if isinstance(one, PageWords) and one.n}
+        words = {
+            page: page_words for page, page_words in found.items() if isinstance(page_words, PageWords) and page_words.n
+        }
         all_read = len(found) == len(pages)
         places = locate(passage.text, words)
         if places:
@@ -226,8 +230,8 @@ class PageTexts:
             found = self.index.get(source, wanted, seconds=max(0.0, until - time.monotonic()))
             complete = complete and len(found) == len(set(wanted))
             for page in wanted:
-                if isinstance(one := found.get(page), PageWords):
-                    words[visible.source.document_id, page] = one
+                if isinstance(page_words := found.get(page), PageWords):
+                    words[visible.source.document_id, page] = page_words
         return words, complete
 
     def _source(self, source: PageSource) -> Source | None:

@@ -122,7 +122,7 @@ export class App extends Page {
     this.keys ??= new Keys(this.options.keys, work.study.protocol, this.preferences, 'adjudication_keys');
     this.#showTopLine(this.keys);
     if (!this.desk) this.#build(this.keys);
-    this.queue.refill(work.queue.map((one) => one.study_item_id), this.outbox.entries.map((entry) => entry.body.study_item));
+    this.queue.refill(work.queue.map((dispute) => dispute.study_item_id), this.outbox.entries.map((entry) => entry.body.study_item));
     this.screens.refused(this.outbox.refused);
     this.status.count(work.counts);
     if (this.queue.current === null) this.#next();

@@ -115,14 +115,14 @@ export class Decisions {
 
   /** The unit to go to after this one: the next below it without a decision, else the first; null when only reasons are missing, or nothing. @param {VotedUnit | null} unit */
   next(unit) {
-    const missing = this.missing().filter((one) => !this.decided(one));
+    const missing = this.missing().filter((left) => !this.decided(left));
     const from = unit ? this.units.indexOf(unit) : -1;
     return missing.find((other) => this.units.indexOf(other) > from) ?? missing[0] ?? null;
   }
 
   /** @returns {Settlement} */
   settlement() {
-    const decisions = this.#written().filter((one) => one.value !== null);
+    const decisions = this.#written().filter((decision) => decision.value !== null);
     return { uid: this.uid, study_item: this.dispute.study_item_id, decisions: /** @type {SentDecision[]} */ (decisions), again: this.again };
   }
 

@@ -173,7 +173,7 @@ export class Panel extends Side {
     if (!this.decisions || (this.unit && about(this.unit))) return;
     const claim = this.unit ? targetKeys(this.unit.target).claim : undefined;
     const units = this.decisions.units.filter(about);
-    const unit = units.find((one) => targetKeys(one.target).claim === claim) ?? units.find((one) => one.disputed) ?? units[0];
+    const unit = units.find((unit) => targetKeys(unit.target).claim === claim) ?? units.find((unit) => unit.disputed) ?? units[0];
     if (unit) this.go(unit);
   }
 
@@ -190,7 +190,7 @@ export class Panel extends Side {
   /** Marks what of the answer the current unit is about. */
   markClaim() {
     const { claim } = targetKeys(this.unit?.target ?? '');
-    markClaim(this.reading, this.decisions?.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
+    markClaim(this.reading, this.decisions?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
   }
 
   /** @returns {import('./row.js').Row | null} */
@@ -250,7 +250,7 @@ export class Panel extends Side {
     const { comments, flags, raters } = /** @type {Decisions} */ (this.decisions).dispute;
     const said = raters.flatMap((rater) => [
       rater in flags ? { rater, words: flags[rater], flag: true } : null, comments[rater] ? { rater, words: comments[rater], flag: false } : null,
-    ]).filter((one) => one !== null);
+    ]).filter((remark) => remark !== null);
     if (!said.length) return [];
     return [h('section', { class: 'remarks', 'data-testid': 'remarks' }, h('h2', {}, WORDS.remarks), ...said.map(({ rater, words, flag }) => h('p', {},
       h('b', { dir: 'auto' }, rater), flag ? h('span', { class: 'note warn' }, WORDS.flagged) : null, h('span', { class: 'said', dir: 'auto' }, words))))];
@@ -258,7 +258,7 @@ export class Panel extends Side {
 
   /** The row that got the focus becomes the current one. @param {HTMLElement} target */
   focused(target) {
-    const row = this.table?.rows.find((one) => one.element.contains(target));
+    const row = this.table?.rows.find((row) => row.element.contains(target));
     if (row && row.unit !== this.unit) this.#select(row.unit);
   }
 

@@ -33,14 +33,14 @@ export class Queue {
    */
   refill(items, underWay) {
     const away = new Set([...underWay, this.current, this.interrupted]);
-    const left = items.filter((one) => !away.has(one));
-    this.later = this.later.filter((one) => left.includes(one));
-    this.ahead = left.filter((one) => !this.later.includes(one));
+    const left = items.filter((item) => !away.has(item));
+    this.later = this.later.filter((item) => left.includes(item));
+    this.ahead = left.filter((item) => !this.later.includes(item));
   }
 
   /** The items to fetch ahead, the next one first. @param {number} n */
   next(n) {
-    return [this.interrupted, ...this.ahead, ...this.later].filter((one) => one !== null).slice(0, n);
+    return [this.interrupted, ...this.ahead, ...this.later].filter((item) => item !== null).slice(0, n);
   }
 
   /** The item to show after the one that was just left, or null. */
@@ -60,30 +60,30 @@ export class Queue {
 
   /** Leaves the item on the screen for another one; it comes back afterwards. @param {number} item */
   interrupt(item) {
-    if (this.current !== null && this.current !== item && !this.settled.some((one) => one.study_item === this.current)) {
+    if (this.current !== null && this.current !== item && !this.settled.some((before) => before.study_item === this.current)) {
       this.interrupted = this.current;
     }
     this.current = item;
-    this.ahead = this.ahead.filter((one) => one !== item);
-    this.later = this.later.filter((one) => one !== item);
+    this.ahead = this.ahead.filter((waiting) => waiting !== item);
+    this.later = this.later.filter((waiting) => waiting !== item);
   }
 
   /** The item on the screen was settled. @param {Settlement} settlement */
   done(settlement) {
     this.current = null;
-    this.settled = [...this.settled.filter((one) => one.study_item !== settlement.study_item), settlement].slice(-REMEMBERED);
+    this.settled = [...this.settled.filter((before) => before.study_item !== settlement.study_item), settlement].slice(-REMEMBERED);
     write(this.place, this.settled);
   }
 
   /** What was settled did not count, or is open again. @param {number} item */
   undone(item) {
-    this.settled = this.settled.filter((one) => one.study_item !== item);
+    this.settled = this.settled.filter((before) => before.study_item !== item);
     write(this.place, this.settled);
   }
 
   /** What to open when the adjudicator goes back: the last one, then the one before it. @returns {Settlement | null} */
   before() {
-    const at = this.settled.findIndex((one) => one.study_item === this.current);
+    const at = this.settled.findIndex((before) => before.study_item === this.current);
     return (at < 0 ? this.settled.at(-1) : this.settled[at - 1]) ?? null;
   }
 }

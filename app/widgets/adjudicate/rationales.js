@@ -19,10 +19,10 @@ export function marksOf(dispute, units) {
   for (const unit of units) {
     for (const vote of unit.votes) {
       for (const { document, page, box, boxes } of vote.rationale ?? []) {
-        const found = documents.find((one) => one.id === document || one.key === document);
+        const found = documents.find((doc) => doc.id === document || doc.key === document);
         const drawn = boxes ?? (box ? [box] : []);
         if (!found || !page || !drawn.length) continue;
-        const place = `${found.id} ${page} ${drawn.flat().map((one) => one.toFixed(3)).join(' ')}`;
+        const place = `${found.id} ${page} ${drawn.flat().map((corner) => corner.toFixed(3)).join(' ')}`;
         const mark = places.get(place) ?? { document: found.id, page, boxes: drawn, raters: new Set(), about: new Set() };
         mark.raters.add(vote.rater);
         mark.about.add(`${unit.criterion.title}: ${valueWords(vote.value, unit.criterion)}`);

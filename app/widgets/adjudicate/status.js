@@ -51,7 +51,7 @@ export class Status {
   /** Draws it. */
   show() {
     const { outbox, signedOut, trouble, keptAt: kept } = this;
-    const saved = [outbox.savedAt, this.savedAt].reduce((one, other) => (other && (!one || other > one) ? other : one));
+    const saved = [outbox.savedAt, this.savedAt].reduce((latest, other) => (other && (!latest || other > latest) ? other : latest));
     this.topLine.saved({ outbox, signedOut, trouble, kept, saved });
     this.topLine.progress(this.done, this.of);
   }

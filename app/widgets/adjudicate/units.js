@@ -80,13 +80,13 @@ export function outcomeWords(unit) {
 export function about(target, item) {
   const { page, document, hop, claim, evidence } = targetKeys(target);
   if (page) {
-    const doc = (item.documents ?? []).length > 1 ? item.documents?.find((one) => one.key === document)?.title ?? document : '';
-    const step = hop ? (item.hops ?? []).findIndex((one) => one.key === hop) + 1 : 0;
+    const doc = (item.documents ?? []).length > 1 ? item.documents?.find((doc) => doc.key === document)?.title ?? document : '';
+    const step = hop ? (item.hops ?? []).findIndex((step) => step.key === hop) + 1 : 0;
     return { key: TEXT.onPages([page]), title: [step ? TEXT.hop(step) : '', doc].filter(Boolean).join(', '), place: '' };
   }
   if (claim && evidence) {
-    const [one, other] = [targetName(`claim:${claim}`, item), targetName(`evidence:${evidence}`, item)];
-    return { key: `${one.key}, ${other.key}`, title: one.title, place: other.title };
+    const [of, beside] = [targetName(`claim:${claim}`, item), targetName(`evidence:${evidence}`, item)];
+    return { key: `${of.key}, ${beside.key}`, title: of.title, place: beside.title };
   }
   const { key, title, place } = targetName(target, item);
   return { key, title, place: place ?? '' };

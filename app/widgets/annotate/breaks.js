@@ -91,7 +91,7 @@ export class Breaks {
 
   #draw() {
     const { after } = this;
-    const choices = [...new Set([...CHOICES, after])].sort((one, other) => one - other);
+    const choices = [...new Set([...CHOICES, after])].sort((a, b) => a - b);
     this.choice.replaceChildren(...choices.map((minutes) => h('option', { value: minutes, selected: minutes === after }, TEXT.breakAfter(minutes))));
   }
 }

@@ -164,7 +164,7 @@ export class Desk extends Common {
   #supportOfRow(event) {
     const { judgement, sheet } = this;
     const row = event.target instanceof Element ? event.target.closest('[data-criterion]') : null;
-    const cell = sheet?.cells.find((one) => one.criterion.name === row?.getAttribute('data-criterion') && one.target === row?.getAttribute('data-target'));
+    const cell = sheet?.cells.find((cell) => cell.criterion.name === row?.getAttribute('data-criterion') && cell.target === row?.getAttribute('data-target'));
     if (!sheet || !cell) return;
     if (judgement.cell !== cell) judgement.go(cell, false);
     const { number, remove } = event.detail;

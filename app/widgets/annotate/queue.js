@@ -50,7 +50,7 @@ export class Queue {
   /** Makes an item the one on the screen. @param {Presentation} item */
   put(item) {
     this.item = item;
-    this.ahead = this.ahead.filter((one) => one.assignment !== item.assignment);
+    this.ahead = this.ahead.filter((waiting) => waiting.assignment !== item.assignment);
     this.seen.delete(item.assignment);
     this.seen.set(item.assignment, item);
     for (const old of this.seen.keys()) {
@@ -69,7 +69,7 @@ export class Queue {
   /** The item on the screen was submitted for good. */
   submitted() {
     const assignment = this.item?.assignment;
-    if (assignment !== undefined) this.history = [...this.history.filter((one) => one !== assignment), assignment];
+    if (assignment !== undefined) this.history = [...this.history.filter((before) => before !== assignment), assignment];
     this.item = null;
   }
 

@@ -43,7 +43,7 @@ def bar(groups: Sequence[BarPlace], pages: Sequence[BarPlace], aside: Sequence[B
         data={
             "groups": [asdict(group) for group in groups],
             "pages": [asdict(page) for page in pages],
-            "aside": [asdict(one) for one in aside],
+            "aside": [asdict(place) for place in aside],
             "words": {"groups": "Groups of pages", "pages": "Pages"},
         },
         key="assay-places",

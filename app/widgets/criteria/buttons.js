@@ -22,32 +22,32 @@ export function buttons({ name, labels, multiple = false, layout = '', pick }) {
   }, ...elements);
 
   /** @param {number} number */
-  const rove = (number) => elements.forEach((one, other) => attribute(one, 'tabindex', other === number ? 0 : -1));
+  const rove = (number) => elements.forEach((option, other) => attribute(option, 'tabindex', other === number ? 0 : -1));
 
   return {
     element,
     /** Shows which labels are on. @param {(label: Label) => boolean} on */
     show(on) {
       const states = labels.map(on);
-      elements.forEach((one, number) => {
-        one.setAttribute('aria-checked', String(states[number]));
-        one.classList.toggle('sel', states[number]);
+      elements.forEach((option, number) => {
+        option.setAttribute('aria-checked', String(states[number]));
+        option.classList.toggle('sel', states[number]);
       });
       rove(Math.max(0, states.indexOf(true)));
     },
     /** @param {string} key */
     key(key) {
-      const label = labels.find((one) => one.key === key);
+      const label = labels.find((label) => label.key === key);
       if (label) pick(label);
       return !!label;
     },
     focus() {
-      (elements.find((one) => one.tabIndex === 0) ?? elements[0])?.focus({ preventScroll: true });
+      (elements.find((option) => option.tabIndex === 0) ?? elements[0])?.focus({ preventScroll: true });
     },
     /** @param {number} by */
     move(by) {
       const root = /** @type {ShadowRoot | Document} */ (element.getRootNode());
-      const at = elements.findIndex((one) => one === root.activeElement);
+      const at = elements.findIndex((option) => option === root.activeElement);
       const number = at < 0 ? 0 : (at + by + elements.length) % elements.length;
       rove(number);
       elements[at]?.blur(); // so that a focus that stays is still an event

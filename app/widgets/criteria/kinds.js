@@ -12,7 +12,7 @@ const USUAL = {
   complete: (/** @type {Value | null} */ value) => value !== null,
   problem: () => null,
   words: (/** @type {Value} */ value, /** @type {Criterion} */ criterion) => [value].flat().map(
-    (one) => criterion.labels?.find((label) => String(label.value) === String(one))?.title ?? String(one),
+    (chosen) => criterion.labels?.find((label) => String(label.value) === String(chosen))?.title ?? String(chosen),
   ).join(', ') || TEXT.none,
   rekeyed: (/** @type {Value} */ value) => value,
 };

@@ -1,12 +1,12 @@
 /** The block of the answer that an image belongs after: a button and a key for each paragraph, and one for nowhere. */
 
+import { blocksOf, plain } from '../shared/blocks.js';
 import { shorten } from '../shared/dom.js';
 import { buttons } from './buttons.js';
 import { register } from './kinds.js';
 
 const NOWHERE = 'nowhere';
 const AFTER = 'block:';
-const IMAGE = '<PIC>'; // where one stands in the text of an answer
 const SHORT = 22; // characters of a paragraph on its button: enough to know it by, and to stand in the adjudicator's column
 const LONG = 400; // characters of it in the button's tip
 const MOST_KEYS = 9;
@@ -17,31 +17,6 @@ const WORDS = {
   after: (/** @type {string} */ number) => `After paragraph ${number}`,
   button: (/** @type {number} */ number, /** @type {string} */ text) => `${number}. ${text}`,
 };
-
-/** @param {string} text */
-const saysSomething = (text) => /[^ \t\r\n]/.test(text);
-
-/**
- * The blocks of an answer: its paragraphs, that is what stands between lines that are empty, in order. What holds
- * nothing but images is no block: it has its place by one.
- *
- * The same rule as the server's (annotators/criteria/place.py); tests/data/blocks.json holds both to it.
- *
- * @param {string} answer
- */
-export function blocksOf(answer) {
-  /** @type {string[][]} */
-  const found = [[]];
-  for (const line of answer.split('\n')) {
-    const block = found[found.length - 1];
-    if (saysSomething(line)) block.push(line);
-    else if (block.length) found.push([]);
-  }
-  return found.map((lines) => lines.join('\n')).filter((block) => saysSomething(block.replaceAll(IMAGE, '')));
-}
-
-/** A paragraph without its images and what marks it as a heading, an entry of a list or a quotation. @param {string} block */
-const plain = (block) => block.replaceAll(IMAGE, ' ').replace(/^\s*(?:#{1,6}|[-*+>]|\d+[.)])\s+/, '').replace(/\*\*|`/g, '').replace(/\s+/g, ' ').trim() || block;
 
 register('place', {
   words: (value) => (value === NOWHERE ? WORDS.nowhere : WORDS.after(String(value).slice(AFTER.length))),

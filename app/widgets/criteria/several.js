@@ -24,7 +24,7 @@ register('several', {
         }
         const on = new Set(chosen ?? []);
         if (!on.delete(String(label.value))) on.add(String(label.value));
-        const values = labels.map((one) => String(one.value)).filter((value) => on.has(value));
+        const values = labels.map(({ value }) => String(value)).filter((value) => on.has(value));
         give(values.length ? values : null, false);
       },
     });

@@ -92,8 +92,8 @@ export class KeySheet {
     const names = Object.keys(keys.actions);
     const row = (/** @type {string} */ name) => this.#row(
       { name, title: keys.title(name), change: (key) => keys.change(name, key) }, keys.of(name), FIXED.has(name));
-    const label = (/** @type {LabelKey} */ one) => this.#row(
-      { name: `${one.criterion}/${one.value}`, title: one.title, change: (key) => keys.changeLabel(one, key) }, one.key);
+    const choice = (/** @type {LabelKey} */ label) => this.#row(
+      { name: `${label.criterion}/${label.value}`, title: label.title, change: (key) => keys.changeLabel(label, key) }, label.key);
     const fixed = (/** @type {string} */ key, /** @type {string} */ title) => [h('dt', {}, h('kbd', { class: 'k' }, key)), h('dd', { dir: 'auto' }, title)];
     const held = this.element.querySelector(':focus')?.getAttribute('data-action');
     this.element.replaceChildren(
@@ -106,7 +106,7 @@ export class KeySheet {
         h('section', {}, h('h2', {}, TEXT.keysViewer), h('dl', {}, ...names.filter((name) => VIEWER_ACTIONS.has(name)).flatMap(row),
           ...fixed(TEXT.pageKeys, TEXT.pageKeysAction))),
         h('section', {}, h('h2', {}, this.heading), ...[...grouped(keys.labels(this.criteria))].flatMap(([of, labels]) => [
-          h('h3', { dir: 'auto' }, of), h('dl', {}, ...labels.flatMap(label)),
+          h('h3', { dir: 'auto' }, of), h('dl', {}, ...labels.flatMap(choice)),
         ]))),
       h('p', { class: 'soft' }, `${TEXT.keysNote} `, button(TEXT.keysReset, () => {
         keys.reset();

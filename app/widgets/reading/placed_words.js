@@ -94,7 +94,7 @@ export function sizeOf(spans) {
 /** Where the words of a text begin. @param {string} text */
 function wordStarts(text) {
   if (!UNSPACED.test(text) || !('Segmenter' in Intl)) return [...text.matchAll(WORD)].map((match) => match.index);
-  return [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)].filter((one) => one.isWordLike).map((one) => one.index);
+  return [...new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)].filter((segment) => segment.isWordLike).map((segment) => segment.index);
 }
 
 /** The element that sets the line in which a text stands. @param {Text} node */

@@ -23,7 +23,9 @@ export function reading(item, texts, keys) {
   const parts = [];
   const references = (item.references ?? []).filter((reference) => typeof reference === 'string');
   if (item.question !== undefined) {
-    parts.push(part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question)));
+    const question = part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question));
+    question.append(...ofTheQuestion(item));
+    parts.push(question);
   }
   if (item.hops?.length) {
     parts.push(part(TEXT.hops, h('ol', { class: 'hops' }, ...item.hops.map((hop) => h('li', { dir: 'auto', lang: language },
@@ -56,7 +58,7 @@ export function reading(item, texts, keys) {
 export function committedLabels(item, protocol, step) {
   const names = protocol.steps[step].criteria;
   const rows = item.committed.filter((given) => names.includes(given.criterion)).flatMap((given) => {
-    const criterion = protocol.criteria.find((one) => one.name === given.criterion);
+    const criterion = protocol.criteria.find((criterion) => criterion.name === given.criterion);
     const target = ['item', 'pair'].includes(given.target) ? '' : ` (${given.target.replace(/^\w+:/, '')})`;
     const words = given.cannot_judge ? TEXT.cannotJudgeNote(given.reason ?? '') : criterion ? valueWords(given.value, criterion) : String(given.value);
     return [h('dt', {}, `${criterion?.title ?? given.criterion}${target}`), h('dd', { dir: 'auto' }, words)];
@@ -85,7 +87,7 @@ export function markClaim(root, claim) {
  * @param {Presentation} item
  */
 export function figure(picture, number, item) {
-  const doc = item.documents?.find((one) => one.id === picture.document || one.key === picture.document);
+  const doc = item.documents?.find((document) => document.id === picture.document || document.key === picture.document);
   const caption = h('figcaption', { dir: 'auto' }, h('b', {}, TEXT.image(number)), picture.caption ? ` ${picture.caption}` : '');
   if (!doc?.supplied) return h('figure', {}, h('p', { class: 'soft' }, TEXT.noPicture), caption);
   const page = picture.page ?? 1;
@@ -105,6 +107,11 @@ export function figure(picture, number, item) {
   return h('figure', { 'data-image': picture.key }, frame, caption);
 }
 
+/** The images of the question. @param {Presentation} item */
+function ofTheQuestion(item) {
+  return (item.images ?? []).flatMap((image, at) => (image.of === 'question' ? [figure(image, at + 1, item)] : []));
+}
+
 /** @param {string} title @param {HTMLElement} content @param {HTMLElement | string | null} [beside] the title: a control, or more words */
 function part(title, content, beside) {
   const more = typeof beside === 'string' ? h('small', { class: 'soft' }, ` ${beside}`) : beside;
@@ -121,10 +128,10 @@ function figuresOf(item) {
   };
   return {
     place: (address) => {
-      const number = images.findIndex((one, at) => (address === null ? !placed.has(at) : one.key === address));
+      const number = images.findIndex((image, at) => image.of !== 'question' && (address === null ? !placed.has(at) : image.key === address));
       return number < 0 ? null : put(number);
     },
-    rest: () => images.flatMap((_, number) => (placed.has(number) ? [] : [put(number)])),
+    rest: () => images.flatMap((image, number) => (placed.has(number) || image.of === 'question' ? [] : [put(number)])),
   };
 }
 

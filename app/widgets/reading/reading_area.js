@@ -53,7 +53,7 @@ export class ReadingArea {
     this.waiting = false;
     this.scroller.addEventListener('scroll', () => this.#scrolled(), { passive: true });
     this.sizes = new ResizeObserver(() => this.#resized());
-    for (const one of [this.element, this.scroller, this.text]) this.sizes.observe(one);
+    for (const watched of [this.element, this.scroller, this.text]) this.sizes.observe(watched);
     this.changes = new MutationObserver(() => this.#changed());
     this.changes.observe(this.text, { childList: true, characterData: true, subtree: true });
   }

@@ -137,13 +137,13 @@ export class Side {
     const [first] = areas;
     if (action === 'read_on' || action === 'read_back') {
       const by = action === 'read_on' ? 1 : -1;
-      const area = by > 0 ? areas.find((one) => !one.atEnd) : areas.findLast((one) => !one.atStart);
+      const area = by > 0 ? areas.find((area) => !area.atEnd) : areas.findLast((area) => !area.atStart);
       if (area) area.by(by);
       else if (!first) this.#scrollPage(by);
-    } else if (action === 'read_end') (areas.find((one) => !one.atEnd) ?? first)?.to(true);
-    else if (action === 'read_start') (areas.findLast((one) => !one.atStart) ?? first)?.to(false);
+    } else if (action === 'read_end') (areas.find((area) => !area.atEnd) ?? first)?.to(true);
+    else if (action === 'read_start') (areas.findLast((area) => !area.atStart) ?? first)?.to(false);
     else if (action === 'next_hit' || action === 'previous_hit') {
-      const found = this.areas.map((area) => foundIn(area.text)).find((one) => one?.keyed);
+      const found = this.areas.map((area) => foundIn(area.text)).find((hits) => hits?.keyed);
       found?.walk(action === 'next_hit' ? 1 : -1);
       return !!found;
     } else return false;

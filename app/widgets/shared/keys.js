@@ -65,7 +65,7 @@ export class Keys {
     if (/^[0-9]$/.test(key) || !(shows(key) || NAMED.has(key) || first)) return TEXT.keysUnusable(key);
     const holder = this.action(key);
     if (holder && holder !== action) return TEXT.keysTaken(key, this.title(holder));
-    const label = [...this.given.keys()].find((one) => one.key === key);
+    const label = [...this.given.keys()].find((label) => label.key === key);
     if (label) return TEXT.keysTakenLabel(key, label.title);
     const own = this.#own();
     if (first) delete own[action];
@@ -86,7 +86,7 @@ export class Keys {
     if (!shows(key)) return TEXT.keysUnusableLabel(key);
     const holder = this.action(key);
     if (holder) return TEXT.keysTaken(key, this.title(holder));
-    const labels = this.protocol.criteria.find((one) => one.name === criterion)?.labels ?? [];
+    const labels = this.protocol.criteria.find((asked) => asked.name === criterion)?.labels ?? [];
     const other = labels.find((label) => label.key === key && String(label.value) !== value);
     if (other) return TEXT.keysTakenLabel(key, other.title);
     const all = this.#ownLabels();
@@ -120,7 +120,7 @@ export class Keys {
       }
       const taken = new Set([...this.given.keys()].map((label) => label.key));
       const names = Object.keys(this.actions);
-      const action = Object.keys(actions).find((one) => taken.has(actions[one]) || names.some((other) => other !== one && keyOf(other) === actions[one]));
+      const action = Object.keys(actions).find((action) => taken.has(actions[action]) || names.some((other) => other !== action && keyOf(other) === actions[action]));
       const used = new Set(names.map(keyOf));
       const criterion = this.protocol.criteria.find(({ name, labels: own = [] }) => name in labels &&
         (own.some((label) => used.has(label.key)) || new Set(own.map((label) => label.key)).size < own.length))?.name;
@@ -164,8 +164,8 @@ export function meant(event) {
   const meanings = [key];
   const latin = /^Key([A-Z])$/.exec(event.code);
   if (latin && !/[a-z]/i.test(key)) meanings.push(event.shiftKey ? latin[1] : latin[1].toLowerCase());
-  return [...meanings, ...meanings.filter((one) => /[a-z]/i.test(one)).map(
-    (one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()),
+  return [...meanings, ...meanings.filter((meaning) => /[a-z]/i.test(meaning)).map(
+    (meaning) => (meaning === meaning.toLowerCase() ? meaning.toUpperCase() : meaning.toLowerCase()),
   )];
 }
 

@@ -1,14 +1,19 @@
 /** What a label is about: the keys in a target, and what it is called. */
 
+import { blocksOf, plain } from './blocks.js';
 import { shorten } from './dom.js';
 import { TEXT } from './text.js';
 
-/** @typedef {{document?: string, page?: number, hop?: string, claim?: string, evidence?: string, image?: string}} TargetKeys */
+const LONG = 200; // characters of a title
+
+/** @typedef {{document?: string, page?: number, hop?: string, claim?: string, evidence?: string, image?: string, block?: number}} TargetKeys */
 
 /** The keys in a target: `claim:c1|evidence:E2` → {claim: 'c1', evidence: 'E2'}. @param {string} target @returns {TargetKeys} */
 export function targetKeys(target) {
   const page = /^page:(.*):(\d+)(?:\|hop:(.*))?$/s.exec(target);
   if (page) return { document: page[1], page: Number(page[2]), hop: page[3] };
+  const block = /^block:(\d+)$/.exec(target);
+  if (block) return { block: Number(block[1]) };
   return Object.fromEntries(target.split('|').filter((part) => part.includes(':')).map((part) => {
     const colon = part.indexOf(':');
     return [part.slice(0, colon), part.slice(colon + 1)];
@@ -20,15 +25,17 @@ export function targetName(target, item) {
   const keys = targetKeys(target);
   if (keys.page) return { key: String(keys.page), title: TEXT.page(keys.page) };
   if (keys.evidence) {
-    const unit = item.evidence?.find((one) => one.key === keys.evidence);
+    const unit = item.evidence?.find((unit) => unit.key === keys.evidence);
     return { key: keys.evidence, title: unit ? unitTitle(unit) : '', place: unit?.pages.length ? TEXT.onPages(unit.pages) : '' };
   }
   if (keys.claim) {
-    const number = item.claims?.findIndex((one) => one.key === keys.claim) ?? -1;
-    return { key: `C${number + 1}`, title: item.claims?.[number]?.text ?? keys.claim };
+    const number = item.claims?.findIndex((claim) => claim.key === keys.claim) ?? -1;
+    const place = TEXT.against[target.split('|')[1]];
+    return { key: `C${number + 1}`, title: item.claims?.[number]?.text ?? keys.claim, place };
   }
+  if (keys.block) return { key: TEXT.block(keys.block), title: shorten(plain(blocksOf(item.answer ?? '')[keys.block - 1] ?? ''), LONG) };
   if (keys.image) {
-    const number = item.images?.findIndex((one) => one.key === keys.image) ?? -1;
+    const number = item.images?.findIndex((image) => image.key === keys.image) ?? -1;
     return { key: TEXT.image(number + 1), title: item.images?.[number]?.caption ?? '' };
   }
   return { key: '', title: '' };
@@ -38,7 +45,7 @@ export function targetName(target, item) {
 export function cellTitle(cell, item) {
   const keys = targetKeys(cell.target);
   if (keys.page) {
-    const hop = keys.hop ? item.hops?.findIndex((one) => one.key === keys.hop) ?? -1 : -1;
+    const hop = keys.hop ? item.hops?.findIndex((step) => step.key === keys.hop) ?? -1 : -1;
     return `${cell.criterion.title} (${hop >= 0 ? `${TEXT.hop(hop + 1)}, ` : ''}${TEXT.page(keys.page)})`;
   }
   const claim = keys.claim && keys.evidence ? `${targetName(`claim:${keys.claim}`, item).key}, ` : '';
@@ -48,5 +55,5 @@ export function cellTitle(cell, item) {
 
 /** What a unit is called in a row: its title, or the beginning of its text. @param {Unit} unit */
 export function unitTitle(unit) {
-  return shorten(unit.title || unit.text || TEXT.kinds[unit.kind] || unit.kind, 200);
+  return shorten(unit.title || unit.text || TEXT.kinds[unit.kind] || unit.kind, LONG);
 }

@@ -119,6 +119,9 @@ export const TEXT = {
   noValueReason: (/** @type {string} */ words) => `There is no value to judge (${words})`,
   nothingAsked: 'Nothing is asked about this item in this step: it has no part that is shown here and that a criterion is about. Submit to go on.',
   image: (/** @type {number} */ n) => `Image ${n}`,
+  block: (/** @type {number} */ n) => `¶${n}`,
+  /** What a claim is held against as a whole. @type {Record<string, string>} */
+  against: { context: 'against all evidence', answer: 'against the answer', reference: 'against the reference' },
   noPicture: 'This image was not supplied',
   units: (/** @type {number} */ n) => count(n, 'unit', 'units'),
   labelled: (/** @type {number} */ n, /** @type {number} */ of) => `${n} of ${of} labelled`,

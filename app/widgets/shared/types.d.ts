@@ -74,7 +74,8 @@ interface Doc {
 }
 
 type Claim = { key: string; text: string; of: string };
-type Picture = { key: string; caption: string | null; document: number | string | null; page: number | null; box: Box | null };
+/** `of`: what it belongs to, where that is not the answer. */
+type Picture = { key: string; caption: string | null; document: number | string | null; page: number | null; box: Box | null; of?: string };
 type Hop = { key: string; question: string; answer?: string };
 /** `words` is the value as people read it, or `unscored` with the reason. */
 type Score = { criterion: string | null; scorer: string; title: string; kind: string; value: number | null; words: string; meaning: string };

@@ -150,10 +150,10 @@ class Painter {
     /** @type {Node[]} */
     const nodes = [];
     let behind = false; // what came last takes a line of its own
-    for (const one of inlines) {
-      const made = this.#inline(one);
+    for (const inline of inlines) {
+      const made = this.#inline(inline);
       const [first] = made;
-      if (behind && one.type === 'text' && first instanceof Text && first.data.startsWith('\n')) {
+      if (behind && inline.type === 'text' && first instanceof Text && first.data.startsWith('\n')) {
         // The end of its line would be an empty one.
         const piece = this.drawn.pieces[this.drawn.pieces.length - made.length];
         const rest = first.splitText(1);
@@ -161,40 +161,40 @@ class Painter {
           ...(rest.data ? [{ ...piece, node: rest, start: piece.start + 1, text: rest.data }] : []));
         made.splice(0, 1, h('span', { class: 'line-end' }, first), rest);
       }
-      behind = (one.type === 'formula' && one.display) || first instanceof HTMLElement && first.tagName === 'FIGURE';
+      behind = (inline.type === 'formula' && inline.display) || first instanceof HTMLElement && first.tagName === 'FIGURE';
       nodes.push(...made);
     }
     return nodes;
   }
 
-  /** @param {Inline} one @returns {Node[]} */
-  #inline(one) {
+  /** @param {Inline} inline @returns {Node[]} */
+  #inline(inline) {
     const { raw } = this.drawn;
-    switch (one.type) {
-      case 'text': return this.shown(one.ranges);
-      case 'char': return [this.#whole(one.range, document.createTextNode(one.text), one.text)];
-      case 'break': return [this.#whole(one.range, h('br'), '\n')];
-      case 'code': return [this.#wrapped(one.range, () => h('code', {}, ...this.shown(one.ranges)))];
+    switch (inline.type) {
+      case 'text': return this.shown(inline.ranges);
+      case 'char': return [this.#whole(inline.range, document.createTextNode(inline.text), inline.text)];
+      case 'break': return [this.#whole(inline.range, h('br'), '\n')];
+      case 'code': return [this.#wrapped(inline.range, () => h('code', {}, ...this.shown(inline.ranges)))];
       case 'place': {
         const figure = this.figures?.place(null);
-        return figure ? [this.#whole(one.range, figure, ' ')] : this.shown([one.range]);
+        return figure ? [this.#whole(inline.range, figure, ' ')] : this.shown([inline.range]);
       }
       case 'formula': {
-        if (this.drawn.formulas.length >= MOST_FORMULAS) return this.shown([one.range]);
-        const element = this.#whole(one.range, h('span', { class: one.display ? 'formula display' : 'formula', dir: 'ltr' }, raw.slice(...one.range)), raw.slice(...one.range));
-        this.drawn.formulas.push({ element, tex: one.tex, display: one.display });
+        if (this.drawn.formulas.length >= MOST_FORMULAS) return this.shown([inline.range]);
+        const element = this.#whole(inline.range, h('span', { class: inline.display ? 'formula display' : 'formula', dir: 'ltr' }, raw.slice(...inline.range)), raw.slice(...inline.range));
+        this.drawn.formulas.push({ element, tex: inline.tex, display: inline.display });
         return [element];
       }
       case 'link':
       case 'picture': {
-        const address = one.address ? raw.slice(...one.address) : null;
-        const figure = one.type === 'picture' && address !== null ? this.figures?.place(address) : null;
-        if (figure) return [this.#whole(one.range, figure, ' ')];
+        const address = inline.address ? raw.slice(...inline.address) : null;
+        const figure = inline.type === 'picture' && address !== null ? this.figures?.place(address) : null;
+        if (figure) return [this.#whole(inline.range, figure, ' ')];
         // Nothing to press and nothing that is fetched: the address is words like the others.
-        return [this.#wrapped(one.range, () => h('span', { class: one.type === 'link' ? 'hyperlink' : 'no-picture' }, ...this.#inlines(one.children),
-          one.address ? h('bdi', { class: 'address', dir: 'ltr' }, ...this.shown([one.address])) : null))];
+        return [this.#wrapped(inline.range, () => h('span', { class: inline.type === 'link' ? 'hyperlink' : 'no-picture' }, ...this.#inlines(inline.children),
+          inline.address ? h('bdi', { class: 'address', dir: 'ltr' }, ...this.shown([inline.address])) : null))];
       }
-      default: return [this.#wrapped(one.range, () => h(one.type, {}, ...this.#inlines(one.children)))];
+      default: return [this.#wrapped(inline.range, () => h(inline.type, {}, ...this.#inlines(inline.children)))];
     }
   }
 

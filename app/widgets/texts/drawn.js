@@ -185,12 +185,12 @@ function fold(text) {
 /** Cuts a piece of text before `from` and behind `to`. @param {Piece} piece @param {number} from @param {number} to @returns {Piece[]} */
 function cut(piece, from, to) {
   const parts = [piece];
-  const behind = (/** @type {Piece} */ one, /** @type {number} */ place) => {
-    const at = place - one.start;
-    const rest = /** @type {Text} */ (one.node).splitText(at);
-    const other = { ...one, node: rest, start: place, text: one.text.slice(at) };
-    one.end = place;
-    one.text = one.text.slice(0, at);
+  const behind = (/** @type {Piece} */ head, /** @type {number} */ place) => {
+    const at = place - head.start;
+    const rest = /** @type {Text} */ (head.node).splitText(at);
+    const other = { ...head, node: rest, start: place, text: head.text.slice(at) };
+    head.end = place;
+    head.text = head.text.slice(0, at);
     parts.push(other);
     return other;
   };

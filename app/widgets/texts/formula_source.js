@@ -31,13 +31,13 @@ export function isFormula(tex, sign) {
 function bounded(tex) {
   let [depth, cells] = [0, 0];
   for (let at = 0; at < tex.length; at += 1) {
-    const one = tex[at];
-    if (one === '\\') {
+    const sign = tex[at];
+    if (sign === '\\') {
       at += 1;
       if (tex[at] === '\\') cells += 1;
-    } else if (one === '{') depth += 1;
-    else if (one === '}') depth -= 1;
-    else if (one === '&') cells += 1;
+    } else if (sign === '{') depth += 1;
+    else if (sign === '}') depth -= 1;
+    else if (sign === '&') cells += 1;
     if (depth < 0 || depth > DEEPEST || cells > MOST_CELLS) return false;
   }
   return depth === 0;

@@ -47,7 +47,7 @@ async function fetchRenderer() {
   try {
     const module = /** @type {Record<string, unknown>} */ (await import(RENDERER.href));
     return /** @type {Renderer | undefined} */ (Object.values(module).find(
-      (one) => typeof (/** @type {Partial<Renderer> | null} */ (one))?.render === 'function',
+      (exported) => typeof (/** @type {Partial<Renderer> | null} */ (exported))?.render === 'function',
     )) ?? null;
   } catch {
     renderer = null; // tried again with the next text that has a formula

@@ -339,23 +339,23 @@ class Reader {
 
   /** Makes emphasis of what is between two runs. @param {Run} opener @param {Run} closer @returns {Run | null} where to go on */
   #pair(opener, closer) {
-    const [one, two] = [opener.link, closer.link];
-    const both = one.to - one.from >= 2 && two.to - two.from >= 2;
+    const [before, behind] = [opener.link, closer.link];
+    const both = before.to - before.from >= 2 && behind.to - behind.from >= 2;
     const used = both ? 2 : 1;
     for (let run = closer.previous; run && run !== opener; run = run.previous) this.#drop(run);
-    const depth = this.#depth(one.next, two) + 1;
+    const depth = this.#depth(before.next, behind) + 1;
     if (depth > DEEPEST) throw new TooMuch();
-    const children = this.#nodes(one.next, two);
-    one.to -= used;
-    const [from, to] = [one.to, two.from + used];
-    two.from += used;
+    const children = this.#nodes(before.next, behind);
+    before.to -= used;
+    const [from, to] = [before.to, behind.from + used];
+    behind.from += used;
     const type = opener.sign === '~' ? 'del' : both ? 'strong' : 'em';
     /** @type {Link} */
-    const link = { from, to, node: { type, range: this.source.span(from, to), children }, depth, previous: one, next: two };
-    one.next = link;
-    two.previous = link;
-    if (one.from === one.to) this.#drop(opener);
-    if (two.from < two.to) return closer;
+    const link = { from, to, node: { type, range: this.source.span(from, to), children }, depth, previous: before, next: behind };
+    before.next = link;
+    behind.previous = link;
+    if (before.from === before.to) this.#drop(opener);
+    if (behind.from < behind.to) return closer;
     const { next } = closer;
     this.#drop(closer);
     return next;
@@ -400,7 +400,7 @@ class Reader {
   /** @param {Link | null} link @param {Link | null} end */
   #depth(link, end) {
     let depth = 0;
-    for (let one = link; one && one !== end; one = one.next) depth = Math.max(depth, one.depth);
+    for (let at = link; at && at !== end; at = at.next) depth = Math.max(depth, at.depth);
     return depth;
   }
 
@@ -408,14 +408,14 @@ class Reader {
   #nodes(link, end) {
     /** @type {Inline[]} */
     const nodes = [];
-    for (let one = link; one && one !== end; one = one.next) {
-      if (one.node) {
-        nodes.push(one.node);
+    for (let at = link; at && at !== end; at = at.next) {
+      if (at.node) {
+        nodes.push(at.node);
         continue;
       }
-      if (one.from === one.to) continue;
+      if (at.from === at.to) continue;
       const last = nodes[nodes.length - 1];
-      const pieces = this.source.pieces(one.from, one.to);
+      const pieces = this.source.pieces(at.from, at.to);
       if (last?.type !== 'text') {
         nodes.push({ type: 'text', ranges: pieces });
         continue;

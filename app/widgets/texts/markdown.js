@@ -49,9 +49,9 @@ export function parse(raw) {
 export function isPlain(raw, blocks) {
   let signs = 0;
   for (const block of blocks) {
-    for (const one of block.type === 'paragraph' ? block.children : [null]) {
-      if (one?.type !== 'text') return false;
-      for (const [from, to] of one.ranges) signs += raw.slice(from, to).replace(/\s+/g, '').length;
+    for (const inline of block.type === 'paragraph' ? block.children : [null]) {
+      if (inline?.type !== 'text') return false;
+      for (const [from, to] of inline.ranges) signs += raw.slice(from, to).replace(/\s+/g, '').length;
     }
   }
   return signs === raw.replace(/\s+/g, '').length;
@@ -318,9 +318,9 @@ class Parser {
 /** How far a line is indented; a tab counts as four. @param {string} text */
 function columns(text) {
   let width = 0;
-  for (const one of text) {
-    if (one === ' ') width += 1;
-    else if (one === '\t') width += 4;
+  for (const sign of text) {
+    if (sign === ' ') width += 1;
+    else if (sign === '\t') width += 4;
     else break;
   }
   return width;

@@ -66,7 +66,7 @@ export class Texts {
     this.settings.set(SETTING, this.raw ? null : RAW);
     for (const root of this.roots) {
       for (const element of root.querySelectorAll('.item-text')) this.#redraw(element);
-      for (const one of root.querySelectorAll('.text-view')) this.#state(one);
+      for (const choice of root.querySelectorAll('.text-view')) this.#state(choice);
     }
     this.onchange();
   }
@@ -74,18 +74,18 @@ export class Texts {
   /** The two views to choose from, where a text has any Markdown; null where it has none. @param {(string | null | undefined)[]} raws */
   choice(...raws) {
     if (!raws.some((raw) => raw && markupOf(raw))) return null;
-    const one = (/** @type {string} */ words, /** @type {boolean} */ raw) => button(words, () => {
+    const view = (/** @type {string} */ words, /** @type {boolean} */ raw) => button(words, () => {
       if (this.raw !== raw) this.toggle();
     }, { class: 'mini', key: raw ? this.key : undefined, testid: raw ? 'raw-text' : 'rendered-text', hint: raw ? TEXT.rawTextTitle : TEXT.renderedTitle });
     const element = h('span', { class: 'text-view', role: 'group', 'aria-label': TEXT.textView, 'data-testid': 'text-view' },
-      one(TEXT.rendered, false), one(TEXT.rawText, true));
+      view(TEXT.rendered, false), view(TEXT.rawText, true));
     this.#state(element);
     return element;
   }
 
   /** @param {Element} element */
   #state(element) {
-    [...element.children].forEach((one, number) => one.setAttribute('aria-pressed', String(this.raw === (number === 1))));
+    [...element.children].forEach((view, number) => view.setAttribute('aria-pressed', String(this.raw === (number === 1))));
   }
 
   /** Draws a text anew; what stood at the top of the view stays there. @param {Element} element */
@@ -141,7 +141,7 @@ function placeAt(drawn, top) {
 
 /** Where a place of the raw text is on the screen. @param {Drawn} drawn @param {number} place */
 function placeOf(drawn, place) {
-  const piece = drawn.pieces.find((one) => one.end > place);
+  const piece = drawn.pieces.find((piece) => piece.end > place);
   if (!piece) return null;
   const at = piece.exact ? Math.max(0, place - piece.start) : 0;
   return rectOf(piece.node, at, at + 1).top;

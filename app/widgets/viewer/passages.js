@@ -33,7 +33,7 @@ export class Passages {
       h('b', { dir: 'auto' }, doc.title || doc.key), h('p', {}, TEXT.notSupplied,
         units.some((unit) => unit.document === doc.id) ? `. ${TEXT.notSuppliedText}` : '.')));
     for (const unit of units) {
-      const doc = docs.find((one) => one.id === unit.document);
+      const doc = docs.find((doc) => doc.id === unit.document);
       const card = h('article', {
         class: 'card', 'data-unit': unit.key, 'data-testid': 'passage',
         onclick: () => {

@@ -65,8 +65,8 @@ export class Phrases {
     const seen = new Set();
     this.hits = found.phrases.flatMap((phrase) => phrase.hits.map((hit) => ({ ...hit, phrase })))
       .filter((hit) => documents.includes(hit.document) && hit.boxes.length)
-      .sort((one, two) => documents.indexOf(one.document) - documents.indexOf(two.document) || one.page - two.page ||
-        around(one.boxes)[1] - around(two.boxes)[1] || around(one.boxes)[0] - around(two.boxes)[0])
+      .sort((first, second) => documents.indexOf(first.document) - documents.indexOf(second.document) || first.page - second.page ||
+        around(first.boxes)[1] - around(second.boxes)[1] || around(first.boxes)[0] - around(second.boxes)[0])
       .filter((hit) => {
         // The answer and a reference may say the same: one stop, in the colour of the first.
         const place = `${hit.document} ${hit.page} ${hit.boxes[0].map((edge) => edge.toFixed(3)).join()}`;
@@ -116,7 +116,7 @@ export class Phrases {
       return h('button', {
         type: 'button', class: 'chip', 'data-phrase': idOf(phrase), 'data-testid': 'phrase', onmousedown: keepFocus,
         title: WORDS.phraseTitle(phrase.text, name(phrase), WORDS.foundTimes(phrase.count, pages)),
-        onclick: () => this.#to(this.hits.filter((hit) => hit.phrase === phrase || phrase.hits.some((one) => same(one, hit))), 1),
+        onclick: () => this.#to(this.hits.filter((hit) => hit.phrase === phrase || phrase.hits.some((other) => same(other, hit))), 1),
       }, swatch(phrase), h('bdi', {}, shorten(phrase.text, LONG)), h('small', {}, ` ${WORDS.times(phrase.count, pages)}`));
     });
     if (absent.length && found.complete !== false) {
@@ -145,5 +145,5 @@ const idOf = (phrase) => `${phrase.of} ${phrase.text}`;
 /** @param {FoundPhrase} phrase */
 const name = (phrase) => (phrase.of === 'answer' ? WORDS.ofAnswer : WORDS.ofReference);
 
-/** @param {{document: number, page: number, boxes: Box[]}} one @param {{document: number, page: number, boxes: Box[]}} two */
-const same = (one, two) => one.document === two.document && one.page === two.page && one.boxes[0]?.every((edge, at) => Math.abs(edge - (two.boxes[0]?.[at] ?? 9)) < 1e-3);
+/** @param {{document: number, page: number, boxes: Box[]}} hit @param {{document: number, page: number, boxes: Box[]}} other */
+const same = (hit, other) => hit.document === other.document && hit.page === other.page && hit.boxes[0]?.every((edge, at) => Math.abs(edge - (other.boxes[0]?.[at] ?? 9)) < 1e-3);

@@ -96,7 +96,7 @@ export class Toolbar {
   /** @param {'pages' | 'passages'} mode @param {boolean} pages there are pages @param {boolean} passages there are passages */
   mode(mode, pages, passages) {
     this.element.hidden = !pages;
-    for (const one of this.ofPages) one.classList.toggle('off', mode === 'passages');
+    for (const element of this.ofPages) element.classList.toggle('off', mode === 'passages');
     this.passages.hidden = !passages;
     this.passages.setAttribute('aria-pressed', String(mode === 'passages'));
   }

@@ -85,7 +85,7 @@ export class Viewer {
       act: (action) => this.act(action),
       page: (page) => this.goTo(page),
       document: (id) => {
-        const doc = this.docs.find((one) => String(one.id) === id);
+        const doc = this.docs.find((doc) => String(doc.id) === id);
         if (!doc) return;
         this.#open(doc);
         this.#setMode('pages');
@@ -134,8 +134,8 @@ export class Viewer {
     this.located = [];
     this.supports.places = [];
     const supplied = this.docs.filter((doc) => doc.supplied);
-    const unit = this.units.find((one) => one.key === first) ?? this.units[0] ?? null;
-    const doc = supplied.find((one) => one.id === unit?.document) ?? supplied[0] ?? null;
+    const unit = this.units.find((unit) => unit.key === first) ?? this.units[0] ?? null;
+    const doc = supplied.find((doc) => doc.id === unit?.document) ?? supplied[0] ?? null;
     this.passages.open(this.units, this.docs);
     this.line.open(this.units, this.docs);
     this.tools.documents(supplied);
@@ -147,15 +147,15 @@ export class Viewer {
     this.#setMode(doc && (!unit || unit.document === doc.id) ? 'pages' : 'passages');
     if (unit) this.showUnit(unit.key);
     else this.#drawText();
-    this.lookups?.follow(item, (found) => this.phrases.show(found, supplied.map((one) => one.id)), (found) => this.#locate(found));
+    this.lookups?.follow(item, (found) => this.phrases.show(found, supplied.map(({ id }) => id)), (found) => this.#locate(found));
   }
 
   /** Shows a unit on its page, or its passage. @param {string} key */
   showUnit(key) {
-    const unit = this.units.find((one) => one.key === key);
+    const unit = this.units.find((unit) => unit.key === key);
     if (!unit) return;
     this.unit = unit;
-    const doc = this.docs.find((one) => one.id === unit.document && one.supplied);
+    const doc = this.docs.find((doc) => doc.id === unit.document && doc.supplied);
     if (doc && (unit.pages.length || this.located.some((place) => place.unit === key))) {
       this.#setMode('pages');
       if (doc !== this.doc) this.#open(doc);
@@ -184,7 +184,7 @@ export class Viewer {
 
   /** Shows a page without saying so: the judgement asked for it. @param {string} key of the document @param {number} page */
   showPage(key, page) {
-    const doc = this.docs.find((one) => one.key === key && one.supplied);
+    const doc = this.docs.find((doc) => doc.key === key && doc.supplied);
     if (!doc) return;
     this.#setMode('pages');
     if (doc !== this.doc) this.#open(doc);
@@ -220,13 +220,13 @@ export class Viewer {
 
   /** Shows a place that was marked. @param {Place} place */
   showPlace(place) {
-    const doc = this.docs.find((one) => one.supplied && (one.key === place.document || one.id === place.document)) ?? null;
+    const doc = this.docs.find((doc) => doc.supplied && (doc.key === place.document || doc.id === place.document)) ?? null;
     if (place.page) this.#goToPlace(doc, place.page, placeBoxes(place));
   }
 
   /** Opens a part of a page enlarged. @param {number} document its id @param {number} page @param {Box} box */
   showPart(document, page, box) {
-    const doc = this.docs.find((one) => one.supplied && one.id === document);
+    const doc = this.docs.find((doc) => doc.supplied && doc.id === document);
     if (!doc || !this.element.isConnected) return;
     this.#setMode('pages');
     if (doc !== this.doc) this.#open(doc);
@@ -294,8 +294,8 @@ export class Viewer {
     const shown = this.pages.element.clientWidth || window.innerWidth / 2;
     const width = rung((shown - 28) * window.devicePixelRatio);
     for (const item of items) {
-      const unit = item.evidence?.find((one) => item.documents?.some((doc) => doc.id === one.document && doc.supplied));
-      const doc = item.documents?.find((one) => one.supplied && (!unit || one.id === unit.document));
+      const unit = item.evidence?.find((unit) => item.documents?.some((doc) => doc.id === unit.document && doc.supplied));
+      const doc = item.documents?.find((doc) => doc.supplied && (!unit || doc.id === unit.document));
       if (doc) fetchAhead(pageUrl(doc, unit?.pages[0] ?? pageNumbers(doc)[0] ?? 1, width));
     }
     this.lookups?.ahead(items);
@@ -356,7 +356,7 @@ export class Viewer {
     const { unit } = this;
     const placed = !!unit?.box || this.located.some((place) => place.unit === unit?.key);
     const onPages = this.mode === 'pages' && !!unit;
-    this.text.show(onPages ? unit : null, this.docs.find((one) => one.id === unit?.document), placed);
+    this.text.show(onPages ? unit : null, this.docs.find((doc) => doc.id === unit?.document), placed);
     this.line.textState(this.text.open, onPages);
   }
 
@@ -413,7 +413,7 @@ export class Viewer {
 
   /** @param {Unit} unit */
   #enlarge(unit) {
-    const place = this.located.find((one) => one.unit === unit.key);
+    const place = this.located.find((place) => place.unit === unit.key);
     if (unit.box && unit.pages.length) this.pages.enlarge(unit.pages[0], unit.box);
     else if (place) this.pages.enlarge(place.page, around(place.boxes));
   }

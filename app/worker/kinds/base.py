@@ -67,7 +67,7 @@ class JobKind(ABC, Generic[P]):
         try:
             return self.parameters.model_validate(given)
         except ValidationError as error:
-            wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            wrong = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors())
             raise InvalidInput(
                 f"This version cannot read the parameters of a job of kind {self.name!r} ({wrong}). Start it anew, "
                 "or have a worker of the version that queued it do it."

@@ -53,7 +53,9 @@ def table(counts: np.ndarray) -> Ratings:
 def measured(counts: np.ndarray, *, resamples: int, seed: int) -> dict[str, Statistic]:
     """The statistics of three raters, and Cohen's κ of the first two."""
     found = measure(table(counts), NAMES, resamples, seed)
-    named = {f"{one.name}{'' if one.label is None else f' {one.label}'}": one for one in found}
+    named = {
+        f"{statistic.name}{'' if statistic.label is None else f' {statistic.label}'}": statistic for statistic in found
+    }
     two = counts.reshape(4, 2).sum(axis=1)
     pairs = np.repeat(PATTERNS[::2, :2], two, axis=0).T
     units = pairs.shape[1]
@@ -72,12 +74,12 @@ def simulate(
     covered: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for seed_of_one in range(simulations):
         drawn = measured(rng.multinomial(units, probabilities), resamples=resamples, seed=seed_of_one)
-        for name, one in drawn.items():
+        for name, drawn_value in drawn.items():
             target = truth[name].value
             assert target is not None
-            if one.interval is None or one.interval.low is None or one.interval.high is None:
+            if drawn_value.interval is None or drawn_value.interval.low is None or drawn_value.interval.high is None:
                 continue
-            made = [one.interval, *one.beside]
+            made = [drawn_value.interval, *drawn_value.beside]
             kinds = {made[0].kind if made[0].kind != "percentile" else "BCa": made[0]}
             kinds |= {"analytic" if other.kind not in ("percentile", "jackknife") else other.kind: other
                       for other in made[1:]}  # fmt: skip

@@ -53,7 +53,7 @@ def observed(matrix: Matrix, weight: Weight) -> float:
 def shares(matrix: Matrix, labels: list[float]) -> list[float]:
     """The mean over units of the share of their ratings that carry each label."""
     given = units(matrix)
-    return [sum(one.count(label) / len(one) for one in given) / len(given) for label in labels]
+    return [sum(count.count(label) / len(count) for count in given) / len(given) for label in labels]
 
 
 def corrected(raw: float, chance: float) -> float | None:
@@ -83,7 +83,7 @@ def conger(matrix: Matrix, labels: list[float]) -> float | None:
         given = row[~np.isnan(row)].tolist()
         if given:
             by_rater.append([given.count(label) / len(given) for label in labels])
-    chances = [sum(a * b for a, b in zip(one, other, strict=True)) for one, other in permutations(by_rater, 2)]
+    chances = [sum(a * b for a, b in zip(order, other, strict=True)) for order, other in permutations(by_rater, 2)]
     return corrected(observed(matrix, nominal), sum(chances) / len(chances))
 
 
@@ -94,7 +94,7 @@ def cohen(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], labels: list[f
         return None
     raw = sum(weight(x, y) for x, y in pairs) / len(pairs)
     chance = sum(
-        weight(x, y) * sum(one == x for one, _ in pairs) * sum(other == y for _, other in pairs)
+        weight(x, y) * sum(pair == x for pair, _ in pairs) * sum(other == y for _, other in pairs)
         for x in labels
         for y in labels
     ) / len(pairs) ** 2  # fmt: skip

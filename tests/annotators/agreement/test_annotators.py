@@ -29,22 +29,28 @@ def test_agreement_with_the_rest_by_hand() -> None:
     # second's chance: own shares 1/4 a, 3/4 b; the rest's mean shares (1 + 1 + 0 + 0) / 4 = 1/2 each
     assert second.kappa.value == pytest.approx((0.75 - 0.5) / 0.5)
     # second says "a" on 1/4 of the units, the rest on 1/2
-    assert [(one.label, one.value) for one in second.bias] == [("a", pytest.approx(-0.25)), ("b", pytest.approx(0.25))]
+    assert [(bias.label, bias.value) for bias in second.bias] == [
+        ("a", pytest.approx(-0.25)),
+        ("b", pytest.approx(0.25)),
+    ]
     assert second.difference is None
     assert second.agreement.method == "no interval: no resamples were asked for"
 
 
 def test_with_two_annotators_it_is_cohens_kappa() -> None:
     ratings = rated(random_matrix(1, raters=2, units=50), scale="nominal")
-    expected = {one.name: one.value for one in measure(ratings, ["cohen_kappa", "percent_agreement"], resamples=0)}
-    for one in agreement_with_rest(ratings, resamples=0):
-        assert one.kappa.value == pytest.approx(expected["cohen_kappa"])
-        assert one.agreement.value == pytest.approx(expected["percent_agreement"])
+    expected = {
+        statistic.name: statistic.value
+        for statistic in measure(ratings, ["cohen_kappa", "percent_agreement"], resamples=0)
+    }
+    for rater in agreement_with_rest(ratings, resamples=0):
+        assert rater.kappa.value == pytest.approx(expected["cohen_kappa"])
+        assert rater.agreement.value == pytest.approx(expected["percent_agreement"])
 
 
 def test_the_mean_over_annotators_is_raw_agreement_without_gaps() -> None:
     ratings = rated(random_matrix(2, raters=4, units=60), scale="nominal")
-    found = [one.agreement.value or 0.0 for one in agreement_with_rest(ratings, resamples=0)]
+    found = [rater.agreement.value or 0.0 for rater in agreement_with_rest(ratings, resamples=0)]
     assert np.mean(found) == pytest.approx(measure(ratings, ["percent_agreement"], resamples=0)[0].value)
 
 
@@ -57,7 +63,7 @@ def test_an_annotator_who_overuses_a_label_has_a_bias_whose_interval_is_above_0(
     leaning = found[3].bias[1]
     assert leaning.low is not None
     assert leaning.low > 0.05
-    assert all(one.bias[1].low is not None and one.bias[1].low < 0 for one in found[:3])
+    assert all(rater.bias[1].low is not None and rater.bias[1].low < 0 for rater in found[:3])
     assert found[3].agreement.high is not None
     assert found[0].agreement.value is not None
     assert found[3].agreement.high < found[0].agreement.value
@@ -80,13 +86,13 @@ def test_a_difference_is_on_the_scale_of_the_labels_and_not_cut_at_1() -> None:
 
 def test_who_shares_no_unit_has_a_reason_and_everybody_is_listed() -> None:
     found = agreement_with_rest(Ratings.from_rows([["a", "b", None], ["a", "a", None], [None, None, "a"], [None] * 3]))
-    assert [one.rater for one in found] == [0, 1, 2, 3]
+    assert [rater.rater for rater in found] == [0, 1, 2, 3]
     assert found[2].agreement.reason == "nobody else rated a unit of this annotator"
     assert found[3].agreement.reason == "the annotator has no ratings"
-    assert [one.n_ratings for one in found] == [2, 2, 1, 0]
-    for one in found[2:]:
-        assert one.kappa.value is None
-        assert all(bias.value is None and bias.reason for bias in one.bias)
+    assert [rater.n_ratings for rater in found] == [2, 2, 1, 0]
+    for rater in found[2:]:
+        assert rater.kappa.value is None
+        assert all(bias.value is None and bias.reason for bias in rater.bias)
 
 
 def test_one_label_throughout_leaves_kappa_undefined_and_agreement_complete() -> None:
@@ -100,11 +106,11 @@ def test_too_many_labels_leave_agreement_and_a_reason_for_the_rest(monkeypatch: 
     ratings = rated(random_matrix(7, raters=3, units=30, labels=6, missing=0.2))
     whole = agreement_with_rest(ratings, resamples=100)
     monkeypatch.setattr("annotators.agreement.annotators.MOST_CELLS", 10)
-    for one, other in zip(agreement_with_rest(ratings, resamples=100), whole, strict=True):
-        assert one.agreement.value == pytest.approx(other.agreement.value)
-        assert one.kappa.value is None
-        assert one.difference is not None
-        for undefined in (one.kappa, one.difference, *one.bias):
+    for rater, other in zip(agreement_with_rest(ratings, resamples=100), whole, strict=True):
+        assert rater.agreement.value == pytest.approx(other.agreement.value)
+        assert rater.kappa.value is None
+        assert rater.difference is not None
+        for undefined in (rater.kappa, rater.difference, *rater.bias):
             assert undefined.reason == "6 labels are too many for what is corrected for chance"
             assert undefined.value is undefined.low is undefined.method is None
 
@@ -132,10 +138,10 @@ def test_a_reference_label_that_is_not_on_the_scale_is_refused() -> None:
 def test_similarity_is_what_each_pair_has(missing: float) -> None:
     ratings = rated(random_matrix(5, raters=5, units=40, missing=missing), scale="nominal")
     kappa, raw = similarity(ratings, "cohen_kappa"), similarity(ratings)
-    for one in measure(ratings, ["cohen_kappa"], resamples=0):
-        a, b = (ratings.raters.index(rater) for rater in one.raters or ())
-        assert kappa.value[a, b] == pytest.approx(one.value)
-        assert kappa.shared[a, b] == one.n_units
+    for statistic in measure(ratings, ["cohen_kappa"], resamples=0):
+        a, b = (ratings.raters.index(rater) for rater in statistic.raters or ())
+        assert kappa.value[a, b] == pytest.approx(statistic.value)
+        assert kappa.shared[a, b] == statistic.n_units
     matrix = ratings.matrix()
     both = (matrix[0] >= 0) & (matrix[1] >= 0)
     assert raw.value[0, 1] == pytest.approx(np.mean(matrix[0, both] == matrix[1, both]))

@@ -169,7 +169,7 @@ def test_resamples_evaluated_in_several_goes_are_the_same(monkeypatch: pytest.Mo
     at_once = measure(ratings)
     monkeypatch.setattr(Layout, "at_once", lambda self, width: max(1, 3000 // width))
     in_goes = measure(ratings)
-    assert [goe.method for goe in in_goes] == [one.method for one in at_once]
+    assert [goe.method for goe in in_goes] == [statistic.method for statistic in at_once]
     for a, b in zip(at_once, in_goes, strict=True):
         assert [a.low, a.high] == pytest.approx([b.low, b.high], abs=1e-12)
 
@@ -262,8 +262,8 @@ def test_bca_intervals_cover_about_as_often_as_they_say(units: int) -> None:
     assert truth is not None
     covered = 0
     for seed in range(400):
-        one = measure(drawn(units), ["krippendorff_alpha_nominal"], seed=seed)[0]
-        assert one.low is not None
-        assert one.high is not None
-        covered += one.low <= truth <= one.high
+        statistic = measure(drawn(units), ["krippendorff_alpha_nominal"], seed=seed)[0]
+        assert statistic.low is not None
+        assert statistic.high is not None
+        covered += statistic.low <= truth <= statistic.high
     assert 0.92 <= covered / 400 <= 0.98

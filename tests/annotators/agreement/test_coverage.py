@@ -29,14 +29,16 @@ DESIGNS = [(units, prevalence) for prevalence in (0.5, 0.8, 0.95) for units in (
 @pytest.mark.nightly
 @pytest.mark.parametrize(("units", "prevalence"), DESIGNS)
 def test_bca_intervals_cover_as_often_as_they_say(units: int, prevalence: float) -> None:
-    found = {name: one for (name, kind), one in simulate(units, prevalence, SIMULATIONS).items() if kind == "BCa"}
-    for name, one in found.items():
+    found = {
+        name: units_of for (name, kind), units_of in simulate(units, prevalence, SIMULATIONS).items() if kind == "BCa"
+    }
+    for name, units_of in found.items():
         if prevalence == 0.5:
-            assert 0.93 <= one.covered <= 0.97, (name, one)
+            assert 0.93 <= units_of.covered <= 0.97, (name, units_of)
         elif (units, prevalence) in FALLS_SHORT:
-            assert one.covered >= 0.6, (name, one)
+            assert units_of.covered >= 0.6, (name, units_of)
         else:
-            assert 0.93 <= one.covered <= 0.985, (name, one)
+            assert 0.93 <= units_of.covered <= 0.985, (name, units_of)
     if (units, prevalence) in FALLS_SHORT:
         assert found["krippendorff_alpha_nominal"].covered < 0.8
     assert [100 * found[name].covered for name in COLUMNS] == pytest.approx(documented(units, prevalence), abs=0.5)

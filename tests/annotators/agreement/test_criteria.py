@@ -113,16 +113,15 @@ def long_columns(rows: list[list[int | None]]) -> tuple[list[object], list[objec
 
 def test_the_report_says_all_of_a_criterion_and_is_json() -> None:
     report = agreement_report(tables_of(*long_columns(KRIPPENDORFF), scale="ordinal"), resamples=200, seed=3)
-    one = report[0]
-    assert (one.criterion, one.target, one.scale, one.n_units, one.n_raters, one.n_ratings) == (
-        "value", "item", "ordinal", 12, 4, 41,
-    )  # fmt: skip
-    assert one.headline is one.find("krippendorff_alpha_ordinal")
-    assert (one.headline.value if one.headline else None) == pytest.approx(0.815, abs=5e-4)
-    assert one.shares[1] == pytest.approx(9 / 41)
-    assert one.sentence is not None
-    assert "Krippendorff's α (ordinal) = 0.82, 95 % CI [" in one.sentence
-    written = one.to_json()
+    criterion = report[0]
+    assert (criterion.criterion, criterion.target, criterion.scale) == ("value", "item", "ordinal")
+    assert (criterion.n_units, criterion.n_raters, criterion.n_ratings) == (12, 4, 41)
+    assert criterion.headline is criterion.find("krippendorff_alpha_ordinal")
+    assert (criterion.headline.value if criterion.headline else None) == pytest.approx(0.815, abs=5e-4)
+    assert criterion.shares[1] == pytest.approx(9 / 41)
+    assert criterion.sentence is not None
+    assert "Krippendorff's α (ordinal) = 0.82, 95 % CI [" in criterion.sentence
+    written = criterion.to_json()
     assert list(written)[:8] == [
         "criterion", "target", "scale", "labels", "n_units", "n_raters", "n_ratings", "shares",
     ]  # fmt: skip
@@ -166,8 +165,8 @@ def test_questions_are_the_clusters_where_some_have_several_units() -> None:
 
     def method(questions: list[str] | None, **asked: bool) -> str:
         table = tables_of(items, raters, values, questions=questions)
-        one = agreement_report(table, resamples=100, statistics=["fleiss_kappa"], **asked)[0]
-        return f"{one.statistics[0].method} {one.warnings}"
+        criterion = agreement_report(table, resamples=100, statistics=["fleiss_kappa"], **asked)[0]
+        return f"{criterion.statistics[0].method} {criterion.warnings}"
 
     assert "over questions" in method(systems)
     assert "rest on only 15 questions, each of which is drawn as a whole: with fewer than 20" in method(systems)
@@ -198,9 +197,9 @@ def test_targets_of_one_item_are_resampled_with_it_when_no_question_is_given() -
 )
 def test_the_interval_can_be_chosen_and_the_others_stand_beside(kind: str, words: str) -> None:
     ratings = Ratings.from_rows(KRIPPENDORFF)
-    one = measure(ratings, ["krippendorff_alpha_nominal"], kind=kind)[0]  # type: ignore[arg-type]
-    assert (one.method or "").startswith(words)
-    assert {one.interval.kind if one.interval else "", *(other.kind for other in one.beside)} >= {
+    statistic = measure(ratings, ["krippendorff_alpha_nominal"], kind=kind)[0]  # type: ignore[arg-type]
+    assert (statistic.method or "").startswith(words)
+    assert {statistic.interval.kind if statistic.interval else "", *(other.kind for other in statistic.beside)} >= {
         "percentile", "jackknife", "linearised",
     }  # fmt: skip
 

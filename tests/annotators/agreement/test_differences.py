@@ -60,7 +60,7 @@ def test_two_halves_of_one_study_do_not_differ() -> None:
 def test_the_independent_interval_is_that_of_both_spreads() -> None:
     a, b = table(noisy(2, 150, 0.3)), table(noisy(3, 150, 0.3), first=500)
     found = difference(a, b, "percent_agreement", kind="percentile", resamples=4000)
-    errors = [measure(one, ["percent_agreement"], kind="jackknife")[0].interval for one in (a, b)]
+    errors = [measure(ratings, ["percent_agreement"], kind="jackknife")[0].interval for ratings in (a, b)]
     spread = np.sqrt(sum((error.error or 0) ** 2 for error in errors if error))
     assert found.low is not None
     assert found.high is not None
@@ -79,7 +79,7 @@ def test_groups_of_annotators_are_resampled_on_the_same_units() -> None:
     apart = difference(groups["a"], groups["b"], "cohen_kappa", kind="percentile", paired=False)
     assert found.paired
     assert found.value == pytest.approx(apart.value)
-    widths = [(one.high or 0) - (one.low or 0) for one in (found, apart)]
+    widths = [(difference.high or 0) - (difference.low or 0) for difference in (found, apart)]
     assert widths[0] < 0.7 * widths[1]
     assert (found.p_value or 1) < 0.05
 
@@ -132,7 +132,7 @@ def test_clusters_are_drawn_and_dealt_out_together() -> None:
     alone = difference(a, b, "percent_agreement", kind="percentile", resamples=2000)
     together = difference(a, b, "percent_agreement", kind="percentile", resamples=2000, clusters=clusters)
     assert together.value == pytest.approx(alone.value)
-    widths = [(one.high or 0) - (one.low or 0) for one in (together, alone)]
+    widths = [(difference.high or 0) - (difference.low or 0) for difference in (together, alone)]
     assert widths[0] / widths[1] == pytest.approx(np.sqrt(3), rel=0.12)
     assert (together.p_value or 0) > (alone.p_value or 1)
     assert "bootstrap over clusters" in (together.method or "")
@@ -160,10 +160,10 @@ def test_one_label_can_be_compared() -> None:
 
 
 def criteria(seed: int, units: int = 120) -> list[object]:
-    one = noisy(seed, units, 0.3)
-    other = np.where(np.random.default_rng(seed).random(one.shape) < 0.2, 3 - one, one)
-    values = [*one.ravel().tolist(), *other.ravel().tolist()]
-    n = one.size
+    ratings = noisy(seed, units, 0.3)
+    other = np.where(np.random.default_rng(seed).random(ratings.shape) < 0.2, 3 - ratings, ratings)
+    values = [*ratings.ravel().tolist(), *other.ravel().tolist()]
+    n = ratings.size
     return tables_of(
         [f"u{i}" for i in range(units)] * 6,
         [f"r{i}" for i in range(3) for _ in range(units)] * 2,

@@ -52,7 +52,7 @@ def test_kappa_with_the_weights_of_the_example() -> None:
 
 
 def test_specific_agreement_of_the_example() -> None:
-    values = [one.value for one in measure(A, ["specific_agreement"], resamples=0)]
+    values = [statistic.value for statistic in measure(A, ["specific_agreement"], resamples=0)]
     assert values == pytest.approx([0.842, 0.857], abs=5e-4)
 
 

@@ -17,18 +17,21 @@ def test_each_category_has_the_figures_of_its_units_alone() -> None:
     ratings = rated(matrix, labels=[0, 1, 2, 3])
     groups = {unit: "tables" if unit % 3 else "prose" for unit in range(60)}
     found = agreement_by_group(ratings, groups, resamples=100, seed=3)
-    assert [one.group for one in found] == ["prose", "tables"]
-    for one in found:
-        alone = rated(matrix[:, [groups[unit] == one.group for unit in range(60)]], labels=[0, 1, 2, 3])
+    assert [group.group for group in found] == ["prose", "tables"]
+    for group in found:
+        alone = rated(matrix[:, [groups[unit] == group.group for unit in range(60)]], labels=[0, 1, 2, 3])
         expected = measure(alone, resamples=100, seed=3)
-        assert [(a.name, a.value, a.low) for a in one.statistics] == [(b.name, b.value, b.low) for b in expected]
-    assert sum(one.n_units for one in found) == 60
+        assert [(a.name, a.value, a.low) for a in group.statistics] == [(b.name, b.value, b.low) for b in expected]
+    assert sum(group.n_units for group in found) == 60
 
 
 def test_units_without_a_category_come_last_under_none() -> None:
     ratings = Ratings.from_rows([["a", "b", "a"], ["a", "b", "b"]])
     found = agreement_by_group(ratings, {1: "x"}, ["percent_agreement"], resamples=0)
-    assert [(one.group, one.n_units, one.statistics[0].value) for one in found] == [("x", 1, 1.0), (None, 2, 0.5)]
+    assert [(group.group, group.n_units, group.statistics[0].value) for group in found] == [
+        ("x", 1, 1.0),
+        (None, 2, 0.5),
+    ]
     assert found[0].to_json()["group"] == "x"
 
 
@@ -44,10 +47,10 @@ def test_stretches_of_time_have_as_many_units_each_in_the_order_of_their_last_ra
     unit_time = rng.permutation(50).astype(np.float64)
     times = unit_time[ratings.unit] * 10 + ratings.rater
     found = agreement_over_time(ratings, times, 5, ["percent_agreement"], resamples=0)
-    assert [one.n_units for one in found] == [10] * 5
-    assert [one.group for one in found] == [0, 1, 2, 3, 4]
-    assert [one.first for one in found] == [i * 100 + 2 for i in range(5)]
-    assert [one.last for one in found] == [i * 100 + 92 for i in range(5)]
+    assert [group.n_units for group in found] == [10] * 5
+    assert [group.group for group in found] == [0, 1, 2, 3, 4]
+    assert [stretch.first for stretch in found] == [i * 100 + 2 for i in range(5)]
+    assert [stretch.last for stretch in found] == [i * 100 + 92 for i in range(5)]
     early = ratings.of_units(np.flatnonzero(unit_time < 10))
     assert found[0].statistics[0].value == measure(early, ["percent_agreement"], resamples=0)[0].value
 
@@ -56,7 +59,10 @@ def test_units_with_one_rating_or_a_rating_without_a_time_are_left_out_of_time()
     ratings = Ratings.from_rows([["a", "a", "a", "b"], ["a", None, "b", "b"]])
     times = np.array([1.0, 2.0, 3.0, 4.0, np.nan, 6.0, 7.0])
     found = agreement_over_time(ratings, times, 8, ["percent_agreement"], resamples=0)
-    assert [(one.n_units, one.last, one.statistics[0].value) for one in found] == [(1, 2.0, 1.0), (1, 7.0, 1.0)]
+    assert [(stretch.n_units, stretch.last, stretch.statistics[0].value) for stretch in found] == [
+        (1, 2.0, 1.0),
+        (1, 7.0, 1.0),
+    ]
     assert agreement_over_time(Ratings.from_rows([["a"]]), np.array([1.0])) == ()
 
 
@@ -68,7 +74,7 @@ def test_falling_agreement_shows() -> None:
     found = agreement_over_time(
         ratings, ratings.unit.astype(np.float64), 4, ["krippendorff_alpha_nominal"], resamples=0
     )
-    values = [one.statistics[0].value or 0.0 for one in found]
+    values = [stretch.statistics[0].value or 0.0 for stretch in found]
     assert values == sorted(values, reverse=True)
     assert values[0] > values[-1] + 0.4
 

@@ -46,11 +46,11 @@ def test_the_interval_of_the_median_covers_what_it_says() -> None:
     # order statistics l and n + 1 - l cover with 1 - 2 P(Bin(n, 1/2) < l)
     for n in (6, 10, 25, 100):
         ratings = table([["a"] * n, ["b"] * n])
-        one = speeds(ratings, column(ratings, [list(range(1, n + 1)), [1.0] * n]))[0].median
-        assert one.low is not None
-        assert one.high is not None
-        place = int(one.low)
-        assert one.high == n + 1 - place
+        speed = speeds(ratings, column(ratings, [list(range(1, n + 1)), [1.0] * n]))[0].median
+        assert speed.low is not None
+        assert speed.high is not None
+        place = int(speed.low)
+        assert speed.high == n + 1 - place
         assert 1 - 2 * binom.cdf(place - 1, n, 0.5) >= 0.95
         assert 1 - 2 * binom.cdf(place, n, 0.5) < 0.95
 
@@ -94,11 +94,11 @@ def test_planted_drift_is_found_and_only_where_it_was_planted() -> None:
     assert last.speed.value == pytest.approx(0.25, abs=0.05)
     assert last.speed.high is not None
     assert last.speed.high < 0.5
-    for one in found[:3]:
-        assert one.speed.low is not None
-        assert one.speed.high is not None
-        assert one.speed.low < 1.1
-        assert one.speed.high > 0.9
+    for drift in found[:3]:
+        assert drift.speed.low is not None
+        assert drift.speed.high is not None
+        assert drift.speed.low < 1.1
+        assert drift.speed.high > 0.9
     assert last.stretches[0].agreement is not None
     assert last.stretches[-1].agreement is not None
     assert last.stretches[0].agreement > last.stretches[-1].agreement + 0.2
@@ -118,10 +118,10 @@ def test_the_interval_of_the_change_covers_no_change_about_as_often_as_it_says()
         rng = np.random.default_rng(seed)
         rows = (rng.random((2, 60)) < 0.3).astype(int)
         ratings = Ratings.from_rows(rows.tolist())
-        one = drifts(ratings, ratings.unit.astype(np.float64))[0].agreement
-        assert one.low is not None
-        assert one.high is not None
-        covered += one.low <= 0 <= one.high
+        drift = drifts(ratings, ratings.unit.astype(np.float64))[0].agreement
+        assert drift.low is not None
+        assert drift.high is not None
+        covered += drift.low <= 0 <= drift.high
     assert 183 <= covered <= 198  # 95 % of 200 is 190, standard error 3
 
 

@@ -35,7 +35,7 @@ def real_width(statistic: str, units: int, raters: int, studies: int = 40) -> fl
 
 
 def row(found: Plan, items: int, annotators: int) -> PlannedStudy:
-    return next(one for one in found.studies if (one.n_items, one.n_annotators) == (items, annotators))
+    return next(study for study in found.studies if (study.n_items, study.n_annotators) == (items, annotators))
 
 
 @pytest.mark.parametrize("statistic", ["krippendorff_alpha_nominal", "fleiss_kappa", "percent_agreement"])
@@ -53,7 +53,7 @@ def test_the_planned_width_is_that_of_real_studies(statistic: str) -> None:
 
 def test_the_rater_model_stands_for_annotators_the_pilot_did_not_have() -> None:
     found = plan(study(2, 1500), "light_kappa", [100], [2, 5], simulations=100)
-    assert {one.source for one in found.studies} == {"a Dawid–Skene model of the pilot's annotators"}
+    assert {study.source for study in found.studies} == {"a Dawid–Skene model of the pilot's annotators"}
     for annotators in (2, 5):
         planned = row(found, 100, annotators)
         assert planned.width == pytest.approx(real_width("light_kappa", 100, annotators), rel=0.12)
@@ -62,7 +62,7 @@ def test_the_rater_model_stands_for_annotators_the_pilot_did_not_have() -> None:
 
 def test_more_items_and_more_annotators_give_narrower_intervals() -> None:
     found = plan(study(3, 200), "krippendorff_alpha_nominal", [50, 100, 200], [2, 3, 4], simulations=60)
-    widths = {(one.n_items, one.n_annotators): one.width or 0.0 for one in found.studies}
+    widths = {(study.n_items, study.n_annotators): study.width or 0.0 for study in found.studies}
     for annotators in (2, 3, 4):
         assert widths[50, annotators] > widths[100, annotators] > widths[200, annotators] > 0
     for items in (50, 100, 200):
@@ -75,9 +75,9 @@ def test_the_cheapest_study_that_is_narrow_enough_is_found() -> None:
     assert enough is not None
     assert enough.width is not None
     assert enough.width <= 0.2
-    cheaper = [one for one in found.studies if one.n_ratings < enough.n_ratings]
+    cheaper = [study for study in found.studies if study.n_ratings < enough.n_ratings]
     assert cheaper
-    assert all(one.width is not None and one.width > 0.2 for one in cheaper)
+    assert all(study.width is not None and study.width > 0.2 for study in cheaper)
     assured = found.enough(enough.width, assured=True)
     assert assured is None or assured.n_ratings > enough.n_ratings
     assert found.enough(0.0001) is None
@@ -95,8 +95,8 @@ def test_gaps_of_the_pilot_stay_in_its_resamples() -> None:
     pilot = rated(random_matrix(6, raters=3, units=300, missing=0.3), scale="nominal")
     complete = rated(random_matrix(6, raters=3, units=300), scale="nominal")
     with_gaps, without = (
-        plan(one, "krippendorff_alpha_nominal", [150], [int(np.bincount(one.sizes).argmax())]).studies[0].width
-        for one in (pilot, complete)
+        plan(study, "krippendorff_alpha_nominal", [150], [int(np.bincount(study.sizes).argmax())]).studies[0].width
+        for study in (pilot, complete)
     )
     assert with_gaps is not None
     assert without is not None
@@ -105,11 +105,11 @@ def test_gaps_of_the_pilot_stay_in_its_resamples() -> None:
 
 def test_the_same_seed_gives_the_same_plan() -> None:
     pilot = study(7, 80)
-    one, same, other = (
+    first, same, other = (
         plan(pilot, "fleiss_kappa", [60], [2, 4], simulations=30, seed=seed).to_json()["studies"] for seed in (1, 1, 2)
     )
-    assert one == same
-    assert one != other
+    assert first == same
+    assert first != other
 
 
 @pytest.mark.parametrize("statistic", plannable())
@@ -120,7 +120,7 @@ def test_every_coefficient_that_can_be_planned_is_that_of_measure(statistic: str
         measure(pilot, [statistic], resamples=0)[0].value
     )
     found = plan(pilot, statistic, [40], [3, 4], simulations=20)
-    assert [one.width is not None and 0 < one.width < 1.5 for one in found.studies] == [True, True]
+    assert [study.width is not None and 0 < study.width < 1.5 for study in found.studies] == [True, True]
 
 
 def test_a_pilot_of_two_annotators_is_told_that_more_are_a_guess() -> None:

@@ -15,7 +15,7 @@ from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated
 
 
 def names(ratings: Ratings) -> list[str]:
-    return list(dict.fromkeys(one.name for one in measure(ratings, resamples=20)))
+    return list(dict.fromkeys(statistic.name for statistic in measure(ratings, resamples=20)))
 
 
 def test_a_nominal_scale_reports_raw_agreement_alpha_kappas_and_each_label() -> None:
@@ -30,8 +30,10 @@ def test_a_nominal_scale_reports_raw_agreement_alpha_kappas_and_each_label() -> 
         "gwet_ac1",
         "specific_agreement",
     ]
-    assert [one.raters for one in found if one.name == "cohen_kappa"] == list(combinations(range(4), 2))
-    assert [one.label for one in found if one.name == "specific_agreement"] == [1, 2, 3, 4, 5]
+    assert [statistic.raters for statistic in found if statistic.name == "cohen_kappa"] == list(
+        combinations(range(4), 2)
+    )
+    assert [statistic.label for statistic in found if statistic.name == "specific_agreement"] == [1, 2, 3, 4, 5]
 
 
 def test_two_raters_have_one_kappa_and_no_mean_of_it() -> None:
@@ -65,9 +67,12 @@ ISSUE = """percent_agreement cohen_kappa cohen_kappa_linear cohen_kappa_quadrati
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
 def test_all_is_every_coefficient_whatever_the_scale(scale: Scale) -> None:
-    found = {one.name: one for one in measure(Ratings.from_rows(KRIPPENDORFF, scale=scale), "all", 100, least_shared=7)}
+    found = {
+        statistic.name: statistic
+        for statistic in measure(Ratings.from_rows(KRIPPENDORFF, scale=scale), "all", 100, least_shared=7)
+    }
     assert set(ISSUE.split()) <= set(found)
-    assert all(one.value is not None for one in found.values())
+    assert all(statistic.value is not None for statistic in found.values())
     assert found["krippendorff_alpha_ratio"].value == pytest.approx(0.797, abs=5e-4)  # numbers go by their value
 
 
@@ -75,7 +80,7 @@ def test_all_takes_words_by_their_rank_and_says_so() -> None:
     words = {1: "poor", 2: "fair", 3: "good", 4: "better", 5: "best"}
     rows = [[None if x is None else words[x] for x in row] for row in KRIPPENDORFF]
     ratings = Ratings.from_rows(rows, labels=list(words.values()))
-    found = {one.name: one for one in measure(ratings, "all", resamples=100)}
+    found = {statistic.name: statistic for statistic in measure(ratings, "all", resamples=100)}
     assert found["krippendorff_alpha_interval"].value == pytest.approx(0.849, abs=5e-4)
     assert "labels by their rank" in (found["krippendorff_alpha_interval"].method or "")
     assert "rank" not in (found["krippendorff_alpha_nominal"].method or "")
@@ -83,7 +88,9 @@ def test_all_takes_words_by_their_rank_and_says_so() -> None:
 
 def test_all_lists_neither_hundreds_of_labels_nor_thousands_of_pairs() -> None:
     ratings = Ratings.from_rows([[x / 7 for x in range(300)], [x / 7 for x in range(1, 301)]], scale="interval")
-    labels = [one for one in measure(ratings, "all", resamples=20) if one.name == "specific_agreement"]
+    labels = [
+        statistic for statistic in measure(ratings, "all", resamples=20) if statistic.name == "specific_agreement"
+    ]
     assert [label.reason for label in labels] == [
         "there are 301 labels: ask for specific_agreement by name to list them all"
     ]
@@ -113,41 +120,46 @@ def crowd(raters: int = 88, units: int = 200) -> Ratings:
 def test_above_ten_raters_pairs_are_made_only_when_asked_for() -> None:
     for statistics in (None, "all"):
         found = measure(crowd(), statistics, resamples=50)
-        assert all(one.raters is None for one in found)
+        assert all(statistic.raters is None for statistic in found)
         assert len(found) < 40
-    named = {one.name: one for one in found}
+    named = {statistic.name: statistic for statistic in found}
     for name in ("cohen_kappa", "light_kappa", "spearman"):
         assert named[name].reason == f"there are 3,828 pairs of raters: ask for {name} by name to list them all"
     assert named["scott_pi"].value == pytest.approx(named["fleiss_kappa"].value)
     asked = measure(crowd(), ["cohen_kappa"], resamples=0)
     assert len(asked) == 3828
     ten, eleven = (rated(random_matrix(0, raters=raters)) for raters in (10, 11))
-    assert [len([one for one in measure(table, "all", resamples=0) if one.raters]) for table in (ten, eleven)] == [
-        45 * 7, 0,
-    ]  # fmt: skip
+    of_pairs = [[entry for entry in measure(table, "all", resamples=0) if entry.raters] for table in (ten, eleven)]
+    assert [len(entries) for entries in of_pairs] == [45 * 7, 0]
 
 
 def test_f1_of_sets_lists_no_pairs_of_a_crowd_unasked() -> None:
     rows = [[["a"], ["b"], ["a", "b"]]] * 11
     ratings = Ratings.from_rows(rows, scale="set")
-    assert [one.raters for one in measure(ratings, resamples=0) if one.name == "pairwise_f1"] == [None]
+    assert [statistic.raters for statistic in measure(ratings, resamples=0) if statistic.name == "pairwise_f1"] == [
+        None
+    ]
     assert len(measure(ratings, ["pairwise_f1"], resamples=0)) == 56
 
 
 def test_json_has_the_agreed_keys_and_pairs_and_labels_only_where_they_belong() -> None:
-    found = [one.to_json() for one in measure(Ratings.from_rows(KRIPPENDORFF), resamples=50, seed=7)]
+    found = [statistic.to_json() for statistic in measure(Ratings.from_rows(KRIPPENDORFF), resamples=50, seed=7)]
     keys = ["name", "value", "low", "high", "method", "reason", "n_units", "n_raters", "n_ratings"]
-    by_name = {one["name"]: one for one in found}
+    by_name = {statistic["name"]: statistic for statistic in found}
     assert list(by_name["fleiss_kappa"]) == [*keys, "intervals"]
     assert list(by_name["cohen_kappa"]) == [*keys, "raters", "intervals"]
     assert list(by_name["specific_agreement"]) == [*keys, "label", "intervals"]
-    assert [one["kind"] for one in by_name["fleiss_kappa"]["intervals"]] == ["linearised", "percentile", "jackknife"]
+    assert [interval["kind"] for interval in by_name["fleiss_kappa"]["intervals"]] == [
+        "linearised",
+        "percentile",
+        "jackknife",
+    ]
     assert by_name["cohen_kappa"]["raters"] == [2, 3]
     assert json.loads(json.dumps(found)) == found
 
 
 def test_numbers_and_what_was_left_out_are_those_of_each_statistic() -> None:
-    found = {one.name: one for one in reversed(measure(Ratings.from_rows(KRIPPENDORFF), seed=7))}
+    found = {statistic.name: statistic for statistic in reversed(measure(Ratings.from_rows(KRIPPENDORFF), seed=7))}
     alpha, fleiss, kappa = (found[name] for name in ("krippendorff_alpha_nominal", "fleiss_kappa", "cohen_kappa"))
     assert (alpha.n_units, alpha.n_raters, alpha.n_ratings, alpha.left_out) == (11, 4, 40, 1)
     assert (fleiss.n_units, fleiss.n_raters, fleiss.n_ratings, fleiss.left_out) == (12, 4, 41, 0)
@@ -166,15 +178,15 @@ def test_raters_who_rated_nothing_that_can_be_paired_are_not_counted() -> None:
 
 def test_the_statistics_come_in_the_order_asked_for() -> None:
     asked = ["light_kappa", "fleiss_kappa", "percent_agreement"]
-    assert [one.name for one in measure(Ratings.from_rows(KRIPPENDORFF), asked, resamples=20)] == asked
+    assert [statistic.name for statistic in measure(Ratings.from_rows(KRIPPENDORFF), asked, resamples=20)] == asked
 
 
 def test_a_statistic_asked_for_alone_is_the_same_as_among_others() -> None:
     ratings = Ratings.from_rows(KRIPPENDORFF, scale="interval")
-    together = {(one.name, one.raters, one.label): one for one in measure(ratings, "all")}
+    together = {(statistic.name, statistic.raters, statistic.label): statistic for statistic in measure(ratings, "all")}
     for name in ("krippendorff_alpha_interval", "fleiss_kappa", "cohen_kappa", "specific_agreement", "light_kappa"):
-        for one in measure(ratings, [name]):
-            assert one == together[one.name, one.raters, one.label]
+        for statistic in measure(ratings, [name]):
+            assert statistic == together[statistic.name, statistic.raters, statistic.label]
 
 
 def test_no_resamples_give_values_without_intervals() -> None:
@@ -212,7 +224,7 @@ def test_fifty_raters_have_1225_kappas_in_seconds() -> None:
     start = time.process_time()
     found = measure(ratings, ["cohen_kappa", "light_kappa"])
     seconds = time.process_time() - start
-    pairs = [one for one in found if one.name == "cohen_kappa"]
+    pairs = [statistic for statistic in found if statistic.name == "cohen_kappa"]
     assert len(pairs) == 1225
     assert all(pair.low is not None for pair in pairs)
     assert seconds < 8  # 1 on the machine it was written on
@@ -222,10 +234,10 @@ def test_pairs_resampled_together_have_the_intervals_of_pairs_alone() -> None:
     # Eight raters who rated everything are 28 pairs, which are resampled at once; two raters are not.
     matrix = random_matrix(3, raters=8, units=80, labels=3)
     together = measure(rated(matrix), ["cohen_kappa"], resamples=4000)
-    for one, (a, b) in list(zip(together, combinations(range(8), 2), strict=True))[:6]:
+    for statistic, (a, b) in list(zip(together, combinations(range(8), 2), strict=True))[:6]:
         alone = measure(rated(matrix[[a, b]]), ["cohen_kappa"], resamples=4000)[0]
-        assert one.value == pytest.approx(alone.value, abs=1e-12)
-        assert [one.low, one.high] == pytest.approx([alone.low, alone.high], abs=0.03)
+        assert statistic.value == pytest.approx(alone.value, abs=1e-12)
+        assert [statistic.low, statistic.high] == pytest.approx([alone.low, alone.high], abs=0.03)
 
 
 def test_a_million_ratings_are_measured_in_seconds() -> None:
@@ -233,4 +245,4 @@ def test_a_million_ratings_are_measured_in_seconds() -> None:
     start = time.process_time()
     found = measure(ratings)
     assert time.process_time() - start < 10  # 1 on the machine it was written on
-    assert all(one.low is not None for one in found)
+    assert all(statistic.low is not None for statistic in found)

@@ -34,9 +34,9 @@ def test_absolute_icc_is_about_raters_like_these_by_mcgraw_and_wong() -> None:
 
 def test_absolute_icc_with_gaps_resamples_raters_too() -> None:
     ratings = rated(random_matrix(1, raters=5, units=60, labels=3, missing=0.2))
-    [one] = measure(ratings, ["icc_a_1"], seed=3)
-    assert (one.method or "").startswith("two-way bootstrap over units and raters (raters like these), t with ")
-    assert "BCa" in [other.kind for other in one.beside]
+    [statistic] = measure(ratings, ["icc_a_1"], seed=3)
+    assert (statistic.method or "").startswith("two-way bootstrap over units and raters (raters like these), t with ")
+    assert "BCa" in [other.kind for other in statistic.beside]
 
 
 @pytest.mark.parametrize("name", [
@@ -66,7 +66,7 @@ def test_the_report_warns_that_few_raters_say_little_about_raters_like_these(
 
 def test_two_named_raters_stay_who_they_are() -> None:
     fixed, random = (measure(uneven(), ["cohen_kappa"], 100, raters=raters) for raters in ("fixed", "random"))
-    assert [one.method for one in fixed] == [one.method for one in random]
+    assert [statistic.method for statistic in fixed] == [statistic.method for statistic in random]
 
 
 def test_raters_who_are_alike_add_nothing() -> None:
@@ -77,14 +77,14 @@ def test_raters_who_are_alike_add_nothing() -> None:
         truth = rng.integers(2, size=80)
         ratings = Ratings.from_matrix(np.where(rng.random((6, 80)) < 0.8, truth, 1 - truth).astype(float))
         for raters in ("fixed", "random"):
-            one = measure(ratings, ["krippendorff_alpha_nominal"], 300, seed, raters=raters)[0]  # type: ignore[arg-type]
-            widths.append((one.high or 0) - (one.low or 0))
+            statistic = measure(ratings, ["krippendorff_alpha_nominal"], 300, seed, raters=raters)[0]  # type: ignore[arg-type]
+            widths.append((statistic.high or 0) - (statistic.low or 0))
     assert np.mean(widths[1::2]) < 1.35 * np.mean(widths[::2])
 
 
 def test_the_variance_of_a_mean_over_units_and_raters_is_that_of_both() -> None:
     rows = letters("aabbaabb", "aabbaaba", "abababab")
-    one = measure(Ratings.from_rows(rows), ["percent_agreement"], 4000, raters="random")[0]
+    statistic = measure(Ratings.from_rows(rows), ["percent_agreement"], 4000, raters="random")[0]
     # Pairs agree on 7, 4 and 3 of 8 units, and without a rater there is one pair: θ_(r) = 3/8, 4/8, 7/8.
     left_out = np.array([3, 4, 7]) / 8
     of_raters = 2 / 3 * ((left_out - left_out.mean()) ** 2).sum()
@@ -94,20 +94,20 @@ def test_the_variance_of_a_mean_over_units_and_raters_is_that_of_both() -> None:
     of_units = mean.var() / 8  # what resampling eight units has
     within = (alike - mean) - (alike - mean).mean(axis=1, keepdims=True)
     in_common = 7 * 2 / (8 * 3) * (within**2).sum() / 49  # leaving out a unit moves a mean of eight by 1/7 of it
-    assert one.interval is not None
-    assert one.interval.error == pytest.approx(np.sqrt(of_units + max(of_raters - in_common, 0)), rel=0.04)
+    assert statistic.interval is not None
+    assert statistic.interval.error == pytest.approx(np.sqrt(of_units + max(of_raters - in_common, 0)), rel=0.04)
 
 
 def test_two_raters_cannot_say_how_raters_differ() -> None:
     ratings = Ratings.from_rows(letters("aabbaabb", "aabbaaba"))
-    one = measure(ratings, ["krippendorff_alpha_nominal"], 100, raters="random")[0]
-    assert (one.low, one.high) == (None, None)
-    assert one.method == "no interval: 2 raters cannot tell how raters differ; 3 are needed"
-    assert one.beside[0].in_words().startswith("BCa bootstrap over units (these raters)")
+    statistic = measure(ratings, ["krippendorff_alpha_nominal"], 100, raters="random")[0]
+    assert (statistic.low, statistic.high) == (None, None)
+    assert statistic.method == "no interval: 2 raters cannot tell how raters differ; 3 are needed"
+    assert statistic.beside[0].in_words().startswith("BCa bootstrap over units (these raters)")
 
 
 def test_clusters_and_raters_are_resampled_together() -> None:
     ratings = uneven()
     clusters = {unit: place // 4 for place, unit in enumerate(ratings.units)}
-    one = measure(ratings, ["fleiss_kappa"], 100, raters="random", clusters=clusters)[0]
-    assert (one.method or "").startswith("two-way bootstrap over questions and raters (raters like these)")
+    statistic = measure(ratings, ["fleiss_kappa"], 100, raters="random", clusters=clusters)[0]
+    assert (statistic.method or "").startswith("two-way bootstrap over questions and raters (raters like these)")

@@ -14,7 +14,7 @@ from tests.annotators.agreement.makers import KRIPPENDORFF, table_rows
 def test_the_sentence_says_who_how_much_and_how_sure() -> None:
     ratings = Ratings.from_rows([[0, 1, 0, 1, 1, 0] * 5, [0, 1, 0, 1, 0, 0] * 5, [0, 1, 0, 1, 1, 1] * 5])
     found = measure(ratings, seed=7)
-    alpha = next(one for one in found if one.name == "krippendorff_alpha_nominal")
+    alpha = next(statistic for statistic in found if statistic.name == "krippendorff_alpha_nominal")
     assert sentence(found) == (
         f"Three annotators labelled 30 items; Krippendorff's α = {alpha.value:.2f}, 95 % CI "
         f"[{alpha.low:.2f}, {alpha.high:.2f}] (BCa, 1,000 bootstrap resamples over items, seed 7); "

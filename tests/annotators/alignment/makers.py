@@ -15,9 +15,9 @@ NO_INTERVALS = Resampling(resamples=0)
 def by_name(found: list[Aligned], **about: object) -> dict[str, Aligned]:
     """The statistics by name; the first of each that is about this."""
     chosen: dict[str, Aligned] = {}
-    for one in found:
-        if all(getattr(one, key) == value for key, value in about.items()):
-            chosen.setdefault(one.name, one)
+    for statistic in found:
+        if all(getattr(statistic, key) == value for key, value in about.items()):
+            chosen.setdefault(statistic.name, statistic)
     return chosen
 
 
@@ -39,5 +39,5 @@ def yes_or_no(seed: int, n: int = 60) -> tuple[FloatArray, FloatArray]:
 
 def repeated(pairs: Pairs, drawn: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[FloatArray, FloatArray]:
     """Human and metric's values of a resample of clusters, written out row by row."""
-    rows = np.concatenate([np.flatnonzero(pairs.cluster == one) for one in drawn])
+    rows = np.concatenate([np.flatnonzero(pairs.cluster == weight) for weight in drawn])
     return pairs.human[rows], pairs.metric[rows]

@@ -33,7 +33,7 @@ from tests.annotators.alignment.makers import NO_INTERVALS, by_name, likert, yes
 
 
 def ends(found: list[Aligned]) -> list[tuple[float | None, float | None]]:
-    return [(one.low, one.high) for one in found]
+    return [(statistic.low, statistic.high) for statistic in found]
 
 
 def test_the_same_seed_gives_the_same_intervals_and_another_seed_others() -> None:
@@ -52,7 +52,7 @@ def test_the_order_of_the_rows_does_not_matter(clustered: bool) -> None:
         metric = metric + np.linspace(0, 1e-3, 80)
     first = association(Pairs.of(human, metric, clusters=keys))
     second = association(Pairs.of(human[order], metric[order], clusters=turned))
-    assert [one.to_json() for one in first] == [one.to_json() for one in second]
+    assert [statistic.to_json() for statistic in first] == [statistic.to_json() for statistic in second]
 
 
 def test_the_bootstrap_is_that_of_scipy() -> None:
@@ -85,8 +85,8 @@ def test_clusters_are_drawn_whole() -> None:
     sample.resampled(watch, Resampling(resamples=40))
     drawn = np.concatenate(seen[1:2], axis=1)
     assert sample.pattern_of_row is not None
-    for one in range(7):
-        rows = drawn[sample.pattern_of_row == one]
+    for seed in range(7):
+        rows = drawn[sample.pattern_of_row == seed]
         assert (rows == rows[0]).all()
     assert (drawn.sum(axis=0) == 21).all()
     assert len({tuple(column) for column in drawn.T}) > 30
@@ -135,22 +135,22 @@ def test_what_cannot_be_measured_has_no_number_but_a_reason(
     human: list[float | None], metric: list[float | None], reason: str
 ) -> None:
     found = association(Pairs.of(human, metric))
-    assert [one.name for one in found] == [statistic.name for statistic in ASSOCIATION]
-    for one in found:
-        assert (one.value, one.low, one.high) == (None, None, None)
-        assert reason in (one.reason or "")
+    assert [statistic.name for statistic in found] == [statistic.name for statistic in ASSOCIATION]
+    for statistic in found:
+        assert (statistic.value, statistic.low, statistic.high) == (None, None, None)
+        assert reason in (statistic.reason or "")
 
 
 def test_every_statistic_is_there_with_a_value_or_a_reason_and_json_says_so() -> None:
     for pairs in (Pairs.of(*likert(1)), Pairs.of(*yes_or_no(1)), Pairs.of([1, 2, 3, 2], [1, 2, 2, 2])):
-        for one in association(pairs, Resampling(resamples=100), metric="m", criterion="c"):
-            json = one.to_json()
+        for statistic in association(pairs, Resampling(resamples=100), metric="m", criterion="c"):
+            json = statistic.to_json()
             assert list(json)[:10] == [
                 "name", "metric", "criterion", "group", "value", "low", "high", "method", "n", "reason",
             ]  # fmt: skip
             assert (json["value"] is None) == (json["reason"] is not None)
-            assert one.value is None or not math.isnan(one.value)
-            assert one.name in STATISTICS.names()
+            assert statistic.value is None or not math.isnan(statistic.value)
+            assert statistic.name in STATISTICS.names()
 
 
 def test_a_metric_that_never_says_yes_has_no_precision() -> None:
@@ -197,7 +197,7 @@ def test_wrong_input_is_refused_with_the_value(call: object) -> None:
 
 def test_reasons_of_the_other_statistics() -> None:
     few = Pairs.of([1, 2], [1, 2])
-    assert all(one.reason for one in compare(few, few.metric))
+    assert all(statistic.reason for statistic in compare(few, few.metric))
     assert "only one system" in (system_ranking(Pairs.of([1, 2, 3], [1, 2, 3], groups=["a"] * 3))[0].reason or "")
     assert "0 to 1" in (calibration(Pairs.of([1, 0, 1], [1, 2, 3]))[0].reason or "")
     assert "no two people" in (human_ceiling({"a": {1: 1.0}, "b": {2: 1.0}})[0].reason or "")

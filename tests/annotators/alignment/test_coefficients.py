@@ -109,19 +109,19 @@ def test_correlations_keep_their_sign_under_reversal_and_their_value_under_monot
     rows: list[tuple[int, int]],
 ) -> None:
     x, y = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    one = np.ones((len(x), 1))
+    weights = np.ones((len(x), 1))
 
     def ranked(a: FloatArray, b: FloatArray) -> FloatArray:
         first, second = Levels.of(a), Levels.of(b)
-        found = [coefficients.spearman(first, second, one), kendall_tau_b(Tau.of(first, second), one)]
+        found = [coefficients.spearman(first, second, weights), kendall_tau_b(Tau.of(first, second), weights)]
         return np.concatenate(found)
 
     plain = ranked(x, y)
     assert ranked(-x, y) == pytest.approx(-plain, nan_ok=True)
     assert ranked(np.exp(x), y**3) == pytest.approx(plain, nan_ok=True)
     assert ranked(y, x) == pytest.approx(plain, nan_ok=True)
-    straight = coefficients.pearson(x, y, one)
-    assert coefficients.pearson(3 * x - 7, y, one) == pytest.approx(straight, nan_ok=True)
+    straight = coefficients.pearson(x, y, weights)
+    assert coefficients.pearson(3 * x - 7, y, weights) == pytest.approx(straight, nan_ok=True)
     for values in (plain, straight):
         there = values[~np.isnan(values)]
         assert (np.abs(there) <= 1).all()
@@ -135,9 +135,9 @@ def test_correlations_keep_their_sign_under_reversal_and_their_value_under_monot
 def test_auroc_of_a_turned_round_score_is_one_minus_it(rows: list[tuple[int, int]]) -> None:
     score, labels = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     truth = (labels > 3).astype(float)
-    one = np.ones((len(score), 1))
-    found = coefficients.auroc(Levels.of(score), truth, one)
-    turned = coefficients.auroc(Levels.of(-score), truth, one)
+    weights = np.ones((len(score), 1))
+    found = coefficients.auroc(Levels.of(score), truth, weights)
+    turned = coefficients.auroc(Levels.of(-score), truth, weights)
     if np.ptp(truth) == 0:
         assert np.isnan(found).all()
         return

@@ -85,7 +85,7 @@ def test_the_mean_of_few_skewed_grades() -> None:
         grades = [float(grade) for name in chances for grade in drawn[name]]
         groups = [name for name in chances for _ in range(sizes[name])]
         found = mean_agreement(grades, groups, scale=(1, 5))
-        macro = next(one for one in found if one.name == "macro_mean_agreement")
+        macro = next(statistic for statistic in found if statistic.name == "macro_mean_agreement")
         hits["macro"] += covers(macro, sum(means.values()) / 3)
         hits["b"] += covers(by_name(found, group="b")["mean_agreement"], means["b"])
     assert {name: n / TIMES for name, n in hits.items()} == pytest.approx({"macro": 0.955, "b": 0.94}, abs=0.03)

@@ -38,5 +38,5 @@ def test_without_a_common_question_there_is_a_reason() -> None:
     found = paired_gap("gap", {"a": 1.0}, {"b": 0.0})
     assert (found.value, found.low, found.n) == (None, None, 0)
     assert found.reason == "no question has a score in both conditions"
-    one = paired_gap("gap", {"a": 1.0}, {"a": 0.0})
-    assert (one.value, one.low) == (1.0, None)
+    gap = paired_gap("gap", {"a": 1.0}, {"a": 0.0})
+    assert (gap.value, gap.low) == (1.0, None)

@@ -62,7 +62,7 @@ def plain_ceiling(people: People, metric: Mapping[str, float], name: str, *, bin
             own.append(score if of_metric else label)
         if len(own) >= 3:
             found.append(STATISTICS[name](np.array(own), np.array(rest)))
-    defined = [one for one in found if not np.isnan(one)]
+    defined = [statistic for statistic in found if not np.isnan(statistic)]
     return float(np.mean(defined))
 
 
@@ -107,11 +107,11 @@ def test_the_ceiling_is_the_mean_of_every_person_beside_the_rest(seed: int, bina
     people, scores = crowd(seed, binary=binary)
     found = human_ceiling(people, scores, WITHOUT, binary=binary, metric_name="overlap")
     assert len(found) == (4 if binary else 6)
-    for one in found:
-        of_metric = one.name.startswith("metric_to_rest_")
-        name = one.name.removeprefix("metric_to_rest_").removeprefix("human_ceiling_")
+    for entry in found:
+        of_metric = entry.name.startswith("metric_to_rest_")
+        name = entry.name.removeprefix("metric_to_rest_").removeprefix("human_ceiling_")
         plain = plain_ceiling(people, scores, name, binary=binary, of_metric=of_metric)
-        assert one.value == pytest.approx(plain, abs=1e-12), one.name
+        assert entry.value == pytest.approx(plain, abs=1e-12), entry.name
 
 
 @pytest.mark.parametrize("closeness", ["equal", "distance"])
@@ -119,7 +119,10 @@ def test_the_ceiling_is_the_mean_of_every_person_beside_the_rest(seed: int, bina
 def test_the_alternative_annotator_test_counts_the_wins_of_every_unit(seed: int, closeness: Any) -> None:
     people, scores = crowd(seed, binary=closeness == "equal")
     judge = {unit: float(score > 0.5) if closeness == "equal" else 1 + 4 * score for unit, score in scores.items()}
-    found = {one.against: one for one in alternative_annotator_test(people, judge, closeness=closeness, asked=WITHOUT)}
+    found = {
+        statistic.against: statistic
+        for statistic in alternative_annotator_test(people, judge, closeness=closeness, asked=WITHOUT)
+    }
     shares = []
     for name in people:
         wins = plain_wins(people, judge, name, closeness)
@@ -134,9 +137,9 @@ def test_the_alternative_annotator_test_counts_the_wins_of_every_unit(seed: int,
             p = stats.wilcoxon(lead, alternative="less").pvalue
         assert found[name].p_value == pytest.approx(float(p), abs=1e-12)
     advantage = next(
-        one
-        for one in alternative_annotator_test(people, judge, closeness=closeness, asked=WITHOUT)
-        if one.name == "alt_test_advantage" and one.against is None
+        statistic
+        for statistic in alternative_annotator_test(people, judge, closeness=closeness, asked=WITHOUT)
+        if statistic.name == "alt_test_advantage" and statistic.against is None
     )
     assert advantage.value == pytest.approx(float(np.mean(shares)), abs=1e-12)
 
@@ -193,9 +196,11 @@ def test_draws_that_are_kept_give_the_same_intervals_as_fresh_ones() -> None:
     )
     how = Resampling(800, seed=11)
     first, again = association(pairs, how), association(pairs, how)
-    assert [(one.value, one.low, one.high) for one in first] == [(one.value, one.low, one.high) for one in again]
+    assert [(statistic.value, statistic.low, statistic.high) for statistic in first] == [
+        (statistic.value, statistic.low, statistic.high) for statistic in again
+    ]
     other = association(pairs, Resampling(800, seed=12))
-    assert [one.low for one in first] != [one.low for one in other]
+    assert [statistic.low for statistic in first] != [statistic.low for statistic in other]
 
 
 def test_a_comparison_is_the_difference_of_the_two_associations() -> None:
@@ -205,15 +210,16 @@ def test_a_comparison_is_the_difference_of_the_two_associations() -> None:
     first, second = (np.round(np.clip(human + rng.normal(scale=s, size=n), 0, 1), 1) for s in (0.5, 0.9))
     pairs = Pairs.of(human, first, clusters=(np.arange(n) // 4).tolist(), units=range(n))
     other = np.array([second[int(str(unit))] for unit in pairs.units])
-    found = {one.name: one.value for one in compare(pairs, other, WITHOUT)}
+    found = {statistic.name: statistic.value for statistic in compare(pairs, other, WITHOUT)}
     alone = [
-        {one.name: one.value for one in association(Pairs.of(human, metric), WITHOUT)} for metric in (first, second)
+        {statistic.name: statistic.value for statistic in association(Pairs.of(human, metric), WITHOUT)}
+        for metric in (first, second)
     ]
     for name in ("pearson", "spearman", "kendall_tau_b", "auroc"):
-        one, two = (values[name] for values in alone)
-        assert one is not None
-        assert two is not None
-        assert found[f"difference_{name}"] == pytest.approx(one - two, abs=1e-12)
+        left, right = (values[name] for values in alone)
+        assert left is not None
+        assert right is not None
+        assert found[f"difference_{name}"] == pytest.approx(left - right, abs=1e-12)
 
 
 def test_kinds_of_rows_and_numbers_in_order_of_appearance() -> None:

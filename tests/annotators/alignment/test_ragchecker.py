@@ -30,13 +30,13 @@ def rows(shared_data: Path) -> list[dict[str, Any]]:
     return found
 
 
-def has_an_interval(one: Aligned, n: int) -> None:
-    assert one.value is not None
-    assert one.low is not None
-    assert one.high is not None
-    assert one.low < one.value < one.high < one.low + 0.3
-    assert one.n == n
-    assert one.reason is None
+def has_an_interval(statistic: Aligned, n: int) -> None:
+    assert statistic.value is not None
+    assert statistic.low is not None
+    assert statistic.high is not None
+    assert statistic.low < statistic.value < statistic.high < statistic.low + 0.3
+    assert statistic.n == n
+    assert statistic.reason is None
 
 
 @pytest.mark.parametrize("place", range(3), ids=CRITERIA)
@@ -80,10 +80,10 @@ def test_the_metric_against_the_raters(
     assert width(found["pearson"]) > 1.1 * width(alone["pearson"])
 
 
-def width(one: Aligned) -> float:
-    assert one.low is not None
-    assert one.high is not None
-    return one.high - one.low
+def width(statistic: Aligned) -> float:
+    assert statistic.low is not None
+    assert statistic.high is not None
+    return statistic.high - statistic.low
 
 
 def test_the_metric_is_below_the_human_ceiling(rows: list[dict[str, Any]], differences: dict[str, list[float]]) -> None:

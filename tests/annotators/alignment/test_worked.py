@@ -97,8 +97,8 @@ def test_a_question_is_never_on_both_sides_of_the_threshold() -> None:
     labels, scores = np.repeat(rng.integers(2, size=10), 2), np.repeat(rng.random(10), 2)
     pairs = Pairs.of(labels, scores, clusters=question.tolist())
     made = cross_validated(pairs, folds=10)
-    for one in range(10):
-        here = pairs.cluster == one
+    for seed in range(10):
+        here = pairs.cluster == seed
         threshold = best_threshold(pairs.metric[~here], pairs.human[~here])
         assert made.said[here] == pytest.approx((pairs.metric[here] >= threshold).astype(float))
 
@@ -128,10 +128,10 @@ def test_table_i_of_fathoms_is_the_unweighted_mean_of_its_groups() -> None:
         grades = [grade for group in table.values() for grade in group]
         groups = [name for name, group in table.items() for _ in group]
         found = mean_agreement(grades, groups, scale=(1, 5), by="group")
-        by_group = {one.group: one for one in found if one.name == "mean_agreement"}
+        by_group = {statistic.group: statistic for statistic in found if statistic.name == "mean_agreement"}
         assert [round(by_group[name].value or 0, 2) for name in table] == list(means)
         assert [by_group[name].n for name in table] == [9, 18, 12]
-        [macro] = [one for one in found if one.name == "macro_mean_agreement"]
+        [macro] = [statistic for statistic in found if statistic.name == "macro_mean_agreement"]
         assert round(macro.value or 0, 2) == overall
         assert macro.n == 39
         assert macro.low is not None
@@ -226,7 +226,11 @@ def test_systems_ranked_by_people_and_by_a_metric() -> None:
     """Means by people 1, 2, 3 and by the metric .1, .5, .4: two of three pairs alike, τ = (2 - 1)/3."""
     systems = ["a", "a", "b", "b", "c", "c"]
     pairs = Pairs.of([1, 1, 2, 2, 3, 3], [0.1, 0.1, 0.4, 0.6, 0.4, 0.4], groups=systems)
-    assert [(one.system, one.human, one.n) for one in system_means(pairs)] == [("c", 3, 2), ("b", 2, 2), ("a", 1, 2)]
+    assert [(mean.system, mean.human, mean.n) for mean in system_means(pairs)] == [
+        ("c", 3, 2),
+        ("b", 2, 2),
+        ("a", 1, 2),
+    ]
     found = by_name(system_ranking(pairs, NO_INTERVALS))
     assert found["system_kendall_tau_b"].value == pytest.approx(1 / 3)
     assert found["system_pairwise_accuracy"].value == pytest.approx(2 / 3)
@@ -247,7 +251,7 @@ def test_the_calibration_error_by_hand() -> None:
     """Two bins: .2 .2 with labels 0 1 (|.5 - .2| = .3) and .9 .9 with 1 1 (|1 - .9| = .1): (2 · .3 + 2 · .1)/4 = .2."""
     found, curve = calibration(Pairs.of([0, 1, 1, 1], [0.2, 0.2, 0.9, 0.9]), Resampling(resamples=100))
     assert found.value == pytest.approx(0.2)
-    assert [(one.start, one.n, one.human) for one in curve] == [(0.2, 2, 0.5), (0.9, 2, 1.0)]
+    assert [(bin_.start, bin_.n, bin_.human) for bin_ in curve] == [(0.2, 2, 0.5), (0.9, 2, 1.0)]
 
 
 def test_grades_are_put_on_the_metrics_scale() -> None:
@@ -301,9 +305,9 @@ def test_the_alternative_annotator_test_by_hand() -> None:
     first = by_name(found)
     assert first["alt_test_winning_rate"].value == 1.0
     assert first["alt_test_advantage"].value == 1.0
-    one = next(entry for entry in found if entry.against == "a")
+    statistic = next(entry for entry in found if entry.against == "a")
     lead = np.r_[np.full(10, -1.0), np.zeros(30)]
-    assert one.p_value == pytest.approx(stats.ttest_1samp(lead, 0.1, alternative="less").pvalue)
+    assert statistic.p_value == pytest.approx(stats.ttest_1samp(lead, 0.1, alternative="less").pvalue)
 
 
 def test_a_judge_who_guesses_beats_nobody() -> None:
@@ -392,7 +396,7 @@ def test_what_comes_back_can_be_written_as_json(labels: list[float]) -> None:
     human = np.array([*labels, *[math.nan] * 20])
     metric = np.linspace(0, 1, len(human))
     found = prediction_powered_mean(human, metric, scale=(0, 1))
-    assert json.loads(json.dumps([one.to_json() for one in found]))[0]["low"] is not None
+    assert json.loads(json.dumps([statistic.to_json() for statistic in found]))[0]["low"] is not None
 
 
 def test_what_is_labelled_throughout_is_known() -> None:
@@ -408,9 +412,9 @@ def test_each_stratum_has_a_lambda_of_its_own_where_it_has_labels_enough() -> No
     labelled = np.isin(np.arange(600) % 300, np.arange(30))
     given = np.where(labelled, y, np.nan)
     own = by_name(prediction_powered_mean(given, f, strata=strata))["ppi_plus_plus_mean"]
-    one = by_name(prediction_powered_mean(given, f))["ppi_plus_plus_mean"]
+    statistic = by_name(prediction_powered_mean(given, f))["ppi_plus_plus_mean"]
     assert "λ by stratum from -0." in (own.method or "")
-    assert (own.high or 0) - (own.low or 0) < 0.5 * ((one.high or 0) - (one.low or 0))
+    assert (own.high or 0) - (own.low or 0) < 0.5 * ((statistic.high or 0) - (statistic.low or 0))
     assert own.n_effective is not None
     assert own.n_effective > 4 * 60
     assert f"worth {own.n_effective:.0f} labels instead of 60" in (own.method or "")
@@ -482,7 +486,7 @@ def test_yielding_counts_those_who_agree_with_what_they_had_judged_otherwise() -
 def test_the_units_farthest_apart_come_first() -> None:
     pairs = Pairs.of([1, 5, 3], [0.9, 1.0, 0.5], units=["low", "high", "mid"])
     found = differences(pairs, scale=(1, 5), metric_scale=(0, 1))
-    assert [(one.unit, one.difference) for one in found] == [("low", 0.9), ("high", 0.0), ("mid", 0.0)]
+    assert [(unit.unit, unit.difference) for unit in found] == [("low", 0.9), ("high", 0.0), ("mid", 0.0)]
 
 
 def test_without_a_common_scale_ranks_are_compared() -> None:
@@ -495,7 +499,7 @@ def test_where_metrics_disagree_a_label_tells_most() -> None:
     scores = {"m": [0.1, 0.2, 0.3, 0.9], "k": [0.1, 0.2, 0.9, 0.3]}
     found = next_to_label(["a", "b", "c", "d"], scores)
     assert found[0].unit == "c"
-    assert {one.unit: one.disagreement for one in found} == pytest.approx({"a": 0, "b": 0, "c": 0.25, "d": 0.25})
+    assert {unit.unit: unit.disagreement for unit in found} == pytest.approx({"a": 0, "b": 0, "c": 0.25, "d": 0.25})
 
 
 def test_where_people_disagree_at_a_score_a_label_tells_most() -> None:
@@ -510,7 +514,7 @@ def test_where_people_disagree_at_a_score_a_label_tells_most() -> None:
 
 def test_one_item_of_each_question_comes_first() -> None:
     found = next_to_label(list("abcd"), {"m": [0.5, 0.51, 0.0, 1.0]}, clusters=["q", "q", "r", "s"])
-    assert {one.unit for one in found[:3]} >= {"c", "d"}
+    assert {unit.unit for unit in found[:3]} >= {"c", "d"}
 
 
 # A draw to label ------------------------------------------------------------------------------------------------------
@@ -527,9 +531,9 @@ def test_a_draw_takes_units_as_often_as_it_says() -> None:
     for seed in range(3000):
         drawn = draw_to_label(there, 8, seed=seed)
         assert len(drawn) == 8
-        for one in drawn:
-            taken[int(str(one.unit))] += 1
-            said[int(str(one.unit))] = one.probability
+        for unit in drawn:
+            taken[int(str(unit.unit))] += 1
+            said[int(str(unit.unit))] = unit.probability
     assert taken / 3000 == pytest.approx(said, abs=0.035)
     assert said.min() >= 0.5 * 8 / 40
     assert said.max() > 2 * said.min()
@@ -540,8 +544,8 @@ def test_no_probability_is_above_one_and_all_are_taken_where_there_are_no_more()
     there = [LabelCandidate(0, 1.0, 1.0, 1.0), *[LabelCandidate(i, 0.0, 0.0, 0.0) for i in range(1, 9)]]
     drawn = draw_to_label(there, 4, seed=1)
     assert (drawn[0].unit, drawn[0].probability, len(drawn)) == (0, 1.0, 4)
-    assert [one.probability for one in drawn[1:]] == pytest.approx([3 / 8] * 3)
-    assert [one.probability for one in draw_to_label(there, 20)] == [1.0] * 9
+    assert [unit.probability for unit in drawn[1:]] == pytest.approx([3 / 8] * 3)
+    assert [unit.probability for unit in draw_to_label(there, 20)] == [1.0] * 9
     with pytest.raises(InvalidInput, match="0 units"):
         draw_to_label(there, 0)
 

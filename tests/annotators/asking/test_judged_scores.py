@@ -83,7 +83,10 @@ class TestWords:
 class TestPhraseSets:
     def test_they_show_what_the_scorer_counted(self) -> None:
         sets = phrase_sets("Below 62 % a ban; the hosepipe ban.", [["below 62 %", "ban", "night"], "hosepipe", [" "]])
-        assert [(one.reference, one.best, one.recall) for one in sets] == [(0, False, 2 / 3), (1, True, 1.0)]
+        assert [(phrases.reference, phrases.best, phrases.recall) for phrases in sets] == [
+            (0, False, 2 / 3),
+            (1, True, 1.0),
+        ]
         assert [(phrase.text, phrase.count) for phrase in sets[0].phrases] == [
             ("below 62 %", 1),
             ("ban", 2),
@@ -91,8 +94,8 @@ class TestPhraseSets:
         ]
 
     def test_an_error_message_has_none_of_them_but_by_the_paper(self) -> None:
-        assert [one.recall for one in phrase_sets("error: copper", [["copper"]])] == [0.0]
-        assert [one.recall for one in phrase_sets("error: copper", [["copper"]], "paper")] == [1.0]
+        assert [phrases.recall for phrases in phrase_sets("error: copper", [["copper"]])] == [0.0]
+        assert [phrases.recall for phrases in phrase_sets("error: copper", [["copper"]], "paper")] == [1.0]
 
     @pytest.mark.parametrize(
         ("mode", "phrase", "answer", "expected"),
@@ -132,9 +135,9 @@ class TestPhraseSets:
         for path in sorted((shared_data / "fathoms" / "results").rglob("*.json")):
             for row in json.loads(path.read_text())["responses"]:
                 answer = row["pred_answer"]
-                for one in phrase_sets(answer, row["ground_truth"]):
-                    texts = [phrase.text for phrase in one.phrases]
-                    for phrase, places in zip(one.phrases, places_of(texts, answer), strict=True):
+                for phrases in phrase_sets(answer, row["ground_truth"]):
+                    texts = [phrase.text for phrase in phrases.phrases]
+                    for phrase, places in zip(phrases.phrases, places_of(texts, answer), strict=True):
                         assert len(places) == phrase.count
                         read = phrase.text.lower().replace("-", " ")
                         assert {answer[a:b].lower().replace("-", " ") for a, b in places} <= {read}
@@ -158,7 +161,7 @@ class TestPhraseSets:
                 score = ScoreValue("correctness", float(row["correctness_score"]))
                 found = counted_behind("imported:fathoms", score, {}, row["pred_answer"], row["ground_truth"])
                 assert found is not None, (path.name, row["question"])
-                best = next(one for one in found[0] if one.best)
+                best = next(phrases for phrases in found[0] if phrases.best)
                 found_phrases = sum(phrase.found for phrase in best.phrases)
                 assert share_in_words(found[0]).startswith(f"{found_phrases} of {len(best.phrases)}: ")
                 assert best.recall == pytest.approx(score.value)
@@ -178,9 +181,9 @@ class TestWhichCriterion:
         }
 
     def test_of_several_the_study_s_order_decides(self) -> None:
-        one, two = ("phrase_recall", "correctness"), ("imported:fathoms", "correctness")
-        assert self.both(one, two)["correctness_agreement"] == [one, two]
-        assert self.both(two, one)["correctness_agreement"] == [two, one]
+        phrases, human = ("phrase_recall", "correctness"), ("imported:fathoms", "correctness")
+        assert self.both(phrases, human)["correctness_agreement"] == [phrases, human]
+        assert self.both(human, phrases)["correctness_agreement"] == [human, phrases]
 
     def test_what_measures_the_same_is_judged_only_where_nothing_is_named_so(self) -> None:
         rouge, recall = ("rouge_l", "rouge_l"), ("phrase_recall", "correctness")
@@ -193,8 +196,8 @@ class TestWhichCriterion:
         protocol = Protocol.model_validate({**METRIC.model_dump(), "criteria": [grade, METRIC.criteria[1]]})
         assert protocol_from_yaml(protocol_to_yaml(protocol)) == protocol
         assert "score: [rouge_l, correctness]" in protocol_to_yaml(protocol)
-        one = protocol_from_yaml(protocol_to_yaml(METRIC).replace("score: [correctness]", "score: correctness"))
-        assert one == METRIC
+        bare = protocol_from_yaml(protocol_to_yaml(METRIC).replace("score: [correctness]", "score: correctness"))
+        assert bare == METRIC
 
     def test_a_score_is_judged_only_where_scores_are_shown_and_are_the_subject(self) -> None:
         data = METRIC.model_dump()

@@ -102,7 +102,7 @@ class TestErrors:
             "mine.yaml, line 1: `title` is missing. Add it.",
             "mine.yaml, line 4: `title` of criterion 1 is missing. Add it.",
             "mine.yaml, line 6: `titel` of criterion 1 is no field. Did you mean `title`? Known: kind, name, title, "
-            "help, target, required, per_hop, when, accept, rest, tolerance, score, labels.",
+            "help, target, of, only, required, per_hop, when, accept, rest, tolerance, score, labels.",
             "mine.yaml, line 8: `colour` of label 1 of criterion 1 is no field. Known: value, title, key, definition.",
             "mine.yaml, line 9: `value` of label 2 of criterion 1 should be a text. Write it on one line, or after `|` "
             "on several.",
@@ -121,6 +121,23 @@ class TestErrors:
             (
                 with_labels("{value: yes, key: s}"),
                 "line 8: criterion 'right': key 's' of label 'yes' is used",
+            ),
+            (
+                with_labels("{value: yes}", "    target: evidence\n    only: {roles: [golden]}\n"),
+                "line 10: 'golden' is none of gold, retrieved, distractor; take one of these.",
+            ),
+            (
+                with_labels("{value: yes}", "    only:\n      kind: [page]\n"),
+                "line 10: `kind` of `only` of criterion 1 is no field. Did you mean `kinds`? Known: kinds, roles, "
+                "per_modality.",
+            ),
+            (
+                with_labels("{value: yes}", "    target: evidence\n    only: {per_modality: 0}\n"),
+                "line 10: `per_modality` of `only` of criterion 1 is 0: input should be greater than or equal to 1.",
+            ),
+            (
+                with_labels("{value: yes}", "    target: block\n    of: answer\n"),
+                "line 10: criterion 'right': `of` is 'answer'; the target block has no sides; leave it out.",
             ),
             (SMALL.replace("title: Right", "title: [a]"), "line 7: `title` of criterion 1 should be a text."),
             (SMALL + "invalidates: {title: ['*']}\n", "line 16: `invalidates` names 'title'"),

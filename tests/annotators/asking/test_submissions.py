@@ -50,7 +50,7 @@ class TestACompleteStep:
 
     def test_has_its_values_normalised(self) -> None:
         given_labels = [GivenLabel("self_contained", value=True), GivenLabel("human_like", value="true", comment="  ")]
-        assert [(one.value, one.comment) for one in check_step(QA, 0, TWO_UNITS, given_labels)] == [
+        assert [(label.value, label.comment) for label in check_step(QA, 0, TWO_UNITS, given_labels)] == [
             ("true", None),
             ("true", None),
         ]
@@ -77,9 +77,9 @@ class TestWhatIsRefused:
             [*STEP_TWO, GivenLabel("complete", "evidence:gold-1", "complete")],
             [*STEP_TWO[:3], replace(STEP_TWO[3], value=None), STEP_TWO[4]],
         ]
-        for one in wrong:
-            assert "E1" in refusal(one)
-            assert "gold" not in refusal(one)
+        for wrong_label in wrong:
+            assert "E1" in refusal(wrong_label)
+            assert "gold" not in refusal(wrong_label)
 
     def test_a_criterion_of_another_step(self) -> None:
         assert "belongs to step 'Question alone', not to 'With answer and evidence'" in refusal([*STEP_TWO, *STEP_ONE])
@@ -238,7 +238,7 @@ class TestPagesAndImages:
 
     def test_a_page_is_labelled_once_for_each_hop(self) -> None:
         checked = check_step(self.protocol, 0, self.units, self.labels(["i2", "i1"]))
-        assert [one.target for one in checked[:-1]] == [
+        assert [label.target for label in checked[:-1]] == [
             "page:a b.pdf:1|hop:h1",
             "page:a b.pdf:2|hop:h1",
             "page:a b.pdf:1|hop:h2",

@@ -163,7 +163,7 @@ class TestNumber:
 
 class TestSeveralOrderText:
     def test_a_set_has_each_label_once_in_declared_order(self) -> None:
-        problems = Several(name="problems", title="Problems", labels=[Label(value=one) for one in "abc"])
+        problems = Several(name="problems", title="Problems", labels=[Label(value=letter) for letter in "abc"])
         assert problems.check(["c", "a", "c"]) == ["a", "c"]
         assert problems.check([]) == []
         assert problems.parse('["b"]') == ["b"]
@@ -228,7 +228,10 @@ class TestWhatIsAskedOfThem:
         assert Several(name="s", title="S", labels=YES_NO).agreed([["yes"], ["yes"]]) == ["yes"]
 
     def test_scales_of_agreement_and_the_labels_that_are_declared_on_them(self) -> None:
-        found = {kind: (one.measured_scale, one.compared, one.stored_labels()) for kind, (one, _) in WRITTEN.items()}
+        found = {
+            kind: (written.measured_scale, written.compared, written.stored_labels())
+            for kind, (written, _) in WRITTEN.items()
+        }
         assert found == {
             "choice": ("nominal", True, ["yes", "no"]),
             "grade": ("ordinal", True, [1, 2, 3, 4, 5]),

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.asking.settling import Outcome, settle
 from annotators.asking.submissions import GivenLabel, check_step
-from annotators.criteria.place import NOWHERE, Place, blocks_of
+from annotators.criteria.place import NOWHERE, Place
 from annotators.errors import InvalidInput
+from annotators.items.blocks import blocks_of
 from annotators.items.targets import TargetKind, Units
 from annotators.protocols import Material, Protocol
 from tests.conftest import ROOT

@@ -35,9 +35,9 @@ def test_a_layout_gives_the_value_and_leaves_every_unit_out(layout: Layout) -> N
 
 
 def test_both_layouts_draw_from_the_same_distribution() -> None:
-    one, other = (mean(layout, resamples=20_000).replicates[:, 0] for layout in (STACKED, SIDE_BY_SIDE))
+    draws, other = (mean(layout, resamples=20_000).replicates[:, 0] for layout in (STACKED, SIDE_BY_SIDE))
     spread = np.sqrt(np.average((X - MULTIPLICITY @ X / 14) ** 2, weights=MULTIPLICITY) / 14)
-    for drawn in (one, other):
+    for drawn in (draws, other):
         assert drawn.mean() == pytest.approx(MULTIPLICITY @ X / 14, abs=5 * spread / np.sqrt(20_000))
         assert drawn.std() == pytest.approx(spread, rel=0.03)
 

@@ -19,7 +19,7 @@ def candidates(n: int, system: str = "alpha") -> list[Candidate]:
 
 
 def ids(found: list[Candidate]) -> list[str]:
-    return [one.external_id for one in found]
+    return [item.external_id for item in found]
 
 
 def test_one_known_draw() -> None:

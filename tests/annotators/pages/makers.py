@@ -138,4 +138,4 @@ def shown(data: bytes) -> Image.Image:
 
 
 def is_near(pixel: Any, colour: tuple[int, int, int], within: int = 12) -> bool:
-    return all(abs(one - other) <= within for one, other in zip(pixel, colour, strict=True))
+    return all(abs(channel - other) <= within for channel, other in zip(pixel, colour, strict=True))

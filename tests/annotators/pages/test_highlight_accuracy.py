@@ -53,7 +53,7 @@ class Figures:
     overlaps: list[float] = field(default_factory=list)
 
     def share(self, least: float) -> float:
-        return sum(one >= least for one in self.overlaps) / max(1, len(self.overlaps))
+        return sum(overlap >= least for overlap in self.overlaps) / max(1, len(self.overlaps))
 
 
 def plain_rows(page: Any) -> list[Row]:
@@ -118,8 +118,8 @@ def overlap(ours: list[Box], theirs: list[Box]) -> float:
         return cells
 
     areas = np.outer(np.diff(ys), np.diff(xs))
-    one, other = covered(ours), covered(theirs)
-    return float(areas[one & other].sum() / areas[one | other].sum())
+    area, other = covered(ours), covered(theirs)
+    return float(areas[area & other].sum() / areas[area | other].sum())
 
 
 def check(page: Any, words: PageWords, rng: random.Random, figures: Figures) -> None:
@@ -200,7 +200,7 @@ def test_another_program_puts_the_words_in_the_same_places(renderer: Renderer, r
                 if text not in ours:
                     missing += 1
                     continue
-                overlaps.append(max(overlap([one], [box]) for one in ours[text]))
+                overlaps.append(max(overlap([found], [box]) for found in ours[text]))
         document.close()
     figures = Figures(len(overlaps) + missing, len(overlaps), overlaps)
     line = f"against PDFium: {figures.looked_for} words, {missing} missing, IoU >= 0.8: {figures.share(0.8):.1%}"

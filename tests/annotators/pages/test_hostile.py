@@ -89,7 +89,7 @@ def test_their_words_are_read_or_refused_in_time(limited: Renderer, documents: d
         # Two pages, each of which may use up its time.
         assert time.monotonic() - began < 3 * (SECONDS + SLACK), name
         assert set(found) == {1, 2}
-        with_words += any(isinstance(one, PageWords) and one.n > 0 for one in found.values())
+        with_words += any(isinstance(page, PageWords) and page.n > 0 for page in found.values())
         began = time.monotonic()
         searched = search_document(index, source, [1, 2], "tide rose", seconds=1.0)
         assert time.monotonic() - began < SECONDS, name

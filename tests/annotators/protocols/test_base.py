@@ -70,6 +70,21 @@ def test_what_hangs_together_is_accepted() -> None:
             "two labels have the key '2'",
         ),
         (with_criterion(0, rest="yes"), "rest is for criteria that are asked of each unit; its target is the item"),
+        (
+            fields(
+                criteria=[
+                    {**fields()["criteria"][0], "target": "evidence", "only": {"roles": ["gold"]}},
+                    {**fields()["criteria"][0], "name": "why", "target": "evidence"},
+                ],
+                steps=[{**fields()["steps"][0], "shows": ["question", "evidence"]}],
+            ),
+            "criteria 'right' and 'why' are about evidence of different roles, so that what is asked of a unit would",
+        ),
+        (
+            with_criterion(0, target="claim_reference"),
+            "criterion 'right' needs claims, references, but step 'all' does",
+        ),
+        (with_criterion(0, target="block"), "criterion 'right' needs answer, but step 'all' does not show it"),
         (fields(about_scores=True), "the protocol is about scores, but no step shows scores"),
         (fields(invalidates={"title": ["*"]}), "`invalidates` names 'title', which is no field that a revision edits"),
         (fields(invalidates={"question": ["who"]}), "an edit of 'question' invalidates 'who', which is no criterion"),

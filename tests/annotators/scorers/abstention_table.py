@@ -24,7 +24,7 @@ OURS = "nearest example, defaults"
 
 def by_nearest(answers: Sequence[Labelled], parameters: AbstentionParameters) -> list[bool]:
     items = [ItemContent("", "", answer.question, answer.answer) for answer in answers]
-    return [one is not None and one.label == "abstention" for one in classify(items, parameters)]
+    return [label is not None and label.label == "abstention" for label in classify(items, parameters)]
 
 
 def guesses(answers: Sequence[Labelled], shared: Path) -> dict[str, list[bool]]:
@@ -47,7 +47,7 @@ def guesses(answers: Sequence[Labelled], shared: Path) -> dict[str, list[bool]]:
 
 
 def right(answers: Sequence[Labelled], guessed: Sequence[bool]) -> list[bool]:
-    return [one.abstains == guess for one, guess in zip(answers, guessed, strict=True)]
+    return [answer.abstains == guess for answer, guess in zip(answers, guessed, strict=True)]
 
 
 def mcnemar(ours: Sequence[bool], theirs: Sequence[bool]) -> tuple[int, int, float]:
@@ -81,8 +81,8 @@ def main(labels: Path, shared: Path) -> None:
             if name != OURS:
                 print("; only ours right {}, only this {}, p = {:.4f}".format(*mcnemar(with_ours, here)), end="")
             print()
-        rightly = [one.abstains for one, guess in zip(answers, guessed, strict=True) if guess]
-        noticed = [guess for one, guess in zip(answers, guessed, strict=True) if one.abstains]
+        rightly = [answer.abstains for answer, guess in zip(answers, guessed, strict=True) if guess]
+        noticed = [guess for answer, guess in zip(answers, guessed, strict=True) if answer.abstains]
         print(f"  of abstentions: precision {share(rightly)}, recall {share(noticed)}")
 
 

@@ -120,7 +120,7 @@ class TestNearest:
 
     def test_left_out_is_the_example_itself(self) -> None:
         found = self.known.nearest(self.known.vectors, leave_out_own=True)
-        assert [one.text for one in found] == [
+        assert [example.text for example in found] == [
             "b",
             "a",
             "b",
@@ -191,8 +191,8 @@ class TestComparedText:
         other = SMALL.extended([Example("abstention", "It can't say.")])
         answers = [("", "It can't be the text.")]
         together = answer_vectors(answers, [SMALL, other], "all-MiniLM-L6-v2", "opening")
-        for one, vectors in zip((SMALL, other), together, strict=True):
-            (alone,) = answer_vectors(answers, [one], "all-MiniLM-L6-v2", "opening")
+        for table, vectors in zip((SMALL, other), together, strict=True):
+            (alone,) = answer_vectors(answers, [table], "all-MiniLM-L6-v2", "opening")
             assert np.allclose(vectors, alone, atol=1e-5)
         assert not np.allclose(together[0], together[1], atol=1e-3)
 
@@ -238,11 +238,11 @@ class TestScores:
         for record in records:
             embedder().forget()
             alone.append(scores("abstention", record)[0])
-        assert [one.value for one in together] == [one.value for one in alone]
-        for one, other in zip(together, alone, strict=True):
-            assert one.details is not None
+        assert [score.value for score in together] == [score.value for score in alone]
+        for score, other in zip(together, alone, strict=True):
+            assert score.details is not None
             assert other.details is not None
-            assert one.details["distance"] == pytest.approx(other.details["distance"], abs=1e-5)
+            assert score.details["distance"] == pytest.approx(other.details["distance"], abs=1e-5)
 
 
 class TestHallucination:

@@ -45,7 +45,7 @@ def judged(source: str, table: dict[str, dict[str, str]]) -> list[dict[str, str]
 
 
 def scores(scorer: str, item: dict[str, Any], **parameters: Any) -> dict[str, ScoreValue]:
-    return {one.name: one for one in score_records(scoring_task(scorer, parameters), [item])[0]}
+    return {score.name: score for score in score_records(scoring_task(scorer, parameters), [item])[0]}
 
 
 PEOPLE = judged(
@@ -78,7 +78,7 @@ class TestClaimMetrics:
             {"claim": "g2", "against": "answer", "label": N, "source": "people"},
         ]
         found = scores("claim_metrics", record([*PEOPLE, *JUDGE, *gold], reference=3), k=2)
-        assert {name: one.value for name, one in found.items()} == {
+        assert {name: score.value for name, score in found.items()} == {
             "hallucination_rate": 1 / 4,  # (1): c3
             "faithfulness": 2 / 4,  # (2): c1, c4
             "contradiction_rate": 1 / 4,  # c2
@@ -104,14 +104,14 @@ class TestClaimMetrics:
 
     def test_with_one_source_what_is_degenerate_is_unscored(self) -> None:
         found = scores("claim_metrics", record(JUDGE))
-        unscored = {name for name, one in found.items() if one.reason and one.reason.startswith("same source")}
+        unscored = {name for name, score in found.items() if score.reason and score.reason.startswith("same source")}
         assert unscored == {"self_knowledge", "cr_img", "cr_txt", "delta_cr", "v_hr", "d_hr"}
         assert found["faithfulness"].value == 3 / 4
         assert found["cma"].value == 1 / 3
 
     def test_written_out_the_degenerate_ones_would_be_0_and_cr_equal_to_cp(self) -> None:
         """Why they are unscored: two sources that say the same give exactly that."""
-        twin = [{**one, "source": "judge:twin"} for one in JUDGE]
+        twin = [{**verdict, "source": "judge:twin"} for verdict in JUDGE]
         found = scores("claim_metrics", record([*JUDGE, *twin]), labels_from="judge:small", support_from="judge:twin")
         assert [found[name].value for name in ("self_knowledge", "v_hr", "d_hr")] == [0.0, 0.0, 0.0]
         assert found["cr_img"].value == found["cp_img"].value
@@ -157,7 +157,7 @@ class TestClaimMetrics:
     )
     def test_without_claims_or_verdicts_everything_is_unscored(self, item: dict[str, Any], reason: str) -> None:
         found = scores("claim_metrics", item)
-        assert {one.reason for one in found.values()} == {reason}
+        assert {score.reason for score in found.values()} == {reason}
         assert list(found) == [kind.name for kind in SCORERS.get("claim_metrics").values]
 
     def test_nothing_supported_is_said(self) -> None:
@@ -179,7 +179,7 @@ class TestRagChecker:
     def test_every_metric_by_hand(self) -> None:
         # answer claims: c1 right, c2 and c3 wrong, c4 right; gold: g1 recalled, g2 not
         verdicts = [
-            *({"claim": f"c{n}", "against": "reference", "label": one} for n, one in enumerate((E, C, N, E), 1)),
+            *({"claim": f"c{n}", "against": "reference", "label": label} for n, label in enumerate((E, C, N, E), 1)),
             {"claim": "g1", "against": "answer", "label": E},
             {"claim": "g2", "against": "answer", "label": N},
             # passages: t1 entails g1 and g2 (relevant), t2 neither; c1 and c2 from t1, c3 from t2, c4 from none
@@ -189,7 +189,7 @@ class TestRagChecker:
             }),
         ]  # fmt: skip
         found = scores("ragchecker", record(verdicts, reference=2))
-        assert {name: one.value for name, one in found.items()} == {
+        assert {name: score.value for name, score in found.items()} == {
             "ragchecker_precision": 2 / 4,
             "ragchecker_recall": 1 / 2,
             "ragchecker_f1": 1 / 2,

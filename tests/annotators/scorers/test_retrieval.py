@@ -164,6 +164,6 @@ class TestRetrievalMode:
         for category, value in [("x", 0.0), ("y", 0.5)]:
             means["gold_and_distractors"].add(category, sums(value))
         (gap,) = SCORERS.get("retrieval_mode").differences
-        found = gap.value({name: one.macro_mean for name, one in means.items()})
+        found = gap.value({name: mean.macro_mean for name, mean in means.items()})
         assert (found.name, found.value) == ("distractor_susceptibility", 0.5)
         assert gap.value({"gold_only": 1.0}).reason == "the group has no score gold_and_distractors"

@@ -26,7 +26,7 @@ def values(
     scorer: str, answer: str, *references: Any, language: str | None = None, **parameters: Any
 ) -> dict[str, Any]:
     record = {"question": "q", "answer": answer, "references": list(references), "language": language}
-    return {one.name: one.value for one in score_records(scoring_task(scorer, parameters), [record])[0]}
+    return {score.name: score.value for score in score_records(scoring_task(scorer, parameters), [record])[0]}
 
 
 def reason(scorer: str, answer: str, *references: Any) -> str | None:
@@ -93,9 +93,9 @@ class TestShortAnswers:
 
         chance = random.Random(2)
         for _ in range(50):
-            one, other = (sorted(set(chance.choices("abcdefgh", k=5))) for _ in range(2))
-            flags = [[letter in tokens for letter in "abcdefgh"] for tokens in (other, one)]
-            assert token_f1(one, other)[0] == pytest.approx(f1_score(*flags, zero_division=0))
+            text, other = (sorted(set(chance.choices("abcdefgh", k=5))) for _ in range(2))
+            flags = [[letter in tokens for letter in "abcdefgh"] for tokens in (other, text)]
+            assert token_f1(text, other)[0] == pytest.approx(f1_score(*flags, zero_division=0))
 
     def test_accuracy_is_containment_of_whole_words(self) -> None:
         assert values("accuracy", "It is the red bus.", "Red bus")["accuracy"] == 1.0
@@ -155,8 +155,8 @@ def same_as_rouge_score(pairs: list[tuple[str, str]], tokens: str, stemming: boo
         expected = theirs.score(reference, answer)
         lines = [[found for line in text.split("\n") if (found := cut(line))] for text in (answer, reference)]
         for ours, name in [(rouge_l(cut(answer), cut(reference)), "rougeL"), (rouge_lsum(*lines), "rougeLsum")]:
-            one = expected[name]
-            assert ours == pytest.approx((one.fmeasure, one.precision, one.recall), abs=1e-12)
+            rouge = expected[name]
+            assert ours == pytest.approx((rouge.fmeasure, rouge.precision, rouge.recall), abs=1e-12)
 
 
 class TestBertScore:
@@ -175,13 +175,13 @@ class TestBertScore:
 
         answer, reference = "A heron stands on a post.", "The photograph shows a grey bird on a wooden pole, waiting."
         model: Any = SentenceTransformer(str(get_model_path()), device="cpu")
-        one, other = (
+        words, other = (
             model.encode(text, output_value="token_embeddings", convert_to_numpy=False).numpy()[1:-1]
             for text in (answer, reference)
         )
         norm = np.linalg.norm
-        cosines = [[float(x @ y / (norm(x) * norm(y))) for y in other] for x in one]
-        precision = sum(max(row) for row in cosines) / len(one)
+        cosines = [[float(x @ y / (norm(x) * norm(y))) for y in other] for x in words]
+        precision = sum(max(row) for row in cosines) / len(words)
         recall = sum(max(row[j] for row in cosines) for j in range(len(other))) / len(other)
         found = values("bert_score", answer, reference)
         assert found["bert_score_precision"] == pytest.approx(precision, abs=1e-4)
@@ -200,7 +200,7 @@ class TestBertScore:
 
 
 def test_semantic_similarity_is_the_cosine_of_the_nearest_reference() -> None:
-    one, lead, tin = embedder().sentences(["copper ore", "a leaden sky", "tin ore"])
+    vector, lead, tin = embedder().sentences(["copper ore", "a leaden sky", "tin ore"])
     found = values("semantic_similarity", "copper ore", "a leaden sky", "tin ore")["semantic_similarity"]
-    assert found == pytest.approx(max(float(one @ lead), float(one @ tin)), abs=1e-5)
+    assert found == pytest.approx(max(float(vector @ lead), float(vector @ tin)), abs=1e-5)
     assert reason("semantic_similarity", " ", "copper") == "the answer is empty"

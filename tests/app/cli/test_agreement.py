@@ -53,7 +53,7 @@ def wide(tmp_path: Path) -> Path:
 
 
 def statistics(document: Any, place: int = 0) -> dict[str, Any]:
-    return {one["name"]: one for one in document["criteria"][place]["statistics"]}
+    return {statistic["name"]: statistic for statistic in document["criteria"][place]["statistics"]}
 
 
 # A table --------------------------------------------------------------------------------------------------------------
@@ -77,22 +77,24 @@ def test_the_json_has_every_field_of_every_statistic(assay: CommandLine, long: P
     [tone] = found["criteria"]
     assert (found["seed"], found["resamples"], found["table"]) == (3, 200, "labels.csv")
     assert tone["labels"] == ["poor", "fair", "good"]
-    assert all(set(one) >= STATISTIC for one in tone["statistics"])
-    assert {one for entry in tone["statistics"] for one in entry} <= STATISTIC | {"raters", "label", "intervals"}
-    names = {one["name"] for one in tone["statistics"]}
+    assert all(set(statistic) >= STATISTIC for statistic in tone["statistics"])
+    assert {label for entry in tone["statistics"] for label in entry} <= STATISTIC | {"raters", "label", "intervals"}
+    names = {statistic["name"] for statistic in tone["statistics"]}
     wanted = {
         name for name in NAMES
         if not name.endswith("_weighted") and name not in ("mean_jaccard", "krippendorff_alpha_masi", "exact_match",
                                                       "pairwise_f1", "text_identical", "text_similarity")
     }  # fmt: skip
     assert names == wanted
-    assert all((one["value"] is None) == (one["reason"] is not None) for one in tone["statistics"])
-    pairs = [one["raters"] for one in tone["statistics"] if one["name"] == "cohen_kappa"]
+    assert all((statistic["value"] is None) == (statistic["reason"] is not None) for statistic in tone["statistics"])
+    pairs = [statistic["raters"] for statistic in tone["statistics"] if statistic["name"] == "cohen_kappa"]
     assert pairs == [["ada", "ben"], ["ada", "cem"], ["ben", "cem"]]
-    assert [one["label"] for one in tone["statistics"] if one["name"] == "specific_agreement"] == tone["labels"]
+    assert [
+        statistic["label"] for statistic in tone["statistics"] if statistic["name"] == "specific_agreement"
+    ] == tone["labels"]
     table = Ratings.from_rows([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()],
                               ["poor", "fair", "good"], "ordinal")  # fmt: skip
-    ours = {one.name: one for one in measure(table, "all", 200, 3)}
+    ours = {statistic.name: statistic for statistic in measure(table, "all", 200, 3)}
     for name in ("krippendorff_alpha_ordinal", "gwet_ac2_ordinal", "icc_a_1"):
         shown = statistics(found)[name]
         assert (shown["value"], shown["low"], shown["high"]) == (ours[name].value, ours[name].low, ours[name].high)
@@ -100,14 +102,14 @@ def test_the_json_has_every_field_of_every_statistic(assay: CommandLine, long: P
 
 def test_a_wide_table_gives_what_the_long_one_does(assay: CommandLine, long: Path, wide: Path) -> None:
     options = ("--scale", "ordinal", "--labels", "poor,fair,good", "--statistics", "all", "--resamples", "100")
-    one = assay.json("agreement", "--table", long, *options)["criteria"][0]["statistics"]
+    statistic = assay.json("agreement", "--table", long, *options)["criteria"][0]["statistics"]
     other = assay.json("agreement", "--table", wide, "--wide", *options)["criteria"][0]["statistics"]
-    assert one == other
+    assert statistic == other
 
 
 def test_chosen_statistics_come_in_the_order_they_were_asked_for(assay: CommandLine, long: Path) -> None:
     found = assay.json("agreement", "--table", long, "--statistics", "gwet_ac1, percent_agreement", "--resamples", "0")
-    assert [one["name"] for one in found["criteria"][0]["statistics"]] == ["gwet_ac1", "percent_agreement"]
+    assert [statistic["name"] for statistic in found["criteria"][0]["statistics"]] == ["gwet_ac1", "percent_agreement"]
     assert statistics(found)["gwet_ac1"]["low"] is None
     refused = assay("agreement", "--table", long, "--statistics", "kapa", code=2)
     assert "'kapa' is unknown: use some of percent_agreement" in refused.err
@@ -204,15 +206,15 @@ def test_own_weights_add_kappa_of_each_pair_and_their_mean(assay: CommandLine, l
     table = Ratings.from_rows([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()])
     names = ["cohen_kappa_weighted", "light_kappa_weighted"]
     ours = measure(table, names, 200, 2, own_weights=own, least_shared=9)
-    theirs = [one for one in found if one["name"] in names]
+    theirs = [statistic for statistic in found if statistic["name"] in names]
     assert [their["raters"] for their in theirs[:-1]] == [["ada", "ben"], ["ada", "cem"], ["ben", "cem"]]
-    for one, other in zip(theirs, ours, strict=True):
-        assert (one["name"], one["value"]) == (other.name, other.value)
-        assert (one["low"], one["high"]) == (other.low, other.high)
-        assert one["low"] < one["value"] <= one["high"]
+    for statistic, other in zip(theirs, ours, strict=True):
+        assert (statistic["name"], statistic["value"]) == (other.name, other.value)
+        assert (statistic["low"], statistic["high"]) == (other.low, other.high)
+        assert statistic["low"] < statistic["value"] <= statistic["high"]
     assert "Cohen's κ (own weights)" in assay(*asked).out
     everything = assay.json(*asked[:-2], "--statistics", "all")["criteria"][0]["statistics"]
-    assert {one["name"] for one in everything} >= {*names, "gwet_ac2_weighted", "brennan_prediger_weighted"}
+    assert {statistic["name"] for statistic in everything} >= {*names, "gwet_ac2_weighted", "brennan_prediger_weighted"}
 
 
 def test_own_weights_that_do_not_fit_are_refused_by_their_cell(assay: CommandLine, long: Path, tmp_path: Path) -> None:
@@ -226,9 +228,9 @@ def test_own_weights_that_do_not_fit_are_refused_by_their_cell(assay: CommandLin
 
 def test_a_criterion_without_own_weights_says_so(assay: CommandLine, long: Path) -> None:
     asked = ("agreement", "--table", long, "--statistics", "cohen_kappa_weighted")
-    for one in assay.json(*asked)["criteria"][0]["statistics"]:
-        assert one["value"] is None
-        assert "needs own weights" in one["reason"]
+    for statistic in assay.json(*asked)["criteria"][0]["statistics"]:
+        assert statistic["value"] is None
+        assert "needs own weights" in statistic["reason"]
     assert "needs own weights" in " ".join(assay(*asked).out.split())
 
 
@@ -240,7 +242,7 @@ def test_a_report_is_written_beside_what_is_printed(assay: CommandLine, long: Pa
         done = assay("agreement", "--table", long, "--resamples", "100", "--report", tmp_path / "out" / name)
         written = done.err.removeprefix("Report: ").strip().split(", ")
         assert len(written) >= more, name
-        assert all(Path(one).stat().st_size > 500 for one in written)
+        assert all(Path(value).stat().st_size > 500 for value in written)
     refused = assay("agreement", "--table", long, "--report", tmp_path / "r.doc", code=2)
     assert ".html, .md, .tex" in refused.err
 
@@ -248,8 +250,8 @@ def test_a_report_is_written_beside_what_is_printed(assay: CommandLine, long: Pa
 def test_a_plan_stands_beside_each_criterion(assay: CommandLine, long: Path) -> None:
     found = assay.json("agreement", "--table", long, "--resamples", "0", "--plan", "0.3")["criteria"][0]["plan"]
     assert (found["width"], found["statistic"]) == (0.3, "krippendorff_alpha_nominal")
-    assert {one["n_annotators"] for one in found["items_needed"]} == {2, 3, 4}
-    assert all(set(one) >= {"n_items", "n_annotators", "width", "width_high", "source"} for one in found["studies"])
+    assert {plan["n_annotators"] for plan in found["items_needed"]} == {2, 3, 4}
+    assert all(set(study) >= {"n_items", "n_annotators", "width", "width_high", "source"} for study in found["studies"])
     said = assay("agreement", "--table", long, "--resamples", "0", "--plan", "0.3").out
     assert "tone: 2 annotators an item: " in said
     assert "no width" in assay("agreement", "--table", long, "--plan", "0", code=2).err
@@ -274,26 +276,28 @@ def test_a_study_and_its_exported_table_give_the_same_figures(begun: CommandLine
         "--scale", "clarity=ordinal", "--scale", "share=interval", "--labels", "right=yes,no",
         "--labels", "clarity=1,2,3,4,5",
     )  # fmt: skip
-    assert [one["criterion"] for one in study["criteria"]] == list(CRITERIA)
+    assert [criterion["criterion"] for criterion in study["criteria"]] == list(CRITERIA)
     for name in ("right", "clarity", "share", "problems"):
-        [ours] = [one for one in study["criteria"] if one["criterion"] == name]
-        [theirs] = [one for one in table["criteria"] if one["criterion"] == name]
-        shown = [[(one["name"], one["n_units"]) for one in side["statistics"]] for side in (ours, theirs)]
+        [ours] = [criterion for criterion in study["criteria"] if criterion["criterion"] == name]
+        [theirs] = [criterion for criterion in table["criteria"] if criterion["criterion"] == name]
+        shown = [
+            [(statistic["name"], statistic["n_units"]) for statistic in side["statistics"]] for side in (ours, theirs)
+        ]
         assert shown[0] == shown[1], name
-        values = [[one["value"] or 0 for one in side["statistics"]] for side in (ours, theirs)]
+        values = [[statistic["value"] or 0 for statistic in side["statistics"]] for side in (ours, theirs)]
         assert values[0] == pytest.approx(values[1]), name
     weights = tmp_path / "w.csv"
     weights.write_text("label,no,yes\nno,1,.5\nyes,.5,1\n")
     weighted = begun.json("agreement", project, "ratings", "--resamples", "0", "--weights", f"right={weights}")
     with_own = [
-        one["criterion"]
-        for one in weighted["criteria"]
-        if any(two["name"] == "cohen_kappa_weighted" for two in one["statistics"])
+        criterion["criterion"]
+        for criterion in weighted["criteria"]
+        if any(two["name"] == "cohen_kappa_weighted" for two in criterion["statistics"])
     ]
     assert with_own == ["right"]
-    assert [one["criterion"] for one in weighted["criteria"] if "weights" in one] == ["right"]
+    assert [criterion["criterion"] for criterion in weighted["criteria"] if "weights" in criterion] == ["right"]
     ranking = study["criteria"][-1]["statistics"]
-    assert [one["value"] for one in ranking] == [None]
+    assert [criterion["value"] for criterion in ranking] == [None]
     assert "ranking" in ranking[0]["reason"]
     planned = begun.json("agreement", project, "ratings", "--resamples", "0", "--plan", "0.2")["criteria"]
     assert planned[0]["plan"]["items_needed"]
@@ -310,7 +314,11 @@ def test_level_kind_and_raters_of_the_intervals_are_options(assay: CommandLine, 
     assert "90 % interval" in assay(*asked, "--level", "0.9").out
     found = statistics(assay.json(*asked, "--raters", "random"))["fleiss_kappa"]
     assert found["method"].startswith("two-way bootstrap over units and raters (raters like these), t with")
-    pairs = [one for one in assay.json(*asked, "--shared", "9")["criteria"][0]["statistics"] if "raters" in one]
+    pairs = [
+        statistic
+        for statistic in assay.json(*asked, "--shared", "9")["criteria"][0]["statistics"]
+        if "raters" in statistic
+    ]
     assert all(pair["value"] is not None for pair in pairs)
     refused = assay(*asked, "--interval", "wald", code=2)
     assert "'wald' is none of BCa, percentile, jackknife, analytic." in refused.err

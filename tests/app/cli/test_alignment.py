@@ -31,8 +31,8 @@ def judged(begun: CommandLine, tmp_path: Path) -> CommandLine:
 def test_a_study_is_measured_by_name(judged: CommandLine) -> None:
     document = judged.json("alignment", "judged", "grading", "--resamples", "200", "--seed", "3")
     assert (document["study"], document["labels"], document["seed"]) == ("grading", "item", 3)
-    assert all(set(one) >= FIELDS for one in document["statistics"])
-    assert {one["name"] for one in document["statistics"]} >= NAMES - {"mean_agreement"}
+    assert all(set(statistic) >= FIELDS for statistic in document["statistics"])
+    assert {statistic["name"] for statistic in document["statistics"]} >= NAMES - {"mean_agreement"}
     assert judged.json("alignment", "judged", "grading", "--resamples", "200", "--seed", "3") == document
     words = judged("alignment", "judged", "grading", "--resamples", "200", "--labels", "each", "--by", "group").out
     assert "imported:native: overlap" in words
@@ -46,8 +46,8 @@ def test_a_table_needs_no_home_folder(assay: CommandLine, tmp_path: Path) -> Non
         "alignment", "--table", path, "--human", "right", "--metric", "m", "--metric", "k", "--group", "part",
         "--cluster", "q", "--resamples", "200",
     )  # fmt: skip
-    assert {one["name"] for one in document["statistics"]} >= NAMES
-    assert all(set(one) >= FIELDS for one in document["statistics"])
+    assert {statistic["name"] for statistic in document["statistics"]} >= NAMES
+    assert all(set(statistic) >= FIELDS for statistic in document["statistics"])
     assert not assay.home.exists()
 
 
@@ -81,14 +81,16 @@ def test_advice_lists_what_to_label_and_its_draw_becomes_a_study_that_knows_its_
 ) -> None:
     metric = "imported:native: overlap"
     listed = judged.json("advice", "judged", "grading", "--metric", metric, "--most", "3")
-    assert [one["worth"] for one in listed["items"]] == sorted((one["worth"] for one in listed["items"]), reverse=True)
+    assert [item["worth"] for item in listed["items"]] == sorted(
+        (item["worth"] for item in listed["items"]), reverse=True
+    )
     assert (len(listed["items"]), listed["metric"]) == (3, metric)
     assert "no sample" in judged("advice", "judged", "grading", "--metric", metric).out
     call = ("advice", "judged", "grading", "--metric", metric, "--draw", "4", "--seed", "5")
     drawn = judged.json(*call)
     assert drawn == judged.json(*call)
     assert len(drawn["drawn"]) == 4
-    assert all(0 < one["probability"] <= 1 for one in drawn["drawn"])
+    assert all(0 < item["probability"] <= 1 for item in drawn["drawn"])
     file = tmp_path / "drawn.json"
     file.write_text(judged(*call, "--json").out)
     create = ("study", "create", "judged", "more", "--protocol", "ambiguity", "--annotators", "ada,ben")
@@ -97,7 +99,7 @@ def test_advice_lists_what_to_label_and_its_draw_becomes_a_study_that_knows_its_
     with database.read() as session:
         kept = session.exec(select(Study).where(Study.name == "more")).one().settings
     database.dispose()
-    assert kept["drawn_with"] == {one["item"]: one["probability"] for one in drawn["drawn"]}
+    assert kept["drawn_with"] == {item["item"]: item["probability"] for item in drawn["drawn"]}
     assert (kept["draw_seed"], kept["not_drawn_from"]) == (5, drawn["not_drawn_from"])
     assert "Leave --sample" in judged(*create, "--drawn", file, "--sample", "2", code=2).err
     file.write_text('{"drawn": [{"item": "a", "probability": 2}], "not_drawn_from": [], "seed": 0}')

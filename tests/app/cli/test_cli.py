@@ -94,7 +94,7 @@ def test_doctor_prints_every_setting_and_what_is_missing(assay: CommandLine) -> 
     after = assay.json("doctor")
     assert after["problems"] == []
     assert after["database"]["revision"] == after["database"]["needs_revision"]
-    settings = {one["name"]: one for one in after["settings"]}
+    settings = {setting["name"]: setting for setting in after["settings"]}
     assert settings["home"]["value"] == str(assay.home)
     assert settings["port"]["default"] == "8501"
     assert all(setting["help"] for setting in settings.values())
@@ -128,20 +128,22 @@ def test_a_person_without_a_password_gets_an_address(assay: CommandLine) -> None
         assert one_time_person(database, later["sign_in"].rpartition("/")[2]) == ("ada", False)
         with pytest.raises(Exception, match="used or has expired"):
             one_time_person(database, made["sign_in"].rpartition("/")[2].removesuffix("?now"))
-    listed = {one["person"]: one for one in assay.json("user", "list")}
+    listed = {user["person"]: user for user in assay.json("user", "list")}
     assert (listed["ada"]["default_role"], listed["ada"]["has_password"]) == ("annotator", False)
 
 
 def test_an_erased_person_is_gone_from_the_list(begun: CommandLine) -> None:
     begun("user", "erase", "ada")
-    assert "ada" not in {one["person"] for one in begun.json("user", "list")}
+    assert "ada" not in {user["person"] for user in begun.json("user", "list")}
     begun("user", "erase", "ada", code=3)
     assert "only administrator" in begun("user", "erase", "admin", code=5).err
 
 
 def test_a_membership_goes_before_the_default_role(begun: CommandLine) -> None:
     begun("member", "add", "finance", "ada", "--role", "viewer")
-    roles = {one["person"]: (one["role"], one["by_default"]) for one in begun.json("member", "list", "finance")}
+    roles = {
+        member["person"]: (member["role"], member["by_default"]) for member in begun.json("member", "list", "finance")
+    }
     assert roles["ada"] == ("viewer", False)
     assert roles["ben"] == ("annotator", True)
     begun("member", "remove", "finance", "ada")
@@ -162,7 +164,7 @@ def test_acting_as_somebody_has_their_rights_and_is_recorded(begun: CommandLine)
 
 
 def test_a_project_is_created_once(begun: CommandLine) -> None:
-    assert [one["project"] for one in begun.json("project", "list")] == ["finance"]
+    assert [project["project"] for project in begun.json("project", "list")] == ["finance"]
     assert "already" in begun("project", "create", "Finance", code=5).err
 
 
@@ -261,7 +263,7 @@ def test_a_study_is_made_with_the_sample_that_was_asked_for(begun: CommandLine, 
     status = begun.json("status", "finance", "verification")
     assert (status["study"], status["protocol"], status["items"]) == ("verification", "qa_verification", 4)
     assert (status["states"]["open"], status["finished"]) == (12, False)
-    assert [one["annotator"] for one in status["annotators"]] == ["ada", "ben", "chloe"]
+    assert [annotator["annotator"] for annotator in status["annotators"]] == ["ada", "ben", "chloe"]
     assert set(status["annotators"][0]) == {
         "annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read",
     }  # fmt: skip
@@ -284,10 +286,10 @@ def test_a_study_takes_a_protocol_file_and_says_what_is_wrong_with_one(begun: Co
 
 
 def test_a_built_in_protocol_printed_as_a_file_is_the_same_protocol(assay: CommandLine, tmp_path: Path) -> None:
-    for one in assay.json("protocols"):
-        file = tmp_path / f"{one['protocol']}.yaml"
-        file.write_text(assay("protocols", "--export", one["protocol"]).out)
-        assert assay.json("protocol", "check", file)["criteria"] == one["criteria"]
+    for protocol in assay.json("protocols"):
+        file = tmp_path / f"{protocol['protocol']}.yaml"
+        file.write_text(assay("protocols", "--export", protocol["protocol"]).out)
+        assert assay.json("protocol", "check", file)["criteria"] == protocol["criteria"]
 
 
 def test_a_score_by_retrieval_mode_comes_with_its_gap(begun: CommandLine, tmp_path: Path) -> None:
@@ -359,9 +361,11 @@ def test_a_protocol_that_does_not_work_yet_is_refused_with_the_remedy(begun: Com
 
 
 def test_lists_need_no_home_folder(assay: CommandLine) -> None:
-    assert "phrase_recall" in {one["scorer"] for one in assay.json("scorers")}
-    assert {"native", "fathoms"} <= {one["format"] for one in assay.json("formats")}
-    assert {"qa_verification", "ambiguity", "metric_agreement"} <= {one["protocol"] for one in assay.json("protocols")}
+    assert "phrase_recall" in {scorer["scorer"] for scorer in assay.json("scorers")}
+    assert {"native", "fathoms"} <= {format_["format"] for format_ in assay.json("formats")}
+    assert {"qa_verification", "ambiguity", "metric_agreement"} <= {
+        protocol["protocol"] for protocol in assay.json("protocols")
+    }
     assert not assay.home.exists()
 
 
@@ -374,7 +378,7 @@ def exported(begun: CommandLine, tmp_path: Path) -> Path:
     folder = tmp_path / "out"
     done = begun.json("export", "finance", "--study", "v", "--to", folder, "--format", "native,labels,adjudicated")
     assert done["counts"]["items"] == 6
-    assert {one["path"] for one in done["files"]} >= {"native/items.jsonl", "labels.csv", "adjudicated.csv"}
+    assert {file["path"] for file in done["files"]} >= {"native/items.jsonl", "labels.csv", "adjudicated.csv"}
     return folder
 
 
@@ -395,7 +399,7 @@ def test_a_changed_export_is_found_out(begun: CommandLine, tmp_path: Path) -> No
     path.write_text(path.read_text().replace("601 euros", "611 euros"))
     found = begun.json("verify", folder, code=1)
     assert not found["ok"]
-    assert [one["file"] for one in found["changed"]] == ["native/items.jsonl"]
+    assert [file["file"] for file in found["changed"]] == ["native/items.jsonl"]
     assert "native/items.jsonl" in begun("verify", folder, code=1).out
     begun("verify", tmp_path, code=2)
 
@@ -406,12 +410,12 @@ def test_a_backup_is_restored_and_what_was_there_is_kept(begun: CommandLine, tmp
     begun("backup", "--to", tmp_path / "monday.db", code=5)
     begun("project", "create", "later")
     done = begun.json("restore", tmp_path / "monday.db")
-    assert [one["project"] for one in begun.json("project", "list")] == ["finance"]
+    assert [project["project"] for project in begun.json("project", "list")] == ["finance"]
     with database_of(begun) as database:
         last = list_events(database, local_administrator(database))[0]
     assert (last.kind, last.who, last.details["file"]) == ("database restored", "admin", "monday.db")
     begun("restore", done["before"])
-    assert [one["project"] for one in begun.json("project", "list")] == ["finance", "later"]
+    assert [project["project"] for project in begun.json("project", "list")] == ["finance", "later"]
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database" * 100, None])
@@ -447,5 +451,5 @@ def test_an_exported_project_can_be_imported_again(begun: CommandLine, tmp_path:
     begun("project", "create", "copy")
     assert begun.json("import", "copy", folder / "native", "--format", "native")["added"] == 6
     begun("export", "copy", "--to", tmp_path / "copy", "--format", "native")
-    ours = sorted(as_lines(folder / "native" / "items.jsonl"), key=lambda one: str(one["id"]))
-    assert sorted(as_lines(tmp_path / "copy" / "native" / "items.jsonl"), key=lambda one: str(one["id"])) == ours
+    ours = sorted(as_lines(folder / "native" / "items.jsonl"), key=lambda user: str(user["id"]))
+    assert sorted(as_lines(tmp_path / "copy" / "native" / "items.jsonl"), key=lambda user: str(user["id"])) == ours

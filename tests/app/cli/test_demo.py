@@ -29,24 +29,26 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 
 @pytest.mark.slow
 def test_the_sample_leaves_no_page_empty(demo: CommandLine) -> None:
-    studies = {one["study"]: one for one in demo.json("study", "list", "sample")}
+    studies = {study["study"]: study for study in demo.json("study", "list", "sample")}
     assert set(studies) == {"verification", "ambiguity", "metrics", "practice"}
     assert studies["verification"]["submitted"] == studies["verification"]["slots"] == 42
     assert 0 < studies["verification"]["disputed"] < 14
     assert 0 < studies["ambiguity"]["submitted"] < studies["ambiguity"]["slots"]
     assert 0 < studies["metrics"]["submitted"] < studies["metrics"]["slots"]
-    waiting = {one["study"]: one for one in demo.json("--as", "demo-annotator", "study", "list", "sample")}
+    waiting = {study["study"]: study for study in demo.json("--as", "demo-annotator", "study", "list", "sample")}
     assert set(waiting) == {"ambiguity", "metrics", "practice"}
     summary = demo.json("score", "sample", "--scorer", "phrase_recall")
     assert summary["n_scored"] == 56
-    assert all(one["seconds_per_item"] for one in demo.json("status", "sample", "verification")["annotators"])
+    assert all(
+        annotator["seconds_per_item"] for annotator in demo.json("status", "sample", "verification")["annotators"]
+    )
 
 
 def test_the_simulated_annotators_agree_well_but_not_everywhere(demo: CommandLine) -> None:
     report = demo.json("agreement", "sample", "verification", "--resamples", "0")
     percent = {
-        one["criterion"]: next(s["value"] for s in one["statistics"] if s["name"] == "percent_agreement")
-        for one in report["criteria"]
+        criterion["criterion"]: next(s["value"] for s in criterion["statistics"] if s["name"] == "percent_agreement")
+        for criterion in report["criteria"]
     }
     assert all(0.7 < value <= 1 for value in percent.values())
     assert min(percent.values()) < 1

@@ -73,7 +73,10 @@ def test_a_study_and_bare_items_are_inferred_from_a_table(begun: CommandLine, tm
     assert done["inferred"]
     status = begun.json("status", "finance", "raters")
     assert (status["items"], status["finished"], status["states"]["submitted"]) == (3, True, 6)
-    scales = {one["criterion"]: one["scale"] for one in begun.json("agreement", "finance", "raters")["criteria"]}
+    scales = {
+        criterion["criterion"]: criterion["scale"]
+        for criterion in begun.json("agreement", "finance", "raters")["criteria"]
+    }
     assert scales == {"tone_1_5": "ordinal", "kind": "nominal"}
 
 
@@ -162,7 +165,7 @@ def test_a_dry_run_into_a_study_names_everything_that_stands_against_it(begun: C
         ("unknown", "grace", "ambiguity", "", "clear"),
     ]
     plan = begun.json("labels", "import", "finance", "a", write_table(tmp_path / "t.csv", rows), "--dry-run", code=2)
-    assert [one["line"] for one in plan["problems"]] == [1, 3, 4]
+    assert [problem["line"] for problem in plan["problems"]] == [1, 3, 4]
     said = "\n".join(plan["obstacles"])
     for word in ("has labels by 'grace' for 1 of these items", "'muddy'", "'colour'", "not in the study: unknown"):
         assert word in said
@@ -185,12 +188,12 @@ def test_ragcheckers_raters_agree_as_its_data_say(begun: CommandLine, tmp_path: 
     assert (done["labels"], done["items_added"]) == (1680, 280)
     report = begun.json("agreement", "finance", "raters", "--resamples", "0", "--statistics", "all")
     found = {
-        one["criterion"]: {
+        criterion["criterion"]: {
             statistic["name"]: round(statistic["value"], 4)
-            for statistic in one["statistics"]
+            for statistic in criterion["statistics"]
             if statistic["value"] is not None
         }
-        for one in report["criteria"]
+        for criterion in report["criteria"]
     }
     names = (
         "cohen_kappa",
@@ -216,7 +219,7 @@ def test_fathoms_results_keep_their_scores_and_ours_agree_with_them(
     assert done["added"] == preview["added"] > 900
     assert begun.json("import", "finance", folder, "--format", "fathoms")["added"] == 0
     ours = begun.json("score", "finance", "--scorer", "phrase_recall")
-    macro = {one["group"]: one["macro_mean"] for one in ours["groups"] if one["by"] == "system"}
+    macro = {group["group"]: group["macro_mean"] for group in ours["groups"] if group["by"] == "system"}
     assert len(macro) == 10
     for path in folder.rglob("*.json"):
         stored = json.loads(path.read_text())

@@ -24,11 +24,11 @@ DOCUMENT = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
 
 def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
     """(names, command) of every command that does something."""
-    for name, one in group.commands.items():
-        if hasattr(one, "commands"):
-            yield from commands(one, *path, name)
+    for name, command_ in group.commands.items():
+        if hasattr(command_, "commands"):
+            yield from commands(command_, *path, name)
         else:
-            yield (*path, name), one
+            yield (*path, name), command_
 
 
 COMMANDS = dict(commands(typer.main.get_command(app)))

@@ -115,7 +115,7 @@ def root_of(path: Path, *names: str) -> int:
 
 
 def projects(assay: CommandLine) -> list[str]:
-    return [one["project"] for one in assay.json("project", "list")]
+    return [project["project"] for project in assay.json("project", "list")]
 
 
 def command_in(words: str) -> list[str]:
@@ -362,7 +362,7 @@ def test_what_is_not_what_its_hash_says_is_found(begun: CommandLine, tmp_path: P
     connection.commit()
     connection.close()
     found = begun.json("doctor", "--deep", code=1)["problems"]
-    assert any(named in one and "restore" in one for one in found), found
+    assert any(named in line and "restore" in line for line in found), found
     assert begun.json("doctor")["problems"] == []
 
 
@@ -373,7 +373,7 @@ def test_rows_that_point_nowhere_are_found(begun: CommandLine, tmp_path: Path) -
     connection.commit()
     connection.close()
     found = begun.json("doctor", "--deep", code=1)["problems"]
-    assert any("1 of item at question" in one for one in found), found
+    assert any("1 of item at question" in line for line in found), found
 
 
 def test_everything_that_a_hash_is_kept_of_in_the_sample_project_is_what_it_says(assay: CommandLine) -> None:
@@ -406,7 +406,7 @@ def read_only(place: Path) -> Iterator[None]:
 def test_a_home_folder_on_a_read_only_disk_is_told(kept: CommandLine) -> None:
     with read_only(kept.home):
         found = kept.json("doctor", code=1)["problems"]
-        assert any(str(kept.home) in one and "Read-only" in one for one in found), found
+        assert any(str(kept.home) in line and "Read-only" in line for line in found), found
         is_a_sentence(kept("backup", code=1))
         is_a_sentence(kept("project", "create", "later", code=1))
     assert kept.json("doctor", "--deep")["problems"] == []
@@ -423,7 +423,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(kept: CommandLine, tmp_path: Pa
             while True:
                 file.write(bytes(1 << 12))
         found = there.json("doctor", code=1)["problems"]
-        assert any("full" in one and "Free some space" in one for one in found), found
+        assert any("full" in line and "Free some space" in line for line in found), found
         refused = there("backup", code=1)
         is_a_sentence(refused)
         assert "Free some space" in refused.err

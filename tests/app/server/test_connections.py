@@ -115,10 +115,10 @@ def test_two_busy_processes_fit_into_what_postgresql_admits_by_itself(address: s
             begun = time.monotonic()
             answers = asyncio.run(everybody_at_once(servers, study, tokens))
             assert time.monotonic() - begun > 6
-    most = {name: max(one[name] for one in seen) for name in ("one", "two")}
+    most = {name: max(count[name] for count in seen) for name in ("one", "two")}
     assert min(most.values()) >= 16, f"they were not busy: {most}"
     assert max(most.values()) <= PROCESS
-    assert max(one.total() for one in seen) <= 2 * PROCESS <= ADMITTED
+    assert max(opened.total() for opened in seen) <= 2 * PROCESS <= ADMITTED
     assert answers["200"] > 0
     # Nobody was told anything but to come again.
     assert {text for text in answers if text != "200" and "DatabaseBusy" not in text} == set()

@@ -14,7 +14,7 @@ from tests.conftest import IN_CI
 
 DRAW = """
 const module = await import(process.argv[1]);
-const katex = Object.values(module).find((one) => typeof one?.render === 'function');
+const katex = Object.values(module).find((exported) => typeof exported?.render === 'function');
 const limits = { maxExpand: 200, maxSize: 20, trust: false, strict: 'ignore', output: 'mathml' };
 process.stdout.write(katex.renderToString('\\\\frac{1}{2}', limits));
 const bomb = '\\\\def\\\\a{\\\\b\\\\b}\\\\def\\\\b{\\\\a\\\\a}\\\\a';

@@ -32,7 +32,7 @@ class Browser:
         self.server, self.token = server, sign_in(server.db, name, PASSWORD, None)
         self.leaving = ExitStack()
         self.stream = self.leaving.enter_context(open_stream(server, self.token))
-        started = next(one for one in rerun(self.stream) if one.WhichOneof("type") == "new_session")
+        started = next(event for event in rerun(self.stream) if event.WhichOneof("type") == "new_session")
         self.session = started.new_session.initialize.session_id
         self.client = server.client(self.token)
         self.client.get("/_stcore/health")  # sets Streamlit's own cookie against requests of other sites

@@ -59,7 +59,7 @@ def test_pages_and_words_that_wait_too_long_are_answered_503_and_come_when_asked
                 pool.submit(client.get, path, timeout=60)
                 for path in ("/page-images/1/1?w=800", "/page-images/1/1?w=1200", "/page-words/1/1")
             ]
-            answers = [one.result() for one in late]
+            answers = [future.result() for future in late]
             assert time.monotonic() - begun < WAIT_SECONDS + SLACK
             for answer in answers:
                 assert answer.status_code == 503, answer.text

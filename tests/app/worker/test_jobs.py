@@ -283,7 +283,9 @@ def test_a_review_that_is_killed_begins_anew_and_accepts_nothing(database: Datab
     assert 0 < facts.done < 253
     with pytest.raises(Conflict, match="is running"):
         accept_training_set(database, labelled.rosa, labelled.project_id, job_id=job)
-    assert [one.number for one in list_training_sets(database, labelled.rosa, labelled.project_id)] == [0]
+    assert [
+        training_set.number for training_set in list_training_sets(database, labelled.rosa, labelled.project_id)
+    ] == [0]
     WorkerDesk(database, "the killed one").give_back(died=True)  # what the server's watch does
     assert work(database, "the next one") == 1
     result = labelled.result(job)

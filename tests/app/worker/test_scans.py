@@ -81,7 +81,7 @@ def test_without_the_extra_the_page_says_what_to_install_and_a_job_fails_in_word
     monkeypatch.setattr(recognition_module.importlib.util, "find_spec", lambda name: None)
     page = pages.open(pages.token("admin"), "data", project=str(project_id))
     assert 'pip install "assay[ocr]"' in no_problem(page)
-    assert "Read them" not in [one.label for one in page.button]
+    assert "Read them" not in [button.label for button in page.button]
     queue_job(pages.db, pages.admin, project_id, kind="scans", parameters={})
     work(pages.db, "one", settings=pages.state.settings)
     [job] = list_jobs(pages.db, pages.admin, project_id)

@@ -44,13 +44,13 @@ def voted(database: Database, *votes: tuple[str, ...], **design: object) -> Stud
 
 def final(study: StudyInUse) -> list[tuple[str, str, object]]:
     with study.db.read() as session:
-        return [(one.external_id, one.state, one.value) for one in stream_settled(session, study.study_id)]
+        return [(label.external_id, label.state, label.value) for label in stream_settled(session, study.study_id)]
 
 
 def test_unanimous_items_are_agreed_and_others_disputed_most_first(database: Database) -> None:
     study = voted(database, ("yes",) * 4, ("yes", "yes", "yes", "no"), ("yes", "no", "yes", "no"))
     waiting = disputes(database, study.researcher, study.study_id)
-    assert [round(one.dispute, 2) for one in waiting] == [0.5, 0.25]
+    assert [round(dispute.dispute, 2) for dispute in waiting] == [0.5, 0.25]
     counts = settlement_counts(database, study.researcher, study.study_id)
     assert counts == {"pending": 0, "agreed": 1, "disputed": 2, "adjudicated": 0}
     assert final(study) == [("i00001", "unanimous", "yes"), ("i00002", "open", None), ("i00003", "open", None)]
@@ -143,7 +143,7 @@ def test_grounding_is_settled_per_evidence_unit(database: Database) -> None:
         step = StepSubmission(f"{who}-2", item["assignment"], 1, 1, tuple(labels))
         submit(database, study.annotators[who], study.study_id, step=step)
     with database.read() as session:
-        units = {(one.criterion, one.target): one.state for one in stream_settled(session, study.study_id)}
+        units = {(label.criterion, label.target): label.state for label in stream_settled(session, study.study_id)}
     assert units["grounding", "evidence:distractor-2"] == "unanimous"
     assert units["grounding", "evidence:gold-1"] == "open"
     assert len(units) == 7
@@ -169,7 +169,7 @@ def test_what_an_adjudicator_is_sent_gives_no_role_away_and_decisions_find_their
     assert [decision.target for decision in decisions] == ["evidence:E1", "evidence:E2"]
     adjudicate(database, actor, place, uid="a", decisions=decisions, from_browser=True)
     with database.read() as session:
-        units = [one for one in stream_settled(session, study.study_id) if one.criterion == "grounding"]
+        units = [label for label in stream_settled(session, study.study_id) if label.criterion == "grounding"]
     assert {(unit.target, unit.value) for unit in units} == {
         ("evidence:gold-1", "required"),
         ("evidence:distractor-2", "required"),
@@ -211,11 +211,11 @@ def test_an_adjudicator_who_annotates_may_decide_what_others_have_judged_complet
 
 def test_the_id_of_an_adjudication_that_is_taken_is_a_conflict(database: Database) -> None:
     study = voted(database, ("yes", "no"), ("no", "yes"))
-    one, two = (row.study_item_id for row in disputes(database, study.researcher, study.study_id))
+    first, second = (row.study_item_id for row in disputes(database, study.researcher, study.study_id))
     decide = [UnitDecision("right", "item", "yes")]
-    first = adjudicate(database, study.researcher, one, uid="same", decisions=decide)
-    assert adjudicate(database, study.researcher, one, uid="same", decisions=decide) == first
-    for actor, place in ((study.researcher, two), (adjudicator(study), one)):
+    first = adjudicate(database, study.researcher, study_item, uid="same", decisions=decide)
+    assert adjudicate(database, study.researcher, study_item, uid="same", decisions=decide) == first
+    for actor, place in ((study.researcher, second), (adjudicator(study), first)):
         with pytest.raises(Conflict, match="used for something else"):
             adjudicate(database, actor, place, uid="same", decisions=decide)
 

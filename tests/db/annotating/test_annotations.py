@@ -112,7 +112,7 @@ def test_evidence_is_sent_in_an_order_and_under_names_that_hide_its_role(databas
     study = StudyInUse(database, items=1, annotators=1, overlap=1, n_evidence=2, protocol="qa_verification")
     item = study.submit(0, study.work(0)["items"][0], STEP_1).item
     assert item is not None
-    assert [(one["key"], one["pages"]) for one in item["evidence"]] == [("E1", [1]), ("E2", [2])]
+    assert [(evidence["key"], evidence["pages"]) for evidence in item["evidence"]] == [("E1", [1]), ("E2", [2])]
     assert item["units"]["grounding"] == ["evidence:E1", "evidence:E2"]
     study.submit(0, item, STEP_2)
     with database.read() as session:
@@ -155,10 +155,10 @@ def test_a_correction_supersedes_and_keeps_what_was_submitted(database: Database
     study.submit(0, second, STEP_2)
     again = reopen(database, study.annotators[0], study.study_id)
     assert (again["sitting"], again["step"]) == (2, 0)
-    assert {one["criterion"]: one["value"] for one in again["previous"]} == STEP_1
+    assert {label["criterion"]: label["value"] for label in again["previous"]} == STEP_1
     following = study.submit(0, again, {**STEP_1, "human_like": "false"}).item
     assert following is not None
-    assert {one["criterion"] for one in following["previous"]} == set(STEP_2)
+    assert {label["criterion"] for label in following["previous"]} == set(STEP_2)
     study.submit(0, following, STEP_2)
     with database.read() as session:
         rows = session.exec(select(Annotation).order_by(col(Annotation.id))).all()

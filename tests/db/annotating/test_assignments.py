@@ -123,7 +123,7 @@ def test_a_skipped_item_goes_to_somebody_else_and_not_back(database: Database) -
     assert len(study.work(1)["items"]) == 1
     consistent(study)
     mine = my_work(database, study.annotators[0])
-    assert [(one.state, one.reason) for one in mine] == [("skipped", "unreadable")]
+    assert [(item.state, item.reason) for item in mine] == [("skipped", "unreadable")]
 
 
 def test_skipping_without_a_reason_is_refused(database: Database) -> None:
@@ -211,9 +211,9 @@ def test_the_time_of_a_study_is_that_of_its_annotations_and_not_of_corrections(d
 
 def test_who_asks_again_after_the_lease_keeps_what_nobody_else_needed(database: Database) -> None:
     study = StudyInUse(database, items=2, annotators=2, overlap=1)
-    before = [one["assignment"] for one in study.work(0)["items"]]
+    before = [item["assignment"] for item in study.work(0)["items"]]
     end_leases(study, 0)
-    assert [one["assignment"] for one in study.work(0)["items"]] == before
+    assert [item["assignment"] for item in study.work(0)["items"]] == before
     with database.read() as session:
         rows = session.exec(select(Assignment)).all()
         mine = [row for row in rows if row.person_id == study.annotators[0].person_id]
@@ -230,7 +230,7 @@ def test_somebody_who_comes_back_after_the_lease_finds_the_item_again(database: 
     end_leases(study, 0)
     study.work(1)  # the leases end when somebody else asks for work
     with database.read() as session:
-        states = {session.get_one(Assignment, one).state for one in mine}
+        states = {session.get_one(Assignment, assignment).state for assignment in mine}
     assert states == {AssignmentState.EXPIRED}
     assert {item["assignment"] for item in study.work(0)["items"]} <= set(mine)
     consistent(study)

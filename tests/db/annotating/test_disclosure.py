@@ -154,9 +154,9 @@ def test_a_researcher_who_annotates_is_not_told_before_judging(database: Databas
 
 
 def test_an_assignment_of_another_study_is_not_there(database: Database) -> None:
-    one = StudyInUse(database, items=1, annotators=1, overlap=1)
+    study = StudyInUse(database, items=1, annotators=1, overlap=1)
     other = StudyInUse(database, items=1, annotators=1, overlap=1)
-    mine = one.work(0)["items"][0]["assignment"]
+    mine = study.work(0)["items"][0]["assignment"]
     with pytest.raises(NotFound):
         reading(database, other.researcher, other.study_id, assignment_id=mine)
 

@@ -93,4 +93,4 @@ def test_the_status_of_a_study_says_who_has_read_them(database: Database) -> Non
     study = StudyInUse(database)
     at = guidelines_read(database, study.annotators[1], study.study_id, protocol_hash=study.made.protocol_hash)
     status = study_status(database, study.researcher, study.study_id)
-    assert [one["guidelines_read"] for one in status["annotators"]] == [None, at.isoformat(), None]
+    assert [annotator["guidelines_read"] for annotator in status["annotators"]] == [None, at.isoformat(), None]

@@ -79,19 +79,19 @@ def test_what_belongs_to_the_references_comes_with_them(database: Database) -> N
     [item] = study.work(0)["items"]
     assert SECRET not in json.dumps(item)
     assert "reference" not in json.dumps(item)
-    assert [one["key"] for one in item["claims"]] == ["C1"]
-    assert [(one["key"], one["page"]) for one in item["images"]] == [("I1", 5)]
+    assert [claim["key"] for claim in item["claims"]] == ["C1"]
+    assert [(image["key"], image["page"]) for image in item["images"]] == [("I1", 5)]
     assert item["units"] == {"claims": ["claim:C1"], "images": ["image:I1"]}
-    assert [one["pages"] for one in item["documents"]] == [[5]]
+    assert [document["pages"] for document in item["documents"]] == [[5]]
     assert seen_pages(study, document) == {5}
     shown = reading(database, study.annotators[0], study.study_id, assignment_id=item["assignment"])
     assert [document.pages for document in shown.documents] == [(5,)]
     after = study.submit(0, item, {"claims": "yes", "images": "no"}).item
     assert after is not None
-    assert [(one["key"], one["of"]) for one in after["claims"]] == [
+    assert [(claim["key"], claim["of"]) for claim in after["claims"]] == [
         ("C1", "answer"), ("C2", "reference"), ("C3", "reference"),
     ]  # fmt: skip
-    assert {one["target"] for one in after["committed"]} == {"claim:C1", "image:I1"}
+    assert {label["target"] for label in after["committed"]} == {"claim:C1", "image:I1"}
     assert seen_pages(study, document) == {4, 5, 6}
     assert study.submit(0, after, {"later": "yes"}).status == "done"
     with database.read() as session:
@@ -102,8 +102,8 @@ def test_what_belongs_to_the_references_comes_with_them(database: Database) -> N
 def test_what_belongs_to_the_answer_comes_with_the_answer(database: Database) -> None:
     study, document = in_use(database, two_steps([Material.REFERENCES], [Material.ANSWER]))
     [item] = study.work(0)["items"]
-    assert [one["of"] for one in item["claims"]] == ["reference", "reference"]
-    assert [one["key"] for one in item["claims"]] == ["C1", "C2"]
+    assert [claim["of"] for claim in item["claims"]] == ["reference", "reference"]
+    assert [claim["key"] for claim in item["claims"]] == ["C1", "C2"]
     assert seen_pages(study, document) == {4, 6}
 
 
@@ -129,7 +129,7 @@ def test_labels_that_were_given_of_what_is_hidden_now_do_not_bring_its_name_back
     assert "gone" not in json.dumps(item)
 
 
-@pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=lambda one: one.name)
+@pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=lambda criterion: criterion.name)
 def test_no_built_in_protocol_sends_them_while_the_references_are_hidden(
     sqlite_database: Database, protocol: Protocol
 ) -> None:

@@ -50,10 +50,10 @@ def test_evidence_keeps_its_neutral_name_from_one_request_to_the_next(database: 
     done = study.submit(0, first, dict.fromkeys(first["units"], "true"))
     assert first["units"] == again["units"]
     assert done.item is not None
-    names = [(one["key"], one["text"]) for one in done.item["evidence"]]
+    names = [(evidence["key"], evidence["text"]) for evidence in done.item["evidence"]]
     assert [key for key, _ in names] == ["E1", "E2", "E3", "E4"]
     shown = study.work(0)["items"][0]["evidence"]
-    assert [(one["key"], one["text"]) for one in shown] == names
+    assert [(evidence["key"], evidence["text"]) for evidence in shown] == names
 
 
 def test_the_page_is_not_told_which_labels_let_an_item_pass(database: Database) -> None:

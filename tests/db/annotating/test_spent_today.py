@@ -85,7 +85,9 @@ def test_the_morning_is_not_looked_at_again_in_the_afternoon(database: Database)
         if isinstance(values, tuple | dict):
             found = values.values() if isinstance(values, dict) else values
             asked.extend(
-                datetime.fromisoformat(str(one)).replace(tzinfo=UTC) for one in found if str(one).startswith("2026-05")
+                datetime.fromisoformat(str(seconds)).replace(tzinfo=UTC)
+                for seconds in found
+                if str(seconds).startswith("2026-05")
             )
 
     event.listen(database.engine, "before_cursor_execute", look)

@@ -45,33 +45,33 @@ def annotator(db: Database, *, items: int) -> Callable[[], None]:
     actor = study.annotators[0]
     at_hand = study.work(0)["items"]
 
-    def one() -> None:
+    def submit_next() -> None:
         item = at_hand.pop(0)
         labels = (GivenLabel("right", "item", "yes"),)
         step = StepSubmission(uuid.uuid4().hex, item["assignment"], 1, 0, labels, seconds=1)
-        have = [one["assignment"] for one in at_hand]
+        have = [item["assignment"] for item in at_hand]
         answer = submit(db, actor, study.study_id, step=step, have=have)
         at_hand.extend(item for item in answer.items if not item.get("kept"))
         assert answer.items[-1]["evidence"]
 
-    return one
+    return submit_next
 
 
 def test_a_submit_takes_few_statements(database: Database) -> None:
-    one = annotator(database, items=12)
+    submit_next = annotator(database, items=12)
     for _ in range(3):
-        one()
+        submit_next()
     with heard(database) as statements:
         session_actor(database, "the cookie of nobody costs as much")
-        one()
+        submit_next()
     assert len(statements) <= MOST, "\n".join(text for text, _ in statements)
 
 
 def test_no_statement_of_a_submit_reads_a_whole_table(sqlite_database: Database) -> None:
-    one = annotator(sqlite_database, items=12)
-    one()
+    submit_next = annotator(sqlite_database, items=12)
+    submit_next()
     with heard(sqlite_database) as statements:
-        one()
+        submit_next()
     scanned = []
     with sqlite_database.glance() as connection:
         for text, parameters in statements:
@@ -79,16 +79,16 @@ def test_no_statement_of_a_submit_reads_a_whole_table(sqlite_database: Database)
                 plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}", parameters)
                 scanned += [row[3] for row in plan if row[3].startswith("SCAN ")]
     # The batches of labels that were withdrawn are few, however much is judged.
-    assert {one for one in scanned if "CONSTANT ROW" not in one} <= {"SCAN withdrawal"}, scanned
+    assert {line for line in scanned if "CONSTANT ROW" not in line} <= {"SCAN withdrawal"}, scanned
 
 
 def test_a_submit_asks_the_same_at_the_end_of_a_day_as_in_the_morning(database: Database) -> None:
-    one = annotator(database, items=140)
-    one()
+    submit_next = annotator(database, items=140)
+    submit_next()
     with heard(database) as morning:
-        one()
+        submit_next()
     for _ in range(120):
-        one()
+        submit_next()
     with heard(database) as evening:
-        one()
+        submit_next()
     assert [text for text, _ in evening] == [text for text, _ in morning]

@@ -122,7 +122,7 @@ def test_an_item_may_point_at_more_documents_than_a_statement_takes_parameters(p
 def test_a_bad_row_in_a_later_block_undoes_the_earlier_ones(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(imports, "BLOCK", 2)
     report = place.take(*(row(number) for number in range(6)), Rejected("rows", 7, "bad"), row(9))
-    assert (report.batch, report.added, [one.line for one in report.rejected]) == (None, 0, [7])
+    assert (report.batch, report.added, [row.line for row in report.rejected]) == (None, 0, [7])
     assert (place.count(Item), place.count(Question), place.count(Event)) == (0, 0, 0)
 
 
@@ -130,7 +130,7 @@ def test_reading_stops_when_nearly_everything_is_bad(place: Place, monkeypatch: 
     monkeypatch.setattr(imports, "BLOCK", 2)
     monkeypatch.setattr(imports, "MOST_REJECTED", 5)
     report = place.take(*(Rejected("rows", line, "bad") for line in range(1, 100)))
-    assert [one.line for one in report.rejected] == [1, 2, 3, 4, 5, 6]
+    assert [row.line for row in report.rejected] == [1, 2, 3, 4, 5, 6]
     assert "Is this the right format?" in report.rejected[-1].reason
 
 
@@ -145,7 +145,7 @@ def test_a_preview_says_what_the_import_then_does(place: Place) -> None:
     rows = Rows(row(1), row(2, answer="new"), row(3, split="dev"), row(3, split="test"), Rejected("rows", 9, "bad"))
     preview = preview_import(place.db, place.actor, place.project, reading=rows)
     assert (preview.added, preview.unchanged, len(preview.revisions)) == (1, 1, 1)
-    assert [one.line for one in preview.rejected] == [4, 9] or [one.line for one in preview.rejected] == [9, 4]
+    assert [row.line for row in preview.rejected] == [4, 9] or [row.line for row in preview.rejected] == [9, 4]
     assert preview.metadata == {"split": 1}
     assert [item.id for item in preview.examples] == ["i3"]
     assert place.count(Item) == 2
@@ -287,16 +287,16 @@ def test_many_documents_are_looked_at_at_once_and_told_in_the_order_of_the_sourc
     parsed.append(ParsedDocument("f", 121, "d001", path=tmp_path / "8.txt"))
     folder = tmp_path / "home"
     report = place.take(row(1), documents=tuple(parsed), data_folder=folder, skip_bad=True)
-    assert [one.line for one in report.rejected] == [*range(3, 120, 10), 120, 121]
+    assert [row.line for row in report.rejected] == [*range(3, 120, 10), 120, 121]
     assert "supplied twice with different bytes" in report.rejected[-1].reason
     assert (report.documents, report.supplied) == (108, 108)
     rows = list_documents(place.db, place.actor, place.project, limit=200)
-    assert {one.key: one.sha256 for one in rows} == {
-        one.key: hashlib.sha256(one.path.read_bytes()).hexdigest()
-        for one in parsed[:120]
-        if one.path and one.line % 10 != 3
+    assert {row.key: row.sha256 for row in rows} == {
+        document.key: hashlib.sha256(document.path.read_bytes()).hexdigest()
+        for document in parsed[:120]
+        if document.path and document.line % 10 != 3
     }
-    assert all(document_file(folder, one.sha256 or "").read_bytes() for one in rows)
-    assert {(one.media_type, one.n_pages, one.title, one.metadata == {}) for one in rows} == {
+    assert all(document_file(folder, row.sha256 or "").read_bytes() for row in rows)
+    assert {(row.media_type, row.n_pages, row.title, row.metadata == {}) for row in rows} == {
         ("text/plain", 1, "", True)
     }

@@ -119,7 +119,7 @@ def test_a_stream_can_be_narrowed(place: Place) -> None:
     place.take(*(row(number, system="ab"[number % 2]) for number in range(6)))
     with place.db.read() as session:
         some = current_versions(session, place.project, system="b", external_ids=["i1", "i2", "i3"])
-        assert [one.external_id for one in some] == ["i1", "i3"]
+        assert [item.external_id for item in some] == ["i1", "i3"]
 
 
 # Documents ------------------------------------------------------------------------------------------------------------

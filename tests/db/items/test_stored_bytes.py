@@ -50,10 +50,10 @@ def test_the_disk_has_every_file_and_its_name_when_all_are_stored(
     found, folder = written(tmp_path / "given", 300), tmp_path / "documents"
     disk = Disk(monkeypatch, folder)
     new = list(store_all(folder, found))
-    assert [path.name for path in new] == [one.sha256 for one in found]
-    for one in found:
-        target = document_file(folder, one.sha256)
-        assert target.read_bytes() == one.path.read_bytes()
+    assert [path.name for path in new] == [document.sha256 for document in found]
+    for document in found:
+        target = document_file(folder, document.sha256)
+        assert target.read_bytes() == document.path.read_bytes()
         assert {target.stat().st_ino, target.parent.stat().st_ino, folder.stat().st_ino} <= disk.synced
     assert unfinished(folder) == []
 
@@ -66,12 +66,12 @@ def test_many_files_are_written_before_the_disk_is_waited_for(tmp_path: Path, mo
 
 
 def test_one_document_is_on_the_disk_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [one], folder = written(tmp_path / "given", 1), tmp_path / "documents"
+    [document], folder = written(tmp_path / "given", 1), tmp_path / "documents"
     disk = Disk(monkeypatch, folder)
-    target = store(folder, one)
-    assert target == document_file(folder, one.sha256)
+    target = store(folder, document)
+    assert target == document_file(folder, document.sha256)
     assert {target.stat().st_ino, target.parent.stat().st_ino} <= disk.synced
-    assert store(folder, one) is None
+    assert store(folder, document) is None
 
 
 def test_bytes_that_change_meanwhile_are_refused_and_nothing_half_done_is_left(tmp_path: Path) -> None:
@@ -80,13 +80,13 @@ def test_bytes_that_change_meanwhile_are_refused_and_nothing_half_done_is_left(t
     with pytest.raises(InvalidInput, match=r"12\.txt changed while it was read"):
         list(store_all(folder, found))
     assert unfinished(folder) == []
-    assert [one for one in found if document_file(folder, one.sha256).exists()] == []
+    assert [document for document in found if document_file(folder, document.sha256).exists()] == []
 
 
 def test_a_file_that_a_disk_has_spoilt_is_replaced(tmp_path: Path) -> None:
-    [one], folder = written(tmp_path / "given", 1), tmp_path / "documents"
-    target = store(folder, one)
+    [document], folder = written(tmp_path / "given", 1), tmp_path / "documents"
+    target = store(folder, document)
     assert target is not None
     target.write_bytes(b"rot")
-    assert store(folder, one) is None
-    assert target.read_bytes() == one.path.read_bytes()
+    assert store(folder, document) is None
+    assert target.read_bytes() == document.path.read_bytes()

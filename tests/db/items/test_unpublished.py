@@ -113,7 +113,7 @@ class Place:
             "sample": sample,
             "current": current,
             "scorable": scorable,
-            "scorers": [(one.scorer, one.values) for one in list_scorers_in(db, actor, project)],
+            "scorers": [(scorer.scorer, scorer.values) for scorer in list_scorers_in(db, actor, project)],
             "exported": made.counts,
             "lines": sorted((folder / "native/items.jsonl").read_bytes().splitlines()),
             "scores": (folder / "scores.csv").read_bytes(),
@@ -175,7 +175,7 @@ def test_nothing_of_an_import_is_seen_before_it_ends_and_all_of_it_then(place: P
     after = place.seen()
     assert after["counts"] == len(after["items"]) == len(after["sample"]) == after["scorable"] == 32
     assert after["documents"] == ["new", "other", "picture"]
-    assert [one[0] for one in after["batches"]] == [report.batch, before["batches"][0][0]]
+    assert [batch[0] for batch in after["batches"]] == [report.batch, before["batches"][0][0]]
     assert score_summary(place.db, place.actor, place.project, scorer="imported:native").n_scored == 32
     assert place.take(*rows).batch is None
 
@@ -186,7 +186,7 @@ def test_what_a_broken_off_import_left_is_never_seen_and_the_next_one_removes_it
     place.dies(*many(), at=0.5)
     assert place.rows_in()["item"] > rows["item"]
     assert place.seen() == before
-    assert [one.source for one in broken_off(place.db)] == ["rows"]
+    assert [batch.source for batch in broken_off(place.db)] == ["rows"]
     place.dies(*many(8, start=100), at=0)
     assert rows["item"] < place.rows_in()["item"] < rows["item"] + 8
     report = place.take(*many())
@@ -209,7 +209,7 @@ def test_scores_that_an_unfinished_import_gives_to_items_that_are_there_are_nowh
         with db.read() as session:
             metrics = scores_of(session, session.get_one(Study, study_id), [])
         return {
-            "items": {one: len(item_details(db, actor, project, external_id=one).scores) for one in ("i1", "i2")},
+            "items": {item: len(item_details(db, actor, project, external_id=item).scores) for item in ("i1", "i2")},
             "alignment": [dict(metric.values) for metric in metrics],
             "study": plan_study(
                 db, actor, project, protocol=PROTOCOLS.get("metric_agreement"), design=about_scores
@@ -265,7 +265,7 @@ def test_items_of_a_withdrawn_batch_that_come_again_are_seen_as_they_were_until_
     first = place.take(*rows).batch
     assert first is not None
     withdraw_batch(place.db, place.actor, place.project, first, reason="wrong")
-    changed = [{**one, "answer": "right"} for one in rows]
+    changed = [{**row, "answer": "right"} for row in rows]
 
     def details() -> Any:
         return item_details(place.db, place.actor, place.project, external_id="i10")
@@ -280,11 +280,11 @@ def test_items_of_a_withdrawn_batch_that_come_again_are_seen_as_they_were_until_
     place.dies(*changed, at=0.5)
     assert (place.seen(), details()) == (before, old)
     withdraw_batch(place.db, place.actor, place.project, first, reason="it was right", reinstates=True)
-    assert place.seen()["current"] == [(one["id"], 1) for one in rows]
+    assert place.seen()["current"] == [(row["id"], 1) for row in rows]
     withdraw_batch(place.db, place.actor, place.project, first, reason="it was not")
     before, old = place.seen(), details()
     assert place.take(*changed, written=written).added == 30
-    assert place.seen()["current"] == [(one["id"], 2) for one in rows]
+    assert place.seen()["current"] == [(row["id"], 2) for row in rows]
     assert details().item.content.answer == "right"
 
 
@@ -365,7 +365,7 @@ import_paths(Database(url), Actor(int(person), "p", True, None), int(project), p
 def test_a_killed_import_is_not_seen_and_the_same_files_import_whole_afterwards(place: Place, tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     rows = many(4_000 if place.db.is_sqlite else 12_000)
-    path.write_bytes(b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in rows))
+    path.write_bytes(b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows))
     place.take(row(1), row(2))
     before = place.seen()
     url = place.db.url.render_as_string(hide_password=False)

@@ -55,7 +55,7 @@ class Modes:
 
     def gaps(self) -> dict[str | None, ScoreGap]:
         found = score_gaps(self.db, self.admin, self.project_id, scorer="retrieval_mode")
-        return {one.system: one for one in found}
+        return {gap.system: gap for gap in found}
 
 
 @pytest.fixture
@@ -74,9 +74,9 @@ def test_systems_are_compared_with_themselves_on_the_questions_they_answered_in_
     assert (beta.gap.value, beta.n_one_only) == (pytest.approx(1 / 3), 1)
     # By question: q1 1 - 1/2, q2 1 - 1/2, q3 1/2 - 0, q4 0 - 1 (alpha's gold only, beta's distractors): 0.5 / 4.
     assert (both.gap.value, both.gap.n, both.n_one_only) == (pytest.approx(0.125), 4, 0)
-    for one in found.values():
-        assert one.gap.low is not None
-        assert one.gap.low <= (one.gap.value or 0) <= (one.gap.high or 0)
+    for gap in found.values():
+        assert gap.gap.low is not None
+        assert gap.gap.low <= (gap.gap.value or 0) <= (gap.gap.high or 0)
     document = alpha.to_json()
     assert (document["name"], document["group"]) == ("distractor_susceptibility", "alpha")
     assert document["gold_only"] == 1.0
@@ -85,9 +85,9 @@ def test_systems_are_compared_with_themselves_on_the_questions_they_answered_in_
 def test_without_a_pair_there_is_a_reason(modes: Modes) -> None:
     modes.add([record for record in records() if record["id"].endswith("gold_only") == record["id"].startswith("q1")])
     alpha, beta, both = modes.gaps().values()
-    for one in (alpha, beta, both):
-        assert (one.gap.value, one.gap.reason) == (None, "no question has a score in both conditions")
-        assert one.means == (None, None)
+    for gap in (alpha, beta, both):
+        assert (gap.gap.value, gap.gap.reason) == (None, "no question has a score in both conditions")
+        assert gap.means == (None, None)
     assert (alpha.n_one_only, beta.n_one_only) == (3, 4)
 
 

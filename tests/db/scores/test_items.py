@@ -127,9 +127,9 @@ def test_two_scorers_against_each_other(scored: Scored) -> None:
     rows = list_differences(scored.db, scored.admin, scored.project_id, first=PAPER, second=BOUND, limit=3)
     assert [(row.external_id, row.first, row.second) for row in rows[:2]] == [("a3", 1.0, 0.5), ("b1", 0.5, 0.0)]
     rest = list_differences(scored.db, scored.admin, scored.project_id, first=PAPER, second=BOUND, after=rows[-1].key)
-    assert sorted(one.external_id for one in [*rows, *rest]) == ["a1", "a2", "a3", "b1", "b2"]
+    assert sorted(item.external_id for item in [*rows, *rest]) == ["a1", "a2", "a3", "b1", "b2"]
     tile = list_differences(scored.db, scored.admin, scored.project_id, first=PAPER, second=BOUND, bins=(BINS // 2, 0))
-    assert [one.external_id for one in tile] == ["b1"]
+    assert [item.external_id for item in tile] == ["b1"]
 
 
 def test_scores_that_are_not_there_are_named(scored: Scored) -> None:

@@ -56,7 +56,11 @@ def test_answers_are_read_in_order_with_their_correctness(labelled: Labelled) ->
     make_item(labelled.db, labelled.project_id, "known", answer="copper", references=[["copper"]])
     found = read_answers(labelled.db, labelled.rosa, labelled.project_id, limit=2)
     found += read_answers(labelled.db, labelled.rosa, labelled.project_id, after=found[-1].version_id)
-    assert [(one.external_id, one.correctness) for one in found] == [("i1", None), ("i2", None), ("known", 1.0)]
+    assert [(example.external_id, example.correctness) for example in found] == [
+        ("i1", None),
+        ("i2", None),
+        ("known", 1.0),
+    ]
 
 
 @pytest.mark.slow
@@ -72,7 +76,7 @@ def test_a_review_shows_accuracy_confusion_and_every_change(on_sqlite: Labelled)
         assert told["low"] < told["accuracy"] <= told["high"]
         counted = sum(sum(row.values()) for row in told["confusion"].values())
         assert counted == told["n"]
-    changed = {one["item"]: one for one in result["changes"]}
+    changed = {change["item"]: change for change in result["changes"]}
     assert result["n_labels"] == len(changed) >= 2
     # It was a statement without the wanted phrase, so a hallucination; with the new example it is an abstention.
     assert (changed["flagged"]["old"], changed["flagged"]["new"]) == ("statement", "abstention")
@@ -88,7 +92,7 @@ def test_what_is_accepted_is_what_was_reviewed_and_is_scored_with(on_sqlite: Lab
     row = accept_training_set(on_sqlite.db, on_sqlite.rosa, on_sqlite.project_id, job_id=job, reason="two clear cases")
     assert (row.number, row.content_hash, row.reason) == (1, on_sqlite.result(job)["hash"], "two clear cases")
     listed = list_training_sets(on_sqlite.db, on_sqlite.rosa, on_sqlite.project_id)
-    assert [one.number for one in listed] == [1, 0]
+    assert [training_set.number for training_set in listed] == [1, 0]
     assert listed[0].report["after"]["n"] == len(starting_set().examples) + 2
     assert "changes" not in listed[0].report
     assert present_training_set(on_sqlite.db, on_sqlite.rosa, on_sqlite.project_id).hash == row.content_hash

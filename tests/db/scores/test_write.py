@@ -325,7 +325,7 @@ class TestImportedScores:
         imported.run(parameters=["mode=paper"])
         imported.run()
         found = list_scorers_in(imported.db, imported.researcher, imported.project_id)
-        assert [(one.scorer, one.kind, one.parameters, one.values) for one in found] == [
+        assert [(scorer.scorer, scorer.kind, scorer.parameters, scorer.values) for scorer in found] == [
             ("imported:native", "import", {}, ("correctness", "hallucination")),
             ("phrase_recall", "scorer", {"mode": "fathoms_code"}, ("correctness",)),
             ("phrase_recall", "scorer", {"mode": "paper"}, ("correctness",)),

@@ -200,7 +200,7 @@ def test_where_items_stand_after_an_import_is_what_all_their_labels_say(database
         quick = stands(study)
         with database.write() as session:
             made = session.get_one(Study, study.study_id)
-            ids = [one for (one,) in plain_rows(session, "SELECT id FROM study_item")]
+            ids = [row for (row,) in plain_rows(session, "SELECT id FROM study_item")]
             update_settlements(session.connection(), made, protocol_of(made), ids)
         assert stands(study) == quick
     assert quick == {
@@ -222,7 +222,7 @@ def test_status_counts_the_labels_of_an_import_only_while_it_stands(database: Da
 
     def submitted() -> tuple[int, int, int]:
         found = status_of(study)
-        by_name = {one["annotator"]: one["submitted"] for one in found["annotators"]}
+        by_name = {annotator["annotator"]: annotator["submitted"] for annotator in found["annotators"]}
         [listed] = list_studies(database, researcher, project_id)
         return found["states"]["submitted"], by_name[ada.name], listed.submitted
 

@@ -66,7 +66,7 @@ def test_flags_comments_skips_and_cannot_judge_are_listed_with_their_words(datab
         ("i00001", "", "The table is cut off."),
         ("i00002", "Right", "See the footnote."),
     }
-    assert [(one.item, one.text) for one in found.skips] == [("i00001", "I wrote this question")]
+    assert [(skip.item, skip.text) for skip in found.skips] == [("i00001", "I wrote this question")]
     assert found.cannot_judge == {"Right": 1}
     assert found.reasons == [("Right", "the page is missing", 1)]
     assert found.totals == {"flags": 1, "comments": 2, "skips": 1}

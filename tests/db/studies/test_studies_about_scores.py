@@ -122,7 +122,7 @@ class TestWhatIsSent:
     def test_each_criterion_gets_its_value_in_words_and_others_come_behind(self, database: Database) -> None:
         there = Scored(database, [{FATHOMS: 0.5, RAISED: 1.0, ("imported:fathoms", "latency"): 3.5}])
         [item] = there.work(there.make())
-        assert [(one["criterion"], one["title"], one["words"]) for one in item["scores"]] == [
+        assert [(score["criterion"], score["title"], score["words"]) for score in item["scores"]] == [
             ("correctness_agreement", "Correctness", "0.50"),
             ("hallucination_agreement", "Hallucination", "up"),
             (None, "Latency", "3.500"),
@@ -136,14 +136,14 @@ class TestWhatIsSent:
         """In UTF-16: the drawing of a penguin counts two. What overlaps is marked once."""
         there = Scored(database, [{RECALL: 1.0}], "\U0001f427 Copper, and copper-top.", ("copper", "copper-top"))
         [item] = there.work(there.make())
-        assert [one["count"] for one in item["phrase_sets"]["sets"][0]["phrases"]] == [2, 1]
+        assert [phrase["count"] for phrase in item["phrase_sets"]["sets"][0]["phrases"]] == [2, 1]
         assert item["phrase_sets"]["places"] == [[3, 9], [15, 25]]
 
     def test_a_missing_or_unscored_one_says_so(self, database: Database) -> None:
         there = Scored(database, [{RECALL: "no phrase", FLAG: 0.0}, {RECALL: 0.5}])
         first, second = there.work(there.make())
-        assert [one["words"] for one in first["scores"]] == ["unscored: no phrase", "down"]
-        assert [one["words"] for one in second["scores"]] == ["0.50", "unscored: this item has no such score"]
+        assert [score["words"] for score in first["scores"]] == ["unscored: no phrase", "down"]
+        assert [score["words"] for score in second["scores"]] == ["0.50", "unscored: this item has no such score"]
         assert "phrase_sets" not in first
 
     def test_the_study_s_order_of_scorers_decides_what_is_judged(self, database: Database) -> None:
@@ -154,7 +154,7 @@ class TestWhatIsSent:
         ):
             [item] = there.work(there.make(name=order[0], show_scores=order))
             assert item["scores"][0]["words"] == words
-            assert [one["criterion"] for one in item["scores"]][-1] is None
+            assert [score["criterion"] for score in item["scores"]][-1] is None
 
     def test_a_study_from_before_judges_the_same(self, database: Database) -> None:
         there = Scored(database, [{RECALL: 0.5, FLAG: 1.0}])
@@ -167,7 +167,7 @@ class TestWhatIsSent:
             study.protocol, study.protocol_hash = old, Protocol.model_validate(old).digest()
             study.settings = {"sample": None, "per": None}
         [item] = there.work(made)
-        assert [(one["criterion"], one["words"]) for one in item["scores"]] == [
+        assert [(score["criterion"], score["words"]) for score in item["scores"]] == [
             ("correctness_agreement", "0.50"),
             ("hallucination_agreement", "up"),
         ]

@@ -97,8 +97,8 @@ def test_words_that_only_a_draft_has_are_deleted_with_it(database: Database) -> 
 
 
 def test_what_is_said_in_another_study_stays(database: Database) -> None:
-    one, other = (StudyInUse(database, items=1, annotators=1, overlap=1) for _ in range(2))
-    for study in (one, other):
+    erased, other = (StudyInUse(database, items=1, annotators=1, overlap=1) for _ in range(2))
+    for study in (erased, other):
         item = study.work(0)["items"][0]
         label = GivenWith("right", "item", "no", comment="Jo Field again", rationale=None)
         place = {"assignment_id": item["assignment"], "sitting": 1, "step": 0}
@@ -124,9 +124,9 @@ def test_what_is_said_in_another_study_stays(database: Database) -> None:
             return [str(session.execute(text(query), where).all()) for query in queries]
 
     before = said(other)
-    assert all("Jo Field" in one for one in before)
-    redact_text(database, one.researcher, one.study_id, containing="Jo Field", reason="a name")
-    assert not any("Jo Field" in row for row in said(one))
+    assert all("Jo Field" in file for file in before)
+    redact_text(database, erased.researcher, erased.study_id, containing="Jo Field", reason="a name")
+    assert not any("Jo Field" in row for row in said(erased))
     assert said(other) == before
 
 

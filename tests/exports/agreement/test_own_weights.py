@@ -28,14 +28,14 @@ def test_rows_and_columns_are_found_by_their_labels(tmp_path: Path) -> None:
     assert weights.rows == ((1, 0.25, 0), (0.25, 1, 0.7), (0, 0.7, 1))
     # κ = 1 - Σ d_o / Σ d_e: distances fair-good .3, poor-fair .75, poor-good 1; shares .25 .25 .5 and .25 .5 .25.
     rows = [["good", "good", "fair", "poor"], ["good", "fair", "fair", "poor"]]
-    [one] = measure(Ratings.from_rows(rows), ["cohen_kappa_weighted"], resamples=0, own_weights=weights)
+    [statistic] = measure(Ratings.from_rows(rows), ["cohen_kappa_weighted"], resamples=0, own_weights=weights)
     observed = 0.3 / 4
     expected = (
         0.75 * (0.25 * 0.5 + 0.25 * 0.25)  # one says poor, the other fair
         + 1 * (0.25 * 0.25 + 0.5 * 0.25)  # poor, good
         + 0.3 * (0.25 * 0.25 + 0.5 * 0.5)  # fair, good
     )
-    assert one.value == pytest.approx(1 - observed / expected)
+    assert statistic.value == pytest.approx(1 - observed / expected)
 
 
 @pytest.mark.parametrize("name", ["weights.tsv", "weights.jsonl"])

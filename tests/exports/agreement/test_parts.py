@@ -159,7 +159,7 @@ def test_the_stamp_of_alignment_costs_the_same_however_many_scores_there_are(sql
         """Instructions that SQLite carries out for what the stamp asks of scores and items."""
         taken = 0
 
-        def one() -> int:
+        def stepped() -> int:
             nonlocal taken
             taken += 1
             return 0
@@ -167,7 +167,7 @@ def test_the_stamp_of_alignment_costs_the_same_however_many_scores_there_are(sql
         with sqlite_database.read() as session:
             connection = session.connection()
             raw: Any = connection.connection.driver_connection
-            raw.set_progress_handler(one, 1)
+            raw.set_progress_handler(stepped, 1)
             connection.execute(scores_stamp(made.project_id)).one()
             raw.set_progress_handler(None, 1)
         return taken
@@ -189,39 +189,39 @@ def another_item(folder: Path) -> Path:
 
 
 def test_confusions_and_shares_count_what_was_given(report: AgreementReport) -> None:
-    labels, one = given("right"), report.criteria[0]
-    assert one.ratings is not None
-    for (first, second), counts in confusions(one.ratings):
+    labels, criterion = given("right"), report.criteria[0]
+    assert criterion.ratings is not None
+    for (first, second), counts in confusions(criterion.ratings):
         both = [(said[first], said[second]) for said in labels.values() if {first, second} <= set(said)]
         assert counts == {cell: both.count(cell) for cell in set(both)}
     ada = [said["ada"] for said in labels.values()]
-    assert shares_by_rater(one.ratings)["ada"] == {"yes": ada.count("yes") / 60, "no": ada.count("no") / 60}
+    assert shares_by_rater(criterion.ratings)["ada"] == {"yes": ada.count("yes") / 60, "no": ada.count("no") / 60}
 
 
 @pytest.mark.parametrize("criterion", ["right", "clarity", "problems", "words", "ranking"])
 def test_the_units_on_which_people_differ_are_found_on_every_scale(report: AgreementReport, criterion: str) -> None:
-    one = next(one for one in report.criteria if one.criterion.name == criterion)
+    measured = next(entry for entry in report.criteria if entry.criterion.name == criterion)
     labels = given(criterion)
     differing = [item for item, said in labels.items() if len(set(said.values())) > 1]
-    found = units_behind(one, Wanted())
+    found = units_behind(measured, Wanted())
     assert [unit.item for unit in found.units] == differing
     assert found.total == len(differing)
     assert all(unit.labels == labels[unit.item] for unit in found.units)
-    assert len(units_behind(one, Wanted(), 3).units) == 3
-    assert units_behind(one, Wanted(differing=False)).total == 60
+    assert len(units_behind(measured, Wanted(), 3).units) == 3
+    assert units_behind(measured, Wanted(differing=False)).total == 60
 
 
 def test_units_of_two_annotators_and_their_labels_are_found(report: AgreementReport) -> None:
-    labels, one = given("right"), report.criteria[0]
+    labels, criterion = given("right"), report.criteria[0]
     both = {item: said for item, said in labels.items() if {"ada", "dan"} <= set(said)}
     cell = [item for item, said in both.items() if (said["ada"], said["dan"]) == ("yes", "no")]
-    found = units_behind(one, Wanted(between=("ada", "dan"), gave=("yes", "no")))
+    found = units_behind(criterion, Wanted(between=("ada", "dan"), gave=("yes", "no")))
     assert [unit.item for unit in found.units] == cell
-    differing = units_behind(one, Wanted(between=("ada", "dan")))
+    differing = units_behind(criterion, Wanted(between=("ada", "dan")))
     assert differing.total == sum(said["ada"] != said["dan"] for said in both.values())
-    assert units_behind(one, Wanted(differing=False, between=("ada", "dan"))).total == len(both)
-    assert units_behind(one, Wanted(between=("ada", "nobody"))).total == 0
-    none = units_behind(one, Wanted(differing=False, category=""))
+    assert units_behind(criterion, Wanted(differing=False, between=("ada", "dan"))).total == len(both)
+    assert units_behind(criterion, Wanted(between=("ada", "nobody"))).total == 0
+    none = units_behind(criterion, Wanted(differing=False, category=""))
     assert [unit.item for unit in none.units] == [item for item in labels if int(item[1:]) % 3 == 0]
 
 
@@ -229,11 +229,11 @@ def test_units_of_two_annotators_and_their_labels_are_found(report: AgreementRep
 
 
 def test_each_annotator_has_a_row_in_every_table(report: AgreementReport) -> None:
-    one = report.criteria[1]
-    assert one.ratings is not None
-    rest = agreement_with_rest(one.ratings, resamples=50)
-    tables = [beside_table("t", rest), bias_table("t", rest), shares_table("t", one.ratings)]
-    tables.append(similarity_table("t", similarity(one.ratings, "cohen_kappa")))
+    criterion = report.criteria[1]
+    assert criterion.ratings is not None
+    rest = agreement_with_rest(criterion.ratings, resamples=50)
+    tables = [beside_table("t", rest), bias_table("t", rest), shares_table("t", criterion.ratings)]
+    tables.append(similarity_table("t", similarity(criterion.ratings, "cohen_kappa")))
     for table in tables:
         assert table is not None
         assert {row[0] for row in table.rows} >= set(PEOPLE)
@@ -261,12 +261,12 @@ def test_rater_models_say_how_they_went_or_why_there_is_none(report: AgreementRe
     assert any("starts reached this maximum" in note for note in models.notes)
     assert all("[" in cell for row in raters_table(models).rows for cell in row[1:])
     uncertain = uncertain_units(models)
-    assert [one.bits for one in uncertain] == sorted((one.bits for one in uncertain), reverse=True)
+    assert [unit.bits for unit in uncertain] == sorted((unit.bits for unit in uncertain), reverse=True)
     names = [(f"i{n}", "item") for n in range(60)]
     assert len(posterior_table(models, names).rows) == 60
-    for one, why in ((share, "labels"), (problems, "sets")):
-        assert one.ratings is not None
-        none = rater_models("t", one.ratings, seed=0)
+    for pair, why in ((share, "labels"), (problems, "sets")):
+        assert pair.ratings is not None
+        none = rater_models("t", pair.ratings, seed=0)
         assert none.skene is None
         assert why in (none.reason or "")
 
@@ -275,9 +275,9 @@ def test_rater_models_say_how_they_went_or_why_there_is_none(report: AgreementRe
 
 
 def test_parts_are_measured_on_their_own_units(report: AgreementReport) -> None:
-    one = report.criteria[0]
-    assert one.ratings is not None
-    found = {group.group: group for group in by_part(one, "category", resamples=0, seed=0)}
+    criterion = report.criteria[0]
+    assert criterion.ratings is not None
+    found = {group.group: group for group in by_part(criterion, "category", resamples=0, seed=0)}
     assert {name: group.n_units for name, group in found.items()} == {"Tables": 20, "Text": 20, None: 20}
     labels = [said for item, said in given("right").items() if int(item[1:]) % 3 == 1]
     raw = [
@@ -285,7 +285,7 @@ def test_parts_are_measured_on_their_own_units(report: AgreementReport) -> None:
         for said in labels if len(said) > 1
     ]  # fmt: skip
     assert found["Tables"].statistics[0].value == pytest.approx(np.mean(raw))
-    stretches = over_time(one, resamples=0, seed=0)
+    stretches = over_time(criterion, resamples=0, seed=0)
     assert sum(group.n_units for group in stretches) == 60
     assert all(a.last is not None and b.first is not None and a.last <= b.first
                for a, b in pairwise(stretches))  # fmt: skip
@@ -297,43 +297,43 @@ def test_parts_are_measured_on_their_own_units(report: AgreementReport) -> None:
 def test_two_studies_of_the_same_items_are_paired_and_of_some_of_them_clustered(
     sqlite_database: Database, study: Labelled, report: AgreementReport
 ) -> None:
-    db, one = sqlite_database, report.criteria[0]
+    db, criterion = sqlite_database, report.criteria[0]
     for n, paired, note in ((60, True, 0), (40, True, 1)):
         other = labelled(db, study.researcher, study.project_id, items=n, name=f"other {n}", noise=0.6)
         theirs = unmeasured(ratings(db, study.researcher, other), "right")
-        found = between_studies(one, theirs, ("first", "other"), ALPHA, seed=0, resamples=100)
+        found = between_studies(criterion, theirs, ("first", "other"), ALPHA, seed=0, resamples=100)
         assert (found.found.paired, len(found.notes)) == (paired, note), n
         assert theirs.ratings is not None
-        assert one.ratings is not None
-        values = [measure(table, ALPHA, 0)[0].value for table in (one.ratings, theirs.ratings)]
+        assert criterion.ratings is not None
+        values = [measure(table, ALPHA, 0)[0].value for table in (criterion.ratings, theirs.ratings)]
         assert (found.found.a.value, found.found.b.value) == pytest.approx(values)
         assert "difference is +0." in found.sentence
     with pytest.raises(NotFound, match=r"no criterion 'colour'\. It has: right"):
-        unmeasured(one.found, "colour")
+        unmeasured(criterion.found, "colour")
 
 
 def test_groups_of_annotators_are_compared_on_the_same_units(report: AgreementReport) -> None:
-    one = report.criteria[0]
+    criterion = report.criteria[0]
     asked = {"seed": 0, "resamples": 50}
     groups = (("ada", "ben"), ("chloe", "dan"))
-    found = between_annotators(one, groups, ("a", "b"), ALPHA, **asked)  # type: ignore[arg-type]
+    found = between_annotators(criterion, groups, ("a", "b"), ALPHA, **asked)  # type: ignore[arg-type]
     labels = given("right")
     for side, (first, second) in zip((found.found.a, found.found.b), groups, strict=True):
         assert side.n_units == sum({first, second} <= set(said) for said in labels.values())
     assert [row[0] for row in difference_table(found).rows] == ["a", "b", "a − b"]
     with pytest.raises(InvalidInput, match="'ada' is in both groups"):
-        between_annotators(one, (("ada", "ben"), ("ada", "dan")), ("a", "b"), ALPHA, **asked)  # type: ignore[arg-type]
+        between_annotators(criterion, (("ada", "ben"), ("ada", "dan")), ("a", "b"), ALPHA, **asked)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="b has fewer than two"):
-        between_annotators(one, (("ada", "ben"), ("dan",)), ("a", "b"), ALPHA, **asked)  # type: ignore[arg-type]
+        between_annotators(criterion, (("ada", "ben"), ("dan",)), ("a", "b"), ALPHA, **asked)  # type: ignore[arg-type]
 
 
 def test_categories_are_compared_and_an_unknown_one_is_named(report: AgreementReport) -> None:
-    one = report.criteria[0]
-    found = between_parts(one, "category", ("Tables", ""), ALPHA, seed=0, resamples=50)
+    criterion = report.criteria[0]
+    found = between_parts(criterion, "category", ("Tables", ""), ALPHA, seed=0, resamples=50)
     assert found.names == ("Tables", "no category")
     assert not found.found.paired
     with pytest.raises(InvalidInput, match="'Maps'"):
-        between_parts(one, "category", ("Tables", "Maps"), ALPHA, seed=0, resamples=50)
+        between_parts(criterion, "category", ("Tables", "Maps"), ALPHA, seed=0, resamples=50)
 
 
 def test_criteria_are_measured_on_the_same_items(report: AgreementReport) -> None:
@@ -365,7 +365,7 @@ def test_a_plan_says_how_many_items_or_why_there_is_none(report: AgreementReport
     right, problems, ranking = report.criteria[0], report.criteria[3], report.criteria[5]
     assert right.ratings is not None
     found = study_plan(right.ratings, ALPHA, items=(50, 200), simulations=40)
-    assert {one.n_annotators for one in found.studies} == {3, 4, 5}
+    assert {study.n_annotators for study in found.studies} == {3, 4, 5}
     wide, narrow, tiny = (plan_words(found, width)[0] for width in (0.9, 0.25, 0.01))
     assert "fewer than 50 items" in wide
     assert "about" in narrow

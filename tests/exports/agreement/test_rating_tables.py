@@ -95,7 +95,7 @@ def test_an_exported_table_counts_as_the_study_does(sqlite_database: Database, t
         formats=["labels"], names=True,
     )  # fmt: skip
     found = read_ratings(tmp_path / "out" / "labels.csv", RatingColumns(), scales=["clarity=ordinal", "share=interval"])
-    names = {one.criterion: one.ratings for one in found.tables}
+    names = {table.criterion: table.ratings for table in found.tables}
     assert set(names) == {"right", "clarity", "share", "problems", "words", "ranking"}
     assert names["right"].raters == ("'chloe", "+ben", "=cmd()")
     assert names["problems"].scale == "set"

@@ -141,9 +141,11 @@ def test_the_human_mean_of_the_project_is_estimated_from_all_its_scores(
 
 def test_the_report_is_json_with_the_promised_fields(report: AlignmentReport) -> None:
     document = report.to_json()
-    for one in document["statistics"]:
-        assert {"name", "metric", "criterion", "group", "value", "low", "high", "method", "n", "reason"} <= set(one)
-        assert (one["value"] is None) == (one["reason"] is not None), one
+    for statistic in document["statistics"]:
+        assert {"name", "metric", "criterion", "group", "value", "low", "high", "method", "n", "reason"} <= set(
+            statistic
+        )
+        assert (statistic["value"] is None) == (statistic["reason"] is not None), statistic
     assert document["labels"] == "item"
 
 
@@ -225,8 +227,8 @@ def test_labels_without_order_have_a_reason(sqlite_database: Database) -> None:
     study = StudyInUse(sqlite_database, items=3, annotators=1, overlap=1, protocol=protocol)
     _score(sqlite_database, study, [0.1, 0.4, 0.6])
     found = alignment_report(sqlite_database, study.researcher, study.study_id, asked=QUICK)
-    [one] = found.statistics
-    assert one.reason == "3 labels without order cannot be set against a number"
+    [statistic] = found.statistics
+    assert statistic.reason == "3 labels without order cannot be set against a number"
 
 
 def test_a_judge_is_compared_on_the_criterion_that_it_filled_in(sqlite_database: Database) -> None:

@@ -51,12 +51,12 @@ def write(path: Path, rows: list[dict[str, object]] = ROWS, separator: str = ","
 
 def find(found: TableAlignment, name: str, **about: object) -> Aligned:
     wanted = {"group": None, "against": None, **about}
-    [one] = [
+    [entry] = [
         statistic
         for statistic in found.statistics
         if statistic.name == name and all(getattr(statistic, k) == v for k, v in wanted.items())
     ]
-    return one
+    return entry
 
 
 def test_the_same_figures_from_every_kind_of_file(tmp_path: Path) -> None:
@@ -76,10 +76,10 @@ def test_the_same_figures_from_every_kind_of_file(tmp_path: Path) -> None:
 def test_figures_are_those_of_scipy_and_intervals_go_by_cluster(tmp_path: Path) -> None:
     found = align_table(write(tmp_path / "t.csv"), MetricColumns("grade", ("m",), group="part", cluster="q"), QUICK)
     grades, scores = [row["grade"] for row in ROWS], [row["m"] for row in ROWS]
-    one = find(found, "spearman", metric="m")
-    assert one.value == pytest.approx(stats.spearmanr(grades, scores).statistic)
-    assert one.n == 60
-    assert "bootstrap over clusters by q" in (one.method or "")
+    statistic = find(found, "spearman", metric="m")
+    assert statistic.value == pytest.approx(stats.spearmanr(grades, scores).statistic)
+    assert statistic.n == 60
+    assert "bootstrap over clusters by q" in (statistic.method or "")
     of_a = [row for row in ROWS if row["part"] == "a"]
     part = find(found, "pearson", metric="m", group="a")
     assert part.value == pytest.approx(np.corrcoef([row["grade"] for row in of_a], [row["m"] for row in of_a])[0, 1])
@@ -219,7 +219,7 @@ def test_a_table_with_rows_nobody_judged_has_a_prediction_powered_mean(tmp_path:
     path = tmp_path / "judged.csv"
     rng = np.random.default_rng(1)
     score = rng.random(60)
-    grades = ["" if row >= 25 else str(1 + round(4 * one)) for row, one in enumerate(score)]
+    grades = ["" if row >= 25 else str(1 + round(4 * place)) for row, place in enumerate(score)]
     path.write_text("grade,m\n" + "\n".join(f"{g},{s:.3f}" for g, s in zip(grades, score, strict=True)))
     found = align_table(path, MetricColumns("grade", ("m",)), Resampling(50), scale=(1.0, 5.0))
     tuned = next(statistic for statistic in found.statistics if statistic.name == "ppi_plus_plus_mean")

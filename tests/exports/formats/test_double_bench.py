@@ -40,7 +40,7 @@ def test_pages_count_from_one(place: Place, tmp_path: Path) -> None:
     [item] = place.items()
     assert (item.id, item.question_key, item.language) == ("single-0007:reference", "single-0007", "ar")
     assert (item.category, item.documents) == ("Comparison", ("docs/Arabic/0003",))
-    assert [(one.kind, one.role, one.document, one.pages) for one in item.evidence] == [
+    assert [(evidence.kind, evidence.role, evidence.document, evidence.pages) for evidence in item.evidence] == [
         ("page", "gold", "docs/Arabic/0003", (1,)),
         ("page", "gold", "docs/Arabic/0003", (5,)),
     ]
@@ -64,7 +64,7 @@ def test_steps_are_hops_with_their_own_pages(place: Place, tmp_path: Path) -> No
         ("h1", "Step 0?", "Answer 0.", {"relation": "next to"}),
         ("h2", "Step 1?", "Answer 1.", {"relation": "next to"}),
     ]
-    assert [(one.key, one.hop, one.pages) for one in item.evidence] == [
+    assert [(evidence.key, evidence.hop, evidence.pages) for evidence in item.evidence] == [
         ("h1-page-2", 1, (2,)), ("h2-page-2", 2, (2,)), ("h2-page-9", 2, (9,)),
     ]  # fmt: skip
     assert item.metadata["pages_of_no_step"] == [10]
@@ -117,6 +117,6 @@ def test_the_real_records_come_in_whole(place: Place, shared_data: Path) -> None
         assert (item.question, item.answer, item.language, item.category, item.documents) == (
             row["question"], row["answer"], row["language"], row["query_type"], (row["doc_path"],),
         )  # fmt: skip
-        assert [page - 1 for one in item.evidence for page in one.pages] == row["reference_page"]
+        assert [page - 1 for evidence in item.evidence for page in evidence.pages] == row["reference_page"]
         kept = {name: row[name] for name in ("source_type", "modality", "doc_type") if name in row}
         assert item.metadata == kept

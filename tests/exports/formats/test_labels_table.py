@@ -53,7 +53,7 @@ def test_columns_in_any_order_and_with_any_separator(tmp_path: Path, separator: 
 def test_cells_with_line_breaks_do_not_shift_the_lines(tmp_path: Path) -> None:
     found = table(tmp_path, HEADING + 'i1,ann,why,,"two\nlines",,\ni2,ann,why,,x,,\ni3,ann,why,,,,\n')
     assert [(row.line, row.value) for row in found.rows] == [(2, "two\nlines"), (4, "x")]
-    assert [one.line for one in found.rejected] == [5]
+    assert [row.line for row in found.rejected] == [5]
 
 
 def test_every_bad_row_is_named(tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_every_bad_row_is_named(tmp_path: Path) -> None:
     )
     assert [row.line for row in found.rows] == [9]
     words = ["`item`", "`annotator`", "`value`", "not a target", "`time`", "3 cells, not 7", "cannot be read"]
-    assert [one.line for one in found.rejected] == [2, 3, 4, 5, 6, 7, 8, 10]
-    for one, word in zip(found.rejected, words, strict=False):
-        assert word in one.reason
+    assert [row.line for row in found.rejected] == [2, 3, 4, 5, 6, 7, 8, 10]
+    for rejected, word in zip(found.rejected, words, strict=False):
+        assert word in rejected.reason
     assert "the first time is line 9" in found.rejected[-1].reason
     with pytest.raises(InvalidInput, match="8 bad rows") as raised:
         found.checked()
@@ -101,7 +101,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_table_that_is_not_in_utf_8_is_named_by_line(tmp_path: Path) -> None:
     found = table(tmp_path, HEADING.encode() + "i1,ann,why,,yes,,\ni2,ann,why,,café,,\n".encode("latin-1"))
-    assert [(one.line, "UTF-8" in one.reason) for one in found.rejected] == [(3, True)]
+    assert [(row.line, "UTF-8" in row.reason) for row in found.rejected] == [(3, True)]
 
 
 def test_an_export_can_be_imported_into_another_study(database: Database, tmp_path: Path) -> None:

@@ -125,7 +125,10 @@ def test_questions_fill_in_the_items_and_give_the_reference(place: Place, tmp_pa
     assert reference.answer == "It is ![the north one](image3)."
     assert reference.question == item.question == "Which pier is red?"
     assert (item.category, item.references, item.documents) == ("Guidebook", ("North",), ("harbour.pdf",))
-    assert [(one.key, one.kind, one.role, one.document, one.pages, one.text) for one in item.evidence] == [
+    assert [
+        (evidence.key, evidence.kind, evidence.role, evidence.document, evidence.pages, evidence.text)
+        for evidence in item.evidence
+    ] == [
         ("text1", "passage", "gold", "harbour.pdf", (), "North is red."),
         ("image1", "figure", "distractor", "h1.jpg", (1,), "Pier 1"),
         ("image3", "figure", "gold", "h3.jpg", (1,), "Pier 3"),

@@ -32,13 +32,13 @@ def test_lists_written_as_texts_are_lists(place: Place, tmp_path: Path) -> None:
     report = place.take(tmp_path / "in")
     assert (report.format, report.added, report.supplied, report.notes) == ("mmlongbench", 2, 1, [])
     first, second = place.items()
-    assert [(one.kind, one.role, one.document, one.pages) for one in first.evidence] == [
+    assert [(evidence.kind, evidence.role, evidence.document, evidence.pages) for evidence in first.evidence] == [
         ("page", "gold", "harbour.pdf", (1,)),
         ("page", "gold", "harbour.pdf", (2,)),
     ]
     assert (first.category, first.documents, first.system) == ("Brochure", ("harbour.pdf",), "reference")
     assert first.metadata == {"answer_format": "Int", "evidence_sources": ["Chart", "Pure-text (Plain-text)"]}
-    assert [one.pages for one in second.evidence] == [(3,)]
+    assert [evidence.pages for evidence in second.evidence] == [(3,)]
 
 
 def test_questions_without_pages_or_answer_are_counted(place: Place, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_the_real_questions_come_in_with_their_documents(place: Place, shared_da
     given = {row["question"]: row for row in orjson.loads((shared_data / "mmlongbench/samples.json").read_bytes())}
     for item in place.items():
         row = given[item.question]
-        assert str([page for one in item.evidence for page in one.pages]) == row["evidence_pages"]
+        assert str([page for evidence in item.evidence for page in evidence.pages]) == row["evidence_pages"]
         assert str(item.metadata["evidence_sources"]) == row["evidence_sources"]
         assert (item.answer, item.documents, item.category) == (row["answer"], (row["doc_id"],), row["doc_type"])
-        assert all(page <= pages[row["doc_id"]] for one in item.evidence for page in one.pages)
+        assert all(page <= pages[row["doc_id"]] for evidence in item.evidence for page in evidence.pages)

@@ -150,7 +150,7 @@ def test_bytes_and_titles_may_come_after_the_items(place: Place, tmp_path: Path)
 def test_other_bytes_for_a_document_are_refused(place: Place, tmp_path: Path) -> None:
     place.take(write_pdf(tmp_path / "one/a.pdf", "one"), format_name="native")
     report = place.take(write_pdf(tmp_path / "two/a.pdf", "two"), format_name="native")
-    assert [(one.file, "other bytes" in one.reason) for one in report.rejected] == [("a.pdf", True)]
+    assert [(row.file, "other bytes" in row.reason) for row in report.rejected] == [("a.pdf", True)]
 
 
 def test_a_key_that_climbs_is_a_key_and_never_a_path(place: Place, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_an_archive_is_read_like_its_folder(place: Place, tmp_path: Path, packed
             archive.add(tmp_path / "in", "in")
     report = place.take(tmp_path / packed, skip_bad=True)
     assert (report.added, report.supplied) == (1, 1)
-    assert [(one.file, one.line) for one in report.rejected] == [(f"{packed}/in/items.jsonl", 2)]
+    assert [(row.file, row.line) for row in report.rejected] == [(f"{packed}/in/items.jsonl", 2)]
 
 
 def test_a_bare_file_of_any_name_is_recognised(place: Place, tmp_path: Path) -> None:

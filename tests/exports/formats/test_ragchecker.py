@@ -81,13 +81,17 @@ def test_a_checked_answer_has_claims_and_verdicts(place: Place, tmp_path: Path) 
         ("r1", "reference", "The north pier is older.", {}),
         ("r2", "reference", "north pier built 1901", {"triplet": ["north pier", "built", "1901"]}),
     ]
-    assert [(one.key, one.role, one.rank, one.document, dict(one.metadata)) for one in item.evidence] == [
+    assert [
+        (evidence.key, evidence.role, evidence.rank, evidence.document, dict(evidence.metadata))
+        for evidence in item.evidence
+    ] == [
         ("e1", "retrieved", 1, None, {"doc_id": "000"}),
         ("e2", "retrieved", 2, None, {"doc_id": "001"}),
     ]
     assert item.metadata["file"] == {"metrics": {"overall": {"f1": 66.7}}}
     verdicts = {
-        (one["claim"], one.get("evidence") or one["against"]): one["label"] for one in item.metadata["verdicts"]
+        (verdict["claim"], verdict.get("evidence") or verdict["against"]): verdict["label"]
+        for verdict in item.metadata["verdicts"]
     }
     assert verdicts == {
         ("c1", "reference"): "entailment", ("r1", "answer"): "entailment", ("r2", "answer"): "neutral",
@@ -134,7 +138,10 @@ def test_one_answer_in_two_pairs_is_one_item(place: Place, tmp_path: Path) -> No
     rows = [rated(1, 1, 1), rated(0, 0, 0, instance_id=5, model2=other)]
     assert place.take(write_json(tmp_path / "human.json", rows)).added == 3
     alpha = next(item for item in place.items() if item.system == "alpha")
-    assert [(one["instance_id"], one["other_system"]) for one in alpha.metadata["pairs"]] == [(4, "beta"), (5, "gamma")]
+    assert [(pair["instance_id"], pair["other_system"]) for pair in alpha.metadata["pairs"]] == [
+        (4, "beta"),
+        (5, "gamma"),
+    ]
 
 
 @pytest.mark.parametrize("names", [("a-human.json", "b-metric.json"), ("b-human.json", "a-metric.json")])

@@ -31,7 +31,7 @@ SMALL: dict[str, tuple[str, Any]] = {
 
 def takers(path: Path) -> list[str]:
     with open_sources([path]) as sources:
-        return [one.name for one in FORMATS for file in sources.files if one.refusal(file) is None]
+        return [format_.name for format_ in FORMATS for file in sources.files if format_.refusal(file) is None]
 
 
 def test_every_format_has_a_small_file_here() -> None:
@@ -107,7 +107,7 @@ def test_no_file_breaks_a_format(tmp_path: Path, name: str, content: str) -> Non
             again = list(reading.items())
         except AssayError:
             return
-    bad = [one for one in found if isinstance(one, Rejected)]
-    assert all(one.file == path.name and one.line >= 1 and one.reason.endswith(".") for one in bad)
+    bad = [row for row in found if isinstance(row, Rejected)]
+    assert all(row.file == path.name and row.line >= 1 and row.reason.endswith(".") for row in bad)
     assert again == found
     assert bad or content in ("brackets", "a long source")

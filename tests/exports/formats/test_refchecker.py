@@ -99,10 +99,10 @@ def test_the_real_answers_come_in_with_every_label(place: Place, shared_data: Pa
             item = by_id[f"msmarco/{row['id']}"]
             assert item.answer == row["response"]
             assert [claim.metadata["triplet"] for claim in item.claims] == [
-                one["triplet"] for one in row["claude2_response_kg"]
+                claim["triplet"] for claim in row["claude2_response_kg"]
             ]
-            assert [one["label"].capitalize() for one in item.metadata.get("verdicts", ())] == [
-                one["human_label"] for one in row["claude2_response_kg"]
+            assert [verdict["label"].capitalize() for verdict in item.metadata.get("verdicts", ())] == [
+                claim["human_label"] for claim in row["claude2_response_kg"]
             ]
 
 
@@ -112,7 +112,7 @@ def test_the_real_labels_are_what_the_claim_metrics_read(place: Place, shared_da
     items = [item for item in place.items() if item.claims]
     for item, values in zip(items, scorer.score(items, scorer.parameters()), strict=True):
         found = {value.name: value.value for value in values}
-        labels = Counter(one["label"] for one in item.metadata["verdicts"])
+        labels = Counter(verdict["label"] for verdict in item.metadata["verdicts"])
         assert found["faithfulness"] == pytest.approx(labels["entailment"] / len(item.claims))
         assert found["hallucination_rate"] == pytest.approx(labels["neutral"] / len(item.claims))
         assert found["contradiction_rate"] == pytest.approx(labels["contradiction"] / len(item.claims))

@@ -38,12 +38,15 @@ def test_a_record_is_an_item_with_its_units(place: Place, tmp_path: Path) -> Non
     assert (item.question, item.answer, item.system, item.category) == (
         QUESTION, "The north pier.", "reference", "port",
     )  # fmt: skip
-    assert [(one.key, one.kind, one.role, one.used, one.document, one.pages) for one in item.evidence] == [
+    assert [
+        (evidence.key, evidence.kind, evidence.role, evidence.used, evidence.document, evidence.pages)
+        for evidence in item.evidence
+    ] == [
         ("chunk_0", "passage", "distractor", False, "0012.pdf", (5, 6)),
         ("img_0", "figure", "gold", True, "0012.pdf", (7,)),
         ("tab_0", "table", "gold", True, "0012.pdf", (9,)),
     ]
-    assert [one.metadata for one in item.evidence] == [
+    assert [evidence.metadata for evidence in item.evidence] == [
         {"source": "/in/db_database/port_database/0012_id_4_pg5_pg6.txt"},
         {"source": "/in/port_figures/0012/figure-7-2.jpg", "facts": ["North first."], "figure": 2},
         {"source": "/in/port_figures/0012/table-9-1.jpg", "facts": [], "table": 1},

@@ -83,7 +83,7 @@ def test_a_bad_row_is_named_with_its_line_and_nothing_is_imported(
     path = tmp_path / "items.jsonl"
     path.write_bytes(content)
     report = take(path)
-    assert [(one.file, one.line) for one in report.rejected] == [("items.jsonl", line)]
+    assert [(row.file, row.line) for row in report.rejected] == [("items.jsonl", line)]
     assert words in report.rejected[0].reason
     assert (report.batch, report.added) == (None, 0)
     assert is_empty(sqlite_database)
@@ -92,7 +92,7 @@ def test_a_bad_row_is_named_with_its_line_and_nothing_is_imported(
 def test_the_good_rows_come_in_when_bad_ones_are_skipped(take: Callable[..., ImportReport], tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_bytes(b"{\n" + GOOD + b"3\n")
     report = take(tmp_path / "items.jsonl", skip_bad=True)
-    assert (report.added, [one.line for one in report.rejected]) == (1, [1, 3])
+    assert (report.added, [row.line for row in report.rejected]) == (1, [1, 3])
     assert report.batch is not None
 
 
@@ -119,7 +119,7 @@ def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "with open_sources([Path(sys.argv[1])]) as sources: found = list(json_lines(sources.files[0]))\n"
         "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)\n"
-        "for one in found: print(one)\n"
+        "for path in found: print(path)\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
     megabytes, first, middle, last = done.stdout.splitlines()
@@ -147,7 +147,7 @@ def test_a_pdf_that_is_none_is_named_and_nothing_is_imported(
     write_pdf(tmp_path / "in/documents/good.pdf")
     (tmp_path / "in/documents/bad.pdf").write_bytes(b"<html>Not found</html>")
     report = take(tmp_path / "in")
-    assert [one.file for one in report.rejected] == ["in/documents/bad.pdf"]
+    assert [row.file for row in report.rejected] == ["in/documents/bad.pdf"]
     assert "is not a PDF" in report.rejected[0].reason
     assert is_empty(sqlite_database)
     assert not (tmp_path / "home").exists()
@@ -180,7 +180,7 @@ def test_one_document_with_two_contents_is_refused(take: Callable[..., ImportRep
     write_pdf(tmp_path / "one/a.pdf", "one")
     write_pdf(tmp_path / "two/a.pdf", "two")
     report = take(tmp_path / "one", tmp_path / "two", format_name="native")
-    assert [(one.file, "one/a.pdf" in one.reason) for one in report.rejected] == [("two/a.pdf", True)]
+    assert [(row.file, "one/a.pdf" in row.reason) for row in report.rejected] == [("two/a.pdf", True)]
 
 
 # Folders and archives -------------------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ def test_a_bad_row_stops_it_and_leaves_no_file(source: Path, tmp_path: Path) -> 
         score_files([source], tmp_path / "out.jsonl", scorer="phrase_recall")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["items.jsonl"]
     found = score_files([source], tmp_path / "out.jsonl", scorer="phrase_recall", skip_bad=True)
-    assert ([one.line for one in found.rejected], found.rows) == ([5], 4)
+    assert ([row.line for row in found.rejected], found.rows) == ([5], 4)
 
 
 def test_an_engine_that_breaks_leaves_no_file(source: Path, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ class Attempts:
         with pytest.raises(Stops):
             self.attempt(blocks=blocks, **given)
         assert not self.output.exists()
-        return max(self.folder.glob(".out*.part"), key=lambda one: one.stat().st_mtime_ns)
+        return max(self.folder.glob(".out*.part"), key=lambda path: path.stat().st_mtime_ns)
 
     def same(self) -> bool:
         """Whether the output is what an attempt that nobody stops writes, and no part is left."""
@@ -347,4 +347,4 @@ def _models_loaded() -> int:
 
     from sentence_transformers import SentenceTransformer
 
-    return sum(isinstance(one, SentenceTransformer) for one in gc.get_objects())
+    return sum(isinstance(object_, SentenceTransformer) for object_ in gc.get_objects())

@@ -300,13 +300,13 @@ export class Judgement extends Side {
     if (!this.sheet || (this.cell && about(this.cell))) return;
     const claim = this.cell ? targetKeys(this.cell.target).claim : undefined;
     const cells = this.sheet.visible().filter(about);
-    const cell = cells.find((one) => targetKeys(one.target).claim === claim) ?? cells[0];
+    const cell = cells.find((cell) => targetKeys(cell.target).claim === claim) ?? cells[0];
     if (cell) this.go(cell, false);
   }
 
   /** Makes the decision about a page the current one, if pages are being labelled. @param {string} document @param {number} page */
   goToPage(document, page) {
-    const group = this.groups.find((one) => one.cells.includes(/** @type {Cell} */ (this.cell)));
+    const group = this.groups.find((group) => group.cells.includes(/** @type {Cell} */ (this.cell)));
     const cell = group?.at(document, page);
     if (cell && cell !== this.cell) this.go(cell, false);
   }
@@ -338,7 +338,7 @@ export class Judgement extends Side {
   /** Marks what of the answer the current decision is about. */
   markClaim() {
     const { claim } = targetKeys(this.cell?.target ?? '');
-    markClaim(this.areas[0].scroller, this.sheet?.item.claims?.find((one) => one.key === claim && one.of === 'answer')?.text ?? null);
+    markClaim(this.areas[0].scroller, this.sheet?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
   }
 
   /** @returns {import('./rows.js').Row | null} */
@@ -462,7 +462,7 @@ export class Judgement extends Side {
 
   /** The row that got the focus becomes the current one. @param {HTMLElement} target */
   focused(target) {
-    const row = [...this.rows.values(), ...this.groups.map((group) => group.row)].find((one) => one.element.contains(target));
+    const row = [...this.rows.values(), ...this.groups.map((group) => group.row)].find((row) => row.element.contains(target));
     if (row && row.cell !== this.cell) this.#select(row.cell);
   }
 }

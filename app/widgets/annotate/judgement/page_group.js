@@ -32,7 +32,7 @@ export class PageGroup {
     this.row = new Row(this.cell, panel, h('div', { class: 'e-title' }, this.name), 'e page-row');
     this.chips = h('div', { class: 'page-chips', role: 'group', 'aria-label': cells[0].criterion.title });
     this.tabs = h('div', { class: 'hop-tabs', hidden: this.hops.length < 2 }, ...this.hops.map((hop, number) => h('button', {
-      type: 'button', class: 'chip', 'data-hop': hop ?? '', title: item.hops?.find((one) => one.key === hop)?.question,
+      type: 'button', class: 'chip', 'data-hop': hop ?? '', title: item.hops?.find((step) => step.key === hop)?.question,
       onclick: () => panel.pick(this.#cellsOf(hop).find((cell) => !panel.sheet.answered(cell)) ?? this.#cellsOf(hop)[0]), onmousedown: keepFocus,
     }, TEXT.hop(number + 1))));
     this.hopText = h('p', { class: 'hop-text', dir: 'auto' });
@@ -70,7 +70,7 @@ export class PageGroup {
     this.name.textContent = TEXT.page(targetKeys(this.cell.target).page ?? 0);
     const number = this.hops.indexOf(hop);
     for (const tab of this.tabs.children) attribute(tab, 'aria-current', tab.getAttribute('data-hop') === (hop ?? '') ? 'true' : null);
-    const question = this.panel.sheet.item.hops?.find((one) => one.key === hop)?.question;
+    const question = this.panel.sheet.item.hops?.find((step) => step.key === hop)?.question;
     this.hopText.textContent = question ? `${TEXT.hop(number + 1)}: ${question}` : '';
     this.rest.hidden = left.length < 2 || left.length === cells.length || !labels.length;
     this.rest.replaceChildren(h('small', {}, TEXT.rest(left.length)),

@@ -22,7 +22,7 @@ export class Rest {
    */
   static of(criterion, cells, panel) {
     const label = criterion.rest === undefined ? null
-      : criterion.labels?.find((one) => String(one.value) === String(criterion.rest)) ?? null;
+      : criterion.labels?.find((label) => String(label.value) === String(criterion.rest)) ?? null;
     return label && new Rest(criterion, label, cells, panel);
   }
 

@@ -74,7 +74,7 @@ function kept() {
 function merged(spans) {
   /** @type {Span[]} */
   const whole = [];
-  for (const [from, to] of spans.sort((one, two) => one[0] - two[0])) {
+  for (const [from, to] of spans.sort((a, b) => a[0] - b[0])) {
     const last = whole.at(-1);
     if (last && from <= last[1] + 1e-9) last[1] = Math.max(last[1], to);
     else whole.push([from, to]);

@@ -80,10 +80,10 @@ export function boxes({ units, located, active, marks, supports }, page, turn, o
   const own = units.filter((unit) => unit.pages.includes(page));
   const placed = own.filter((unit) => unit.box && unit.pages[0] === page);
   const found = located.flatMap((place) => {
-    const unit = place.page === page ? units.find((one) => one.key === place.unit) : null;
+    const unit = place.page === page ? units.find((unit) => unit.key === place.unit) : null;
     return unit ? [{ unit, lines: place.boxes }] : [];
   });
-  const whole = own.filter((unit) => !placed.includes(unit) && !found.some((one) => one.unit === unit));
+  const whole = own.filter((unit) => !placed.includes(unit) && !found.some((place) => place.unit === unit));
   const state = (/** @type {Unit} */ unit) => (unit.key === active ? 'on' : '');
   const tag = (/** @type {Unit} */ unit) => h('em', {
     class: state(unit), 'data-unit': unit.key, onclick: () => on.unit(unit.key),
@@ -130,8 +130,8 @@ export function unitAt({ units, located }, point, turn) {
   const under = units.flatMap((unit) => {
     const own = unit.box ? (unit.pages[0] === point.page ? [unit.box] : [])
       : located.filter((place) => place.unit === unit.key && place.page === point.page).flatMap((place) => place.boxes);
-    const box = own.map((one) => turned(one, turn)).find(([x0, y0, x1, y1]) => point.x >= x0 && point.x <= x1 && point.y >= y0 && point.y <= y1);
+    const box = own.map((box) => turned(box, turn)).find(([x0, y0, x1, y1]) => point.x >= x0 && point.x <= x1 && point.y >= y0 && point.y <= y1);
     return box ? [{ unit, box }] : [];
   });
-  return under.sort((one, two) => size(one.box) - size(two.box))[0]?.unit ?? null;
+  return under.sort((first, second) => size(first.box) - size(second.box))[0]?.unit ?? null;
 }

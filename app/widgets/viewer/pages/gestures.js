@@ -39,10 +39,10 @@ export class Gestures {
     if (event.touches.length !== 2) return;
     event.preventDefault();
     const grip = (/** @type {TouchEvent} */ now) => {
-      const [one, two] = now.touches;
+      const [first, second] = now.touches;
       return {
-        x: (one.clientX + two.clientX) / 2, y: (one.clientY + two.clientY) / 2,
-        apart: Math.max(20, Math.hypot(one.clientX - two.clientX, one.clientY - two.clientY)),
+        x: (first.clientX + second.clientX) / 2, y: (first.clientY + second.clientY) / 2,
+        apart: Math.max(20, Math.hypot(first.clientX - second.clientX, first.clientY - second.clientY)),
       };
     };
     let last = grip(event);

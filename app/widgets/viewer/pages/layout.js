@@ -60,7 +60,7 @@ export class Layout {
 
   /** The shown page that is nearest to a number. @param {number} page */
   nearest(page) {
-    return this.numbers.reduce((best, one) => (Math.abs(one - page) < Math.abs(best - page) ? one : best), this.numbers[0] ?? 1);
+    return this.numbers.reduce((best, number) => (Math.abs(number - page) < Math.abs(best - page) ? number : best), this.numbers[0] ?? 1);
   }
 
   /** The shown page before or after another; where two lie beside each other, of the row before or after. @param {number} page @param {number} by */

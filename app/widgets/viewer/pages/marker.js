@@ -128,7 +128,7 @@ export class Marker {
   }
 }
 
-/** @param {Point} one @param {Point} two @returns {Box} */
-function boxOf(one, two) {
-  return [Math.min(one.x, two.x), Math.min(one.y, two.y), Math.max(one.x, two.x), Math.max(one.y, two.y)];
+/** @param {Point} corner @param {Point} opposite @returns {Box} */
+function boxOf(corner, opposite) {
+  return [Math.min(corner.x, opposite.x), Math.min(corner.y, opposite.y), Math.max(corner.x, opposite.x), Math.max(corner.y, opposite.y)];
 }

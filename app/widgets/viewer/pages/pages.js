@@ -132,7 +132,7 @@ export class Pages {
   showUnit(unit) {
     this.drawn.active = unit.key;
     this.holding.draw();
-    const place = this.drawn.located.find((one) => one.unit === unit.key);
+    const place = this.drawn.located.find((place) => place.unit === unit.key);
     const page = place && !unit.box ? place.page : unit.pages[0];
     if (page) this.bring(page, unit.box ?? (place ? around(place.boxes) : null));
     this.at = unit.key;

@@ -26,7 +26,7 @@ export class Shades {
     return [
       across.map((x) => this.#brightness(x, y0 - down)), across.map((x) => this.#brightness(x, y1 + down)),
       tall.map((y) => this.#brightness(x0 - BESIDE, y)), tall.map((y) => this.#brightness(x1 + BESIDE, y)),
-    ].every((side) => side.reduce((sum, one) => sum + one, 0) / POINTS >= LIGHT);
+    ].every((side) => side.reduce((sum, light) => sum + light, 0) / POINTS >= LIGHT);
   }
 
   /** From 0 to 1. @param {number} x @param {number} y shares of the page */

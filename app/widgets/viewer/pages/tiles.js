@@ -35,7 +35,7 @@ export class Tiles {
       this.grid = whole.join(' ');
       wanted = [[partUrl(doc, page, whole, partWidth(pixels * (whole[2] - whole[0]))), whole]];
     } else {
-      const columns = GRIDS.find((one) => one * SIDE >= pixels * 0.98) ?? GRIDS[GRIDS.length - 1];
+      const columns = GRIDS.find((grid) => grid * SIDE >= pixels * 0.98) ?? GRIDS[GRIDS.length - 1];
       const rows = Math.max(1, Math.round(columns * ratio));
       this.grid = String(columns);
       wanted = places(seen, columns, rows).map((box) => [partUrl(doc, page, box, SIDE), box]);

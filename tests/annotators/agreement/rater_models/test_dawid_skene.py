@@ -236,30 +236,30 @@ def test_no_iteration_lowers_the_objective(rows: list[list[int | None]], smoothi
 @settings(max_examples=60, deadline=None)
 def test_the_names_of_labels_do_not_matter(rows: list[list[int | None]], names: list[int]) -> None:
     renamed = [[None if x is None else names[x] for x in row] for row in rows]
-    one = dawid_skene(Ratings.from_rows(rows, labels=[0, 1, 2]), starts=1, smoothing=0.1)
+    fit = dawid_skene(Ratings.from_rows(rows, labels=[0, 1, 2]), starts=1, smoothing=0.1)
     other = dawid_skene(Ratings.from_rows(renamed, labels=[0, 1, 2]), starts=1, smoothing=0.1)
-    if one.fit is None or other.fit is None:
-        assert one.fit is other.fit
+    if fit.fit is None or other.fit is None:
+        assert fit.fit is other.fit
         return
-    assert one.fit.objective == pytest.approx(other.fit.objective, abs=1e-5)
-    assert np.sort(np.nan_to_num(one.prevalence)) == pytest.approx(np.sort(np.nan_to_num(other.prevalence)), abs=1e-3)
+    assert fit.fit.objective == pytest.approx(other.fit.objective, abs=1e-5)
+    assert np.sort(np.nan_to_num(fit.prevalence)) == pytest.approx(np.sort(np.nan_to_num(other.prevalence)), abs=1e-3)
 
 
 def test_raters_and_units_may_come_in_any_order_and_labels_by_any_name() -> None:
     _, _, ratings = simulated(6, units=400, missing=0.2)
     rng = np.random.default_rng(0)
     order, names = rng.permutation(ratings.n_ratings), np.array([2, 0, 1])
-    one = dawid_skene(ratings, starts=2)
+    fit = dawid_skene(ratings, starts=2)
     other = dawid_skene(
         Ratings.from_triples(
             ratings.unit[order], 10 - ratings.rater[order], names[ratings.code[order]], labels=[0, 1, 2]
         ),
         starts=2,
     )
-    here = [i for i, unit in enumerate(one.units) if unit in other.units]
-    place = [other.units.index(one.units[i]) for i in here]
-    np.testing.assert_allclose(other.posterior[place][:, names], one.posterior[here], atol=1e-4)
-    np.testing.assert_allclose(other.confusion[::-1][:, names][:, :, names], one.confusion, atol=1e-4)
+    here = [i for i, unit in enumerate(fit.units) if unit in other.units]
+    place = [other.units.index(fit.units[i]) for i in here]
+    np.testing.assert_allclose(other.posterior[place][:, names], fit.posterior[here], atol=1e-4)
+    np.testing.assert_allclose(other.confusion[::-1][:, names][:, :, names], fit.confusion, atol=1e-4)
 
 
 def test_raters_who_err_alike_do_not_turn_the_names_of_the_classes_around() -> None:
@@ -286,7 +286,7 @@ def test_json_has_no_nan_and_names_every_unit_and_rater() -> None:
     rows = [["a", "a", None, "b"], ["a", "b", None, "b"], ["a", "b", None, None]]
     told = json.loads(json.dumps(dawid_skene(Ratings.from_rows(rows), resamples=5).to_json(), allow_nan=False))
     assert told["units"][2] == {"unit": 2, "label": None, "posterior": [None, None]}
-    assert [one["rater"] for one in told["raters"]] == [0, 1, 2]
+    assert [rater["rater"] for rater in told["raters"]] == [0, 1, 2]
     assert told["fit"]["starts"]
 
 

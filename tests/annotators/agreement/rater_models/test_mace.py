@@ -39,7 +39,11 @@ def test_spammers_are_told_from_competent_raters(method: Method) -> None:
     assert found.competence[:4].min() > found.competence[4:].max() + 0.3
     assert found.strategy[-1, 0] > 0.9
     rated = ratings.sizes > 0
-    given_ = [label == true for label, true, one in zip(found.unit_labels, truth.tolist(), rated, strict=True) if one]
+    given_ = [
+        label == true
+        for label, true, is_rated in zip(found.unit_labels, truth.tolist(), rated, strict=True)
+        if is_rated
+    ]
     votes = [np.bincount(column[column >= 0], minlength=4).argmax() for column in ratings.matrix().T[rated]]
     assert np.mean(given_) > np.mean(votes == truth[rated]) + 0.03
 

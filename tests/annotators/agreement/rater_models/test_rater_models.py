@@ -96,7 +96,7 @@ def test_a_rater_who_shares_no_unit_has_no_accuracy_and_overturns_nothing(seed: 
     ratings = with_a_loner()
     given = [int(code) for code in ratings.code[ratings.rater == 3]]
     for found, quality in (
-        ((one := dawid_skene(ratings, seed=seed)), one.accuracy),
+        ((fit := dawid_skene(ratings, seed=seed)), fit.accuracy),
         ((other := mace(ratings, seed=seed)), other.competence),
     ):
         assert np.isnan(quality[3])
@@ -137,11 +137,11 @@ def test_what_an_unconnected_group_says_changes_nothing_of_the_others(smoothing:
     _, matrix = two_groups(7)
     both = Ratings.from_matrix(matrix, labels=[0, 1])
     alone = Ratings.from_matrix(np.where(np.arange(80) < 40, matrix, np.nan), labels=[0, 1])
-    one, whole = dawid_skene(alone, smoothing=smoothing), dawid_skene(both, smoothing=smoothing)
-    np.testing.assert_array_equal(one.posterior[:40], whole.posterior[:40])
-    np.testing.assert_array_equal(one.accuracy[:3], whole.accuracy[:3])
-    np.testing.assert_array_equal(one.confusion[:3], whole.confusion[:3])
-    np.testing.assert_array_equal(one.seen[:3], whole.seen[:3])
+    fit, whole = dawid_skene(alone, smoothing=smoothing), dawid_skene(both, smoothing=smoothing)
+    np.testing.assert_array_equal(fit.posterior[:40], whole.posterior[:40])
+    np.testing.assert_array_equal(fit.accuracy[:3], whole.accuracy[:3])
+    np.testing.assert_array_equal(fit.confusion[:3], whole.confusion[:3])
+    np.testing.assert_array_equal(fit.seen[:3], whole.seen[:3])
     first, second = mace(alone), mace(both)
     np.testing.assert_array_equal(first.posterior[:40], second.posterior[:40])
     np.testing.assert_array_equal(first.competence[:3], second.competence[:3])
@@ -191,9 +191,9 @@ def test_raters_who_share_their_mistakes_are_noticed_and_independent_ones_are_no
         rng = np.random.default_rng(seed)
         truth = rng.integers(2, size=300)
         matrix = np.where(rng.random((6, 300)) < 0.75, truth, 1 - truth).astype(float)
-        for one, other in ((0, 1), (2, 3)):
+        for pair, other in ((0, 1), (2, 3)):
             same = rng.random(300) < copied
-            matrix[other, same] = matrix[one, same]
+            matrix[other, same] = matrix[pair, same]
         return [note for note in dawid_skene(Ratings.from_matrix(matrix), seed=seed).notes if "independent" in note]
 
     assert all("where the model expects" in notes(0.8, seed)[0] for seed in range(3))

@@ -35,7 +35,10 @@ def matrices(draw: st.DrawFn) -> Matrix:
 def measured(matrix: Matrix) -> dict[tuple[object, object], Statistic]:
     ratings = Ratings.from_rows(matrix.tolist(), [0, 1, 2, 5], "ratio")
     found = measure(ratings, "all", resamples=0, least_shared=2)
-    return {(one.name, one.raters if one.label is None else one.label): one for one in found}
+    return {
+        (statistic.name, statistic.raters if statistic.label is None else statistic.label): statistic
+        for statistic in found
+    }
 
 
 def assert_is(found: Statistic, expected: float | None) -> None:
@@ -108,8 +111,10 @@ def test_own_weights_are_used_as_they_are(matrix: Matrix, rows: list[list[float]
     ratings = Ratings.from_rows(matrix.tolist(), [0, 1, 2, 5])
     names = ["cohen_kappa_weighted", "gwet_ac2_weighted", "brennan_prediger_weighted"]
     found = {
-        one.name: one
-        for one in reversed(measure(ratings, names, resamples=0, own_weights=OwnWeights.of(table), least_shared=2))
+        statistic.name: statistic
+        for statistic in reversed(
+            measure(ratings, names, resamples=0, own_weights=OwnWeights.of(table), least_shared=2)
+        )
     }
     assert_is(found["cohen_kappa_weighted"], slow.cohen(matrix[0], matrix[1], LABELS, weight))
     lowest = min(min(row) for row in table)
@@ -130,8 +135,13 @@ def test_set_coefficients_are_their_definitions(seed: int) -> None:
         for _ in range(3)
     ]
     rows[0][0], rows[1][0], rows[0][1], rows[1][1] = [1], [1, 2], [], [3]
-    found = {(one.name, one.raters): one for one in measure(Ratings.from_rows(rows, scale="set"), resamples=0)}
-    columns = [[frozenset(one) for one in column if one is not None] for column in zip(*rows, strict=True)]
+    found = {
+        (statistic.name, statistic.raters): statistic
+        for statistic in measure(Ratings.from_rows(rows, scale="set"), resamples=0)
+    }
+    columns = [
+        [frozenset(count_of) for count_of in column if count_of is not None] for column in zip(*rows, strict=True)
+    ]
     pairs = [[(a, b) for i, a in enumerate(c) for j, b in enumerate(c) if i != j] for c in columns]
 
     def jaccard(a: frozenset[int], b: frozenset[int]) -> float:
@@ -144,12 +154,12 @@ def test_set_coefficients_are_their_definitions(seed: int) -> None:
     means = [sum(jaccard(a, b) for a, b in pair) / len(pair) for pair in pairs if pair]
     assert_is(found["mean_jaccard", None], sum(means) / len(means))
     pairable = [c for c in columns if len(c) > 1]
-    everything = [one for c in pairable for one in c]
+    everything = [value for c in pairable for value in c]
     n = len(everything)
     apart = sum(sum(1 - masi(a, b) for a, b in p) / (len(c) - 1) for p, c in zip(pairs, columns, strict=True) if p) / n
     expected = sum(1 - masi(a, b) for i, a in enumerate(everything) for j, b in enumerate(everything) if i != j)
     assert_is(found["krippendorff_alpha_masi", None], 1 - apart / (expected / (n * (n - 1))))
-    together = [pair for one in pairs for pair in one]
+    together = [value for pair in pairs for value in pair]
     sizes = sum(len(a) + len(b) for a, b in together)
     assert_is(found["pairwise_f1", None], 2 * sum(len(a & b) for a, b in together) / sizes if sizes else None)
     for i, j in [(0, 1), (0, 2), (1, 2)]:
@@ -165,7 +175,7 @@ def test_boxes_are_matched_one_to_one_by_their_overlap() -> None:
     # [0, .5] and [.05, .5]: IoU .9, a match; [.6, 1] and [.9, 1]: IoU .25, none; the third is on another page.
     rows = [[[box(0, 0.5), box(0.6, 1)], []], [[box(0.05, 0.5), box(0.9, 1), box(0.6, 1, page=2)], []]]
     ratings = Ratings.from_rows(rows, scale="set")
-    found = {one.name: one for one in measure(ratings, resamples=0)}
+    found = {statistic.name: statistic for statistic in measure(ratings, resamples=0)}
     assert found["pairwise_f1"].value == pytest.approx(2 * 1 / 5)
     assert "intersection over union of 0.5" in (found["pairwise_f1"].method or "")
     assert "never drawn alike" in (found["krippendorff_alpha_masi"].reason or "")
@@ -181,14 +191,17 @@ def _single(*boxes: object) -> list[frozenset[object]]:
 
 
 def test_one_box_is_not_matched_twice() -> None:
-    one = {"page": 1, "box": [0, 0, 1, 1]}
+    box = {"page": 1, "box": [0, 0, 1, 1]}
     near = [{"page": 1, "box": [0, 0, 1, 0.9]}, {"page": 1, "box": [0, 0, 1, 0.95]}]
-    found = measure(Ratings.from_rows([[[one]], [near]], scale="set"), ["pairwise_f1"], resamples=0)[0]
+    found = measure(Ratings.from_rows([[[box]], [near]], scale="set"), ["pairwise_f1"], resamples=0)[0]
     assert found.value == pytest.approx(2 * 1 / 3)
 
 
 def test_all_empty_sets_agree_and_have_no_f1() -> None:
-    found = {one.name: one for one in measure(Ratings.from_rows([[[], []], [[], []]], scale="set"), resamples=0)}
+    found = {
+        statistic.name: statistic
+        for statistic in measure(Ratings.from_rows([[[], []], [[], []]], scale="set"), resamples=0)
+    }
     assert found["mean_jaccard"].value == found["exact_match"].value == 1.0
     assert found["pairwise_f1"].reason == "every set is empty, so that there is nothing to find"
     assert "every rating is {}" in (found["krippendorff_alpha_masi"].reason or "")
@@ -196,7 +209,7 @@ def test_all_empty_sets_agree_and_have_no_f1() -> None:
 
 def test_texts_agree_after_normalisation_and_by_similarity() -> None:
     rows = [["What  is it?", "When did it end", None], ["what is IT", "Where did it end", "alone"]]
-    found = {one.name: one for one in measure(Ratings.from_rows(rows, scale="text"), resamples=200)}
+    found = {statistic.name: statistic for statistic in measure(Ratings.from_rows(rows, scale="text"), resamples=200)}
     assert found["text_identical"].value == 0.5
     # "when did it end" and "where did it end": 14 letters in common of 15 + 16
     assert found["text_similarity"].value == pytest.approx((1 + 2 * 14 / 31) / 2)

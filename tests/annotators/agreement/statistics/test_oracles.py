@@ -51,11 +51,11 @@ def test_alpha_of_many_distinct_numbers_far_from_zero() -> None:
 def test_cohens_kappa_is_that_of_scikit_learn(seed: int, missing: float) -> None:
     matrix = random_matrix(seed, raters=4, missing=missing)
     found = measure(rated(matrix), ["cohen_kappa"], resamples=0)
-    assert [one.raters for one in found] == list(combinations(range(4), 2))
-    for one, (a, b) in zip(found, combinations(matrix, 2), strict=True):
+    assert [pair.raters for pair in found] == list(combinations(range(4), 2))
+    for statistic, (a, b) in zip(found, combinations(matrix, 2), strict=True):
         both = ~np.isnan(a) & ~np.isnan(b)
-        assert one.value == pytest.approx(cohen_kappa_score(a[both], b[both]), abs=1e-12)
-        assert one.n_units == both.sum()
+        assert statistic.value == pytest.approx(cohen_kappa_score(a[both], b[both]), abs=1e-12)
+        assert statistic.n_units == both.sum()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -40,10 +40,10 @@ SEEDS = range(6)
 def test_weighted_kappa_is_that_of_scikit_learn(seed: int, weights: str) -> None:
     matrix = random_matrix(seed, raters=3, missing=0.2, labels=5)
     found = measure(rated(matrix), [f"cohen_kappa_{weights}"], resamples=0)
-    for one, (a, b) in zip(found, combinations(matrix, 2), strict=True):
+    for statistic, (a, b) in zip(found, combinations(matrix, 2), strict=True):
         both = ~np.isnan(a) & ~np.isnan(b)
         expected = cohen_kappa_score(a[both], b[both], weights=weights, labels=range(5))
-        assert one.value == pytest.approx(expected, abs=1e-12)
+        assert statistic.value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -53,12 +53,12 @@ def test_the_standard_error_of_kappa_is_that_of_statsmodels(seed: int, weights: 
     table = np.zeros((4, 4))
     np.add.at(table, tuple(matrix.astype(int)), 1)
     name = "cohen_kappa" if weights is None else f"cohen_kappa_{weights}"
-    one = measure(rated(matrix), [name], resamples=0, kind="analytic")[0]
+    statistic = measure(rated(matrix), [name], resamples=0, kind="analytic")[0]
     kind = {None: None, "linear": "linear", "quadratic": "fc"}[weights]
     expected = cohens_kappa(table, wt=kind)
-    assert one.value == pytest.approx(expected.kappa, abs=1e-12)
-    assert one.interval is not None
-    assert one.interval.error == pytest.approx(expected.std_kappa, abs=1e-10)
+    assert statistic.value == pytest.approx(expected.kappa, abs=1e-12)
+    assert statistic.interval is not None
+    assert statistic.interval.error == pytest.approx(expected.std_kappa, abs=1e-10)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -70,15 +70,15 @@ def test_kappa_with_own_weights_is_that_of_statsmodels(seed: int) -> None:
     names = ["cohen_kappa_weighted", "light_kappa_weighted"]
     *pairs, mean = measure(rated(matrix), names, resamples=0, kind="analytic", own_weights=own)
     expected = []
-    for one, (a, b) in zip(pairs, combinations(matrix, 2), strict=True):
+    for statistic, (a, b) in zip(pairs, combinations(matrix, 2), strict=True):
         both = ~np.isnan(a) & ~np.isnan(b)
         table = np.zeros((4, 4))
         np.add.at(table, (a[both].astype(int), b[both].astype(int)), 1)
         theirs = cohens_kappa(table, weights=apart)
         expected.append(theirs.kappa)
-        assert one.value == pytest.approx(theirs.kappa, abs=1e-12)
-        assert one.interval is not None
-        assert one.interval.error == pytest.approx(theirs.std_kappa, abs=1e-10)
+        assert statistic.value == pytest.approx(theirs.kappa, abs=1e-12)
+        assert statistic.interval is not None
+        assert statistic.interval.error == pytest.approx(theirs.std_kappa, abs=1e-10)
     assert mean.value == pytest.approx(np.mean(expected), abs=1e-12)
 
 
@@ -94,9 +94,9 @@ def test_intraclass_correlations_are_those_of_pingouin(seed: int) -> None:
     table = pingouin.intraclass_corr(long, targets="unit", raters="rater", ratings="x").to_numpy()
     names = ["icc_1_1", "icc_a_1", "icc_c_1", "icc_1_k", "icc_a_k", "icc_c_k"]
     found = measure(Ratings.from_rows(matrix.tolist(), scale="interval"), names, resamples=0, kind="analytic")
-    for one, row in zip(found, table, strict=True):
-        assert one.value == pytest.approx(row[1], abs=1e-9)
-        assert [one.low, one.high] == pytest.approx(list(row[-1]), abs=0.0051)  # it rounds to two decimals
+    for statistic, row in zip(found, table, strict=True):
+        assert statistic.value == pytest.approx(row[1], abs=1e-9)
+        assert [statistic.low, statistic.high] == pytest.approx(list(row[-1]), abs=0.0051)  # it rounds to two decimals
     assert found[0].value == pytest.approx(one_way(matrix), abs=1e-12)
 
 
@@ -109,7 +109,7 @@ def test_intraclass_correlations_with_gaps_recover_the_variances_they_estimate()
         matrix[rng.random(matrix.shape) < 0.6] = np.nan
         names = ["icc_1_1", "icc_a_1", "icc_c_1", "icc_a_k"]
         measured = measure(Ratings.from_rows(matrix.tolist(), scale="interval"), names, resamples=0)
-        found.append([one.value for one in measured])
+        found.append([statistic.value for statistic in measured])
         assert "on average" in (measured[3].method or "")
     assert np.mean(found, axis=0)[:3] == pytest.approx([4 / 7, 4 / 7, 4 / 6], abs=0.02)
 
@@ -121,12 +121,12 @@ def test_correlations_are_those_of_scipy(seed: int, labels: int) -> None:
     names = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
     found = measure(rated(matrix), list(names), resamples=30)
     pairs = list(combinations(matrix, 2)) * 3
-    for one, (a, b) in zip(found, pairs, strict=True):
+    for statistic, (a, b) in zip(found, pairs, strict=True):
         both = ~np.isnan(a) & ~np.isnan(b)
-        assert one.value == pytest.approx(names[one.name](a[both], b[both])[0], abs=1e-12)
-        assert one.low is not None
-        fisher = next(other for other in one.beside if other.kind == "Fisher z")
-        if one.name == "pearson":
+        assert statistic.value == pytest.approx(names[statistic.name](a[both], b[both])[0], abs=1e-12)
+        assert statistic.low is not None
+        fisher = next(other for other in statistic.beside if other.kind == "Fisher z")
+        if statistic.name == "pearson":
             expected = stats.pearsonr(a[both], b[both]).confidence_interval()
             assert [fisher.low, fisher.high] == pytest.approx([expected.low, expected.high], abs=1e-12)
 
@@ -160,18 +160,18 @@ def test_distances_by_moments_are_those_of_their_table(seed: int) -> None:
     codes = np.arange(31)
     counts = sparse.csr_array(rng.integers(0, 3, size=(12, 31)).astype(float))
     left, right = rng.random((5, 31)), rng.random((5, 31))
-    for one in made:
-        table = one.between(np.repeat(codes, 31), np.tile(codes, 31)).reshape(31, 31)
+    for moments in made:
+        table = moments.between(np.repeat(codes, 31), np.tile(codes, 31)).reshape(31, 31)
         other = TableDistance(table)
         assert np.diag(table) == pytest.approx(0)
         for a, b in [
-            (one.cross(left, right), other.cross(left, right)),
-            (one.toward(left[0]), other.toward(left[0])),
-            (one.within(counts), other.within(counts)),
-            (one.greatest, other.greatest),
-            (one.total, other.total),
+            (moments.cross(left, right), other.cross(left, right)),
+            (moments.toward(left[0]), other.toward(left[0])),
+            (moments.within(counts), other.within(counts)),
+            (moments.greatest, other.greatest),
+            (moments.total, other.total),
         ]:
-            assert a == pytest.approx(b, rel=1e-9, abs=1e-9 * table.max()), type(one)
+            assert a == pytest.approx(b, rel=1e-9, abs=1e-9 * table.max()), type(moments)
 
 
 def test_ratio_alpha_of_hundreds_of_numbers_is_that_of_the_krippendorff_package() -> None:
@@ -185,8 +185,8 @@ def test_ratio_alpha_of_hundreds_of_numbers_is_that_of_the_krippendorff_package(
     expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement="ratio")
     assert measure(ratings, ["krippendorff_alpha_ratio"], resamples=0)[0].value == pytest.approx(expected, abs=1e-9)
     table = Counts.of(ratings)
-    one = alpha_of_distance(Spread(table, ratio_distance(ratings.numbers)), table.multiplicity[None, :].astype(float))
-    assert one[0] == pytest.approx(expected, abs=1e-9)
+    at = alpha_of_distance(Spread(table, ratio_distance(ratings.numbers)), table.multiplicity[None, :].astype(float))
+    assert at[0] == pytest.approx(expected, abs=1e-9)
 
 
 def alpha_of(level: str):  # type: ignore[no-untyped-def]
@@ -196,18 +196,18 @@ def alpha_of(level: str):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 def test_the_jackknife_of_alpha_is_that_of_a_loop_and_near_the_analytic_error(level: str) -> None:
     matrix = random_matrix(3, raters=3, units=120, labels=4, missing=0.1) + 1
-    one = measure(rated(matrix, scale="ratio"), [f"krippendorff_alpha_{level}"], kind="jackknife")[0]
-    assert one.interval is not None
+    statistic = measure(rated(matrix, scale="ratio"), [f"krippendorff_alpha_{level}"], kind="jackknife")[0]
+    assert statistic.interval is not None
     matrix = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
-    assert one.interval.error == pytest.approx(jackknife_error(matrix, alpha_of(level)), rel=1e-6)
-    linearised = next(other for other in one.beside if other.kind == "linearised")
-    assert linearised.error == pytest.approx(one.interval.error, rel=0.03)
+    assert statistic.interval.error == pytest.approx(jackknife_error(matrix, alpha_of(level)), rel=1e-6)
+    linearised = next(other for other in statistic.beside if other.kind == "linearised")
+    assert linearised.error == pytest.approx(statistic.interval.error, rel=0.03)
 
 
 @pytest.mark.parametrize("name", ["fleiss_kappa", "conger_kappa", "gwet_ac1", "gwet_ac2_linear", "brennan_prediger"])
 def test_analytic_errors_are_near_those_of_the_jackknife_without_gaps(name: str) -> None:
     ratings = rated(random_matrix(4, raters=4, units=200, labels=4))
-    one = measure(ratings, [name], kind="jackknife")[0]
-    linearised = next(other for other in one.beside if other.kind == "linearised")
-    assert one.interval is not None
-    assert linearised.error == pytest.approx(one.interval.error, rel=0.02)
+    statistic = measure(ratings, [name], kind="jackknife")[0]
+    linearised = next(other for other in statistic.beside if other.kind == "linearised")
+    assert statistic.interval is not None
+    assert linearised.error == pytest.approx(statistic.interval.error, rel=0.02)

@@ -33,7 +33,9 @@ def measured(rows: Rows, labels: list[int] | None = None, resamples: int = 0) ->
 
 def values(found: list[Statistic]) -> dict[object, float | None]:
     """Values by name, label and pair, whatever the order within a pair."""
-    return {(one.name, one.label, frozenset(one.raters or ())): one.value for one in found}
+    return {
+        (statistic.name, statistic.label, frozenset(statistic.raters or ())): statistic.value for statistic in found
+    }
 
 
 def about_equal(a: float | None, b: float | None) -> bool:
@@ -46,8 +48,11 @@ def about_equal(a: float | None, b: float | None) -> bool:
 def test_the_order_of_units_does_not_matter_to_values_and_intervals(rows: Rows, shuffle: random.Random) -> None:
     order = list(range(len(rows[0])))
     shuffle.shuffle(order)
-    one, other = measured(rows, resamples=40), measured([[row[i] for i in order] for row in rows], resamples=40)
-    for a, b in zip(one, other, strict=True):
+    first, second = (
+        measured(rows, resamples=40),
+        measured([[row[i] for i in order] for row in rows], resamples=40),
+    )
+    for a, b in zip(first, second, strict=True):
         assert (a.name, a.reason, a.method, a.n_units, a.n_raters, a.n_ratings) == (
             b.name, b.reason, b.method, b.n_units, b.n_raters, b.n_ratings,
         )  # fmt: skip
@@ -59,20 +64,20 @@ def test_the_order_of_units_does_not_matter_to_values_and_intervals(rows: Rows, 
 def test_the_order_of_raters_does_not_matter(rows: Rows, shuffle: random.Random) -> None:
     order = list(range(len(rows)))
     shuffle.shuffle(order)
-    one, other = values(measured(rows)), values(measured([rows[i] for i in order]))
-    for (name, label, pair), found in one.items():  # type: ignore[misc]
+    first, second = values(measured(rows)), values(measured([rows[i] for i in order]))
+    for (name, label, pair), found in first.items():  # type: ignore[misc]
         moved = frozenset(order.index(rater) for rater in pair)
-        assert about_equal(found, other[name, label, moved])
+        assert about_equal(found, second[name, label, moved])
 
 
 @given(tables(), st.permutations([0, 1, 2, 3]))
 @settings(max_examples=60, deadline=None)
 def test_the_names_of_nominal_labels_do_not_matter(rows: Rows, names: list[int]) -> None:
     renamed = [[None if x is None else names[x] for x in row] for row in rows]
-    one, other = values(measured(rows)), values(measured(renamed))
-    for (name, label, pair), found in one.items():  # type: ignore[misc]
+    first, second = values(measured(rows)), values(measured(renamed))
+    for (name, label, pair), found in first.items():  # type: ignore[misc]
         if coefficient_named(name).needs == "nothing":
-            assert about_equal(found, other[name, None if label is None else names[label], pair])
+            assert about_equal(found, second[name, None if label is None else names[label], pair])
 
 
 NO_VARIANCE_LEFT: Rows = [[None, 0, 0, None, 1], [None, 0, 1, None, 0]]
@@ -85,44 +90,46 @@ NO_VARIANCE_LEFT: Rows = [[None, 0, 0, None, 1], [None, 0, 1, None, 0]]
 def test_a_linear_change_of_numbers_does_not_matter(rows: Rows, factor: float, shift: float) -> None:
     changed: list[list[float | None]] = [[None if x is None else factor * x + shift for x in row] for row in rows]
     labels = [factor * x + shift for x in range(4)]
-    one = measured(rows)
-    other = measure(Ratings.from_rows(changed, labels, "interval"), "all", resamples=0, least_shared=2)
-    for a, b in zip(one, other, strict=True):
+    first = measured(rows)
+    second = measure(Ratings.from_rows(changed, labels, "interval"), "all", resamples=0, least_shared=2)
+    for a, b in zip(first, second, strict=True):
         assert coefficient_named(a.name).needs == "ratio" or about_equal(a.value, b.value), a.name
 
 
 @given(tables())
 @settings(max_examples=60, deadline=None)
 def test_values_and_intervals_stay_in_their_bounds(rows: Rows) -> None:
-    for one in measured(rows, resamples=40):
-        for number in (one.value, one.low, one.high):
+    for statistic in measured(rows, resamples=40):
+        for number in (statistic.value, statistic.low, statistic.high):
             assert number is None or number <= 1
-        if one.name in ("percent_agreement", "specific_agreement") and one.value is not None:
-            assert one.value >= 0
-        if one.low is not None and one.high is not None:
-            assert one.low <= one.high
+        if statistic.name in ("percent_agreement", "specific_agreement") and statistic.value is not None:
+            assert statistic.value >= 0
+        if statistic.low is not None and statistic.high is not None:
+            assert statistic.low <= statistic.high
 
 
 @given(tables())
 @settings(max_examples=60, deadline=None)
 def test_a_unit_with_one_rating_counts_only_where_gwets_rule_says_so(rows: Rows) -> None:
     longer = [[*row, 3 if i == 0 else None] for i, row in enumerate(rows)]
-    one, other = values(measured(rows)), values(measured(longer))
-    for key, found in one.items():
+    first, second = values(measured(rows)), values(measured(longer))
+    for key, found in first.items():
         name = key[0]  # type: ignore[index]
         gwets_rule = coefficient_named(name).smallest == 1 or (name == "scott_pi" and not key[2])  # type: ignore[index]
         if not gwets_rule and found is not None:
-            assert about_equal(found, other[key]), key
+            assert about_equal(found, second[key]), key
 
 
 @given(tables())
 @settings(max_examples=60, deadline=None)
 def test_lights_kappa_is_the_mean_of_the_entries_of_cohens(rows: Rows) -> None:
     found = measured(rows)
-    pairs = [one.value for one in found if one.name == "cohen_kappa"]
+    pairs = [statistic.value for statistic in found if statistic.name == "cohen_kappa"]
     assert len(pairs) == len(list(combinations(rows, 2)))
-    if any(one.reason == "the two raters share no unit" for one in found if one.name == "cohen_kappa"):
+    if any(
+        statistic.reason == "the two raters share no unit" for statistic in found if statistic.name == "cohen_kappa"
+    ):
         return  # who rated alone is no pair: test_undefined.py
     defined = [kappa for kappa in pairs if kappa is not None]
-    light = next(one for one in found if one.name == "light_kappa")
+    light = next(statistic for statistic in found if statistic.name == "light_kappa")
     assert about_equal(light.value, sum(defined) / len(defined) if len(defined) == len(pairs) else None)

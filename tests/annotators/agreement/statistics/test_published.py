@@ -60,7 +60,7 @@ def test_the_same_raw_agreement_has_two_kappas(
     assert value(ratings, "percent_agreement") == pytest.approx(0.85)
     assert value(ratings, "cohen_kappa") == pytest.approx(kappa, abs=5e-3)
     specific = measure(ratings, ["specific_agreement"], resamples=0)
-    assert [(one.label, one.value) for one in specific] == [
+    assert [(statistic.label, statistic.value) for statistic in specific] == [
         (0, pytest.approx(positive)),
         (1, pytest.approx(negative)),
     ]
@@ -90,7 +90,7 @@ def test_specific_agreement_pools_pairs_over_units() -> None:
     # label a: ordered agreeing pairs 2 + 2 of 2 * 3 + 2 * 1 possible; label b: 2 of 2 * 3.
     rows = [["a", "a"], ["a", "a"], ["b", None], ["b", None]]
     found = measure(Ratings.from_rows(rows), ["specific_agreement"], resamples=0)
-    assert [one.value for one in found] == pytest.approx([4 / 8, 2 / 6])
+    assert [statistic.value for statistic in found] == pytest.approx([4 / 8, 2 / 6])
 
 
 def test_ordinal_alpha_goes_by_declared_rank_and_not_by_alphabet() -> None:

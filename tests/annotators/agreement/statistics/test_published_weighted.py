@@ -28,9 +28,9 @@ def analytic(ratings: Ratings, name: str, **asked: object) -> Statistic:
     return measure(ratings, [name], resamples=0, kind="analytic", **asked)[0]  # type: ignore[arg-type]
 
 
-def interval_of(one: Statistic) -> Interval:
-    assert one.interval is not None
-    return one.interval
+def interval_of(statistic: Statistic) -> Interval:
+    assert statistic.interval is not None
+    return statistic.interval
 
 
 def test_ratio_alpha_of_krippendorffs_four_observers() -> None:
@@ -51,18 +51,18 @@ def test_weighted_kappa_of_cohens_example() -> None:
     weights = [[1, 5 / 6, 3 / 6], [5 / 6, 1, 0], [3 / 6, 0, 1]]
     ratings = Ratings.from_rows(table_rows(table), labels=[0, 1, 2])
     own = OwnWeights.of(weights)
-    one = analytic(ratings, "cohen_kappa_weighted", own_weights=own)
-    assert one.value == pytest.approx(1 - 0.90 / 1.38)
-    assert one.value == pytest.approx(0.348, abs=5e-4)
+    statistic = analytic(ratings, "cohen_kappa_weighted", own_weights=own)
+    assert statistic.value == pytest.approx(1 - 0.90 / 1.38)
+    assert statistic.value == pytest.approx(0.348, abs=5e-4)
     assert analytic(ratings, "light_kappa_weighted", own_weights=own).value == pytest.approx(1 - 0.90 / 1.38)
 
 
 def test_the_standard_error_of_kappa_in_fleiss_book() -> None:
     # Fleiss, Levin & Paik (2003), Statistical Methods for Rates and Proportions, section 18.1: κ = .68, se = .087.
     ratings = Ratings.from_rows(table_rows([[75, 1, 4], [5, 4, 1], [0, 0, 10]]))
-    one = analytic(ratings, "cohen_kappa")
-    assert one.value == pytest.approx(0.68, abs=5e-3)
-    assert interval_of(one).error == pytest.approx(0.087, abs=1e-3)
+    statistic = analytic(ratings, "cohen_kappa")
+    assert statistic.value == pytest.approx(0.68, abs=5e-3)
+    assert interval_of(statistic).error == pytest.approx(0.087, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_the_standard_error_of_kappa_in_fleiss_book() -> None:
 def test_gwets_two_abstractors(name: str, value: float, error: float) -> None:
     # Gwet (2014), 100 pregnancies; values and errors of his own package, irrCAC.
     rows = table_rows([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
-    one = analytic(Ratings.from_rows(rows, labels=[0, 1, 2]), name)
-    assert one.value == pytest.approx(value, abs=5e-7)
-    assert interval_of(one).error == pytest.approx(error, rel=1e-6)
+    statistic = analytic(Ratings.from_rows(rows, labels=[0, 1, 2]), name)
+    assert statistic.value == pytest.approx(value, abs=5e-7)
+    assert interval_of(statistic).error == pytest.approx(error, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_gwets_two_abstractors(name: str, value: float, error: float) -> None:
 def test_gwets_psychiatric_diagnoses(name: str, value: float, low: float, high: float) -> None:
     # Gwet (2014), 223 patients, two methods of diagnosis; values and t intervals of irrCAC.
     table = [[40, 4, 4, 17], [6, 25, 2, 13], [4, 1, 21, 12], [15, 5, 9, 45]]
-    one = analytic(Ratings.from_rows(table_rows(table), labels=[0, 1, 2, 3], scale="ordinal"), name)
-    assert [one.value, one.low, one.high] == pytest.approx([value, low, high], abs=1e-3)
+    statistic = analytic(Ratings.from_rows(table_rows(table), labels=[0, 1, 2, 3], scale="ordinal"), name)
+    assert [statistic.value, statistic.low, statistic.high] == pytest.approx([value, low, high], abs=1e-3)
 
 
 FOUR_RATERS = {
@@ -121,10 +121,10 @@ FOUR_RATERS = {
 def test_gwets_four_raters_with_gaps(name: str) -> None:
     # Gwet (2014), p. 120; values, errors and intervals of irrCAC (pe of AC1 .190, of Fleiss .239, of Conger .233).
     value, error, low = FOUR_RATERS[name]
-    one = analytic(Ratings.from_rows(GWET_4_RATERS, scale="ratio"), name)
-    assert one.value == pytest.approx(value, abs=6e-4)
-    assert interval_of(one).error == pytest.approx(error, abs=6e-4)
-    assert [one.low, one.high] == pytest.approx([low, 1.0], abs=1.1e-3)
+    statistic = analytic(Ratings.from_rows(GWET_4_RATERS, scale="ratio"), name)
+    assert statistic.value == pytest.approx(value, abs=6e-4)
+    assert interval_of(statistic).error == pytest.approx(error, abs=6e-4)
+    assert [statistic.low, statistic.high] == pytest.approx([low, 1.0], abs=1.1e-3)
 
 
 FURTHER = {
@@ -147,9 +147,9 @@ def test_gwets_further_examples_with_gaps(which: str) -> None:
     rows, expected = FURTHER[which]
     names = ("gwet_ac1", "conger_kappa", "fleiss_kappa", "brennan_prediger", "krippendorff_alpha_nominal")
     for name, (value, error) in zip(names, expected, strict=True):
-        one = analytic(Ratings.from_rows(rows), name)
-        assert one.value == pytest.approx(value, abs=6e-4), name
-        assert interval_of(one).error == pytest.approx(error, abs=6e-4), name
+        statistic = analytic(Ratings.from_rows(rows), name)
+        assert statistic.value == pytest.approx(value, abs=6e-4), name
+        assert interval_of(statistic).error == pytest.approx(error, abs=6e-4), name
 
 
 ICC = {
@@ -166,11 +166,11 @@ ICC = {
 @pytest.mark.parametrize("name", ICC)
 def test_the_intraclass_correlations_of_shrout_and_fleiss(name: str) -> None:
     value, low, high = ICC[name]
-    one = analytic(Ratings.from_rows(SHROUT_FLEISS, scale="interval"), name)
-    assert one.value == pytest.approx(value, abs=5e-3)
-    assert one.low == pytest.approx(low, abs=6e-4)
-    assert one.high == pytest.approx(high, abs=6e-3)
-    assert interval_of(one).kind == "F"
+    statistic = analytic(Ratings.from_rows(SHROUT_FLEISS, scale="interval"), name)
+    assert statistic.value == pytest.approx(value, abs=5e-3)
+    assert statistic.low == pytest.approx(low, abs=6e-4)
+    assert statistic.high == pytest.approx(high, abs=6e-3)
+    assert interval_of(statistic).kind == "F"
 
 
 def test_quadratic_kappa_is_nearly_the_intraclass_correlation() -> None:
@@ -194,7 +194,7 @@ def test_two_labels_make_brennan_prediger_the_adjusted_kappa_of_byrt() -> None:
 def test_ac1_stays_high_although_nobody_agrees_on_a_positive() -> None:
     # 5-statistics: 95 negative agreements, 5 disagreements, no positive agreement.
     ratings = Ratings.from_rows(table_rows([[95, 3], [2, 0]]), labels=[0, 1])
-    found = {(one.name, one.label): one.value for one in measure(ratings, resamples=0)}
+    found = {(statistic.name, statistic.label): statistic.value for statistic in measure(ratings, resamples=0)}
     assert found["gwet_ac1", None] == pytest.approx(0.947, abs=1e-3)
     assert found["specific_agreement", 1] == 0.0
     assert (found["cohen_kappa", None] or 0) < 0
@@ -205,7 +205,9 @@ def test_masi_alpha_by_hand() -> None:
     # + 1) / 6. Six ratings: {1} twice, {1,2} twice, {2}, {3}. Ordered pairs: {1}-{1,2} 2/3 (8 pairs), {1}-{2}, {1}-{3},
     # {1,2}-{3}, {2}-{3} 1 (4 + 4 + 4 + 2 pairs), {1,2}-{2} 2/3 (4 pairs): D_e = (16/3 + 14 + 8/3) / 30 = 22 / 30.
     rows = [[[1], [1, 2], [3]], [[1], [2], [1, 2]]]
-    found = {one.name: one.value for one in measure(Ratings.from_rows(rows, scale="set"), resamples=0)}
+    found = {
+        statistic.name: statistic.value for statistic in measure(Ratings.from_rows(rows, scale="set"), resamples=0)
+    }
     assert found["krippendorff_alpha_masi"] == pytest.approx(1 - (5 / 9) / (22 / 30))
     assert found["mean_jaccard"] == pytest.approx((1 + 1 / 2 + 0) / 3)
     assert found["exact_match"] == pytest.approx(1 / 3)

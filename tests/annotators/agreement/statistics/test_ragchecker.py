@@ -24,12 +24,12 @@ def test_the_raters_of_ragchecker(shared_data: Path, criterion: str) -> None:
     given = [row[f"{criterion}_label"] for row in rows]
     ratings = Ratings.from_rows([given[0::2], given[1::2]], labels=[-2, -1, 0, 1, 2], scale="interval")
     names = ("cohen_kappa", *(f"krippendorff_alpha_{scale}" for scale in ("nominal", "ordinal", "interval")))
-    found = {one.name: one for one in measure(ratings, names, seed=7)}
+    found = {statistic.name: statistic for statistic in measure(ratings, names, seed=7)}
     assert tuple(round(found[name].value or 0, 4) for name in names) == KNOWN[criterion]
     for name in names:
-        one = found[name]
-        assert one.n_units == 280
-        assert one.value is not None
-        assert one.low is not None
-        assert one.high is not None
-        assert one.low < one.value < one.high < one.low + 0.25
+        statistic = found[name]
+        assert statistic.n_units == 280
+        assert statistic.value is not None
+        assert statistic.low is not None
+        assert statistic.high is not None
+        assert statistic.low < statistic.value < statistic.high < statistic.low + 0.25

@@ -18,7 +18,7 @@ FIXED_CHANCE = ("gwet_ac", "brennan_prediger")
 def by_name(ratings: Ratings, names: list[str] | str = "all") -> dict[str, Statistic]:
     """The first entry of each statistic."""
     found = measure(ratings, names, resamples=50)
-    return {one.name: one for one in reversed(found)}
+    return {statistic.name: statistic for statistic in reversed(found)}
 
 
 @pytest.mark.parametrize(
@@ -33,25 +33,25 @@ def by_name(ratings: Ratings, names: list[str] | str = "all") -> dict[str, Stati
 def test_without_two_ratings_of_a_unit_nothing_is_defined(rows: list[list[object]], reason: str) -> None:
     ratings = Ratings.from_rows(rows, labels=[1, 2, 3], scale="interval")
     found = measure(ratings, "all", resamples=50)
-    assert {one.name for one in found} == set(all_statistics(ratings))
-    for one in found:
-        assert one.value is one.low is one.high is one.method is None
-        assert one.reason is not None
-        assert one.reason.startswith(reason)
+    assert {statistic.name for statistic in found} == set(all_statistics(ratings))
+    for statistic in found:
+        assert statistic.value is statistic.low is statistic.high is statistic.method is None
+        assert statistic.reason is not None
+        assert statistic.reason.startswith(reason)
 
 
 def test_an_empty_table_is_undefined() -> None:
-    for one in measure(Ratings.from_triples([], [], [])):
-        assert one.value is None
-        assert one.reason == "there are no ratings"
+    for statistic in measure(Ratings.from_triples([], [], [])):
+        assert statistic.value is None
+        assert statistic.reason == "there are no ratings"
 
 
 def test_one_unit_leaves_what_is_corrected_for_chance_undefined() -> None:
     found = by_name(Ratings.from_rows([[1], [1], [2]], scale="interval"))
-    for name, one in found.items():
+    for name, statistic in found.items():
         if name.startswith(("krippendorff", "fleiss", "cohen", "conger", "scott", "icc", "pearson")):
-            assert one.value is None, name
-            assert "only one unit" in (one.reason or ""), name
+            assert statistic.value is None, name
+            assert "only one unit" in (statistic.reason or ""), name
     assert found["light_kappa"].value is None
     # p_o = 1/3, π = (2/3, 1/3), p_e = 2 · 2/9 = 4/9: (1/3 - 4/9) / (5/9)
     assert found["gwet_ac1"].value == pytest.approx(-0.2)
@@ -86,27 +86,29 @@ def test_one_label_throughout_is_undefined_and_not_perfect() -> None:
 
 def test_one_label_of_two_declared_is_perfect_for_ac1_and_brennan_prediger() -> None:
     found = by_name(Ratings.from_rows([["a"] * 5] * 3, labels=["a", "b"]))
-    for name, one in found.items():
+    for name, statistic in found.items():
         if name.startswith(FIXED_CHANCE):
-            assert one.value == 1.0, name
+            assert statistic.value == 1.0, name
 
 
 def test_one_label_that_is_the_only_one_declared_leaves_them_undefined() -> None:
     found = by_name(Ratings.from_rows([["a"] * 5] * 3))
-    for name, one in found.items():
+    for name, statistic in found.items():
         if name.startswith(FIXED_CHANCE):
-            assert one.reason == 'every rating is "a", and no other label is declared that could have been given', name
+            assert (
+                statistic.reason == 'every rating is "a", and no other label is declared that could have been given'
+            ), name
 
 
 @pytest.mark.parametrize("constant", [0.1, 3, 1e9 + 0.3])
 def test_one_number_throughout_is_undefined_on_every_scale(constant: float) -> None:
     found = by_name(Ratings.from_rows([[constant] * 7] * 3, scale="interval"))
-    assert all(one.value is None for name, one in found.items() if coefficient_named(name).estimated)
+    assert all(statistic.value is None for name, statistic in found.items() if coefficient_named(name).estimated)
 
 
 def test_a_label_declared_and_never_used_has_no_specific_agreement() -> None:
     ratings = Ratings.from_rows([["a", "b", "a"], ["a", "b", "b"]], labels=["a", "b", "c"])
-    specific = {one.label: one for one in measure(ratings, ["specific_agreement"], resamples=50)}
+    specific = {statistic.label: statistic for statistic in measure(ratings, ["specific_agreement"], resamples=50)}
     assert specific["a"].value == pytest.approx(2 / 3)
     assert specific["c"].value is None
     assert specific["c"].reason == 'nobody used the label "c" on a unit with two ratings'
@@ -115,9 +117,12 @@ def test_a_label_declared_and_never_used_has_no_specific_agreement() -> None:
 def test_a_label_declared_and_never_used_counts_in_ac1_and_brennan_prediger_alone() -> None:
     rows = [["a", "b", "a", "b"], ["a", "b", "b", "b"]]
     few, more = (measure(Ratings.from_rows(rows, labels=labels), "all", resamples=50) for labels in ("ab", "abc"))
-    counting = {one.name for one in more if coefficient_named(one.name).declared}
-    assert counting == {one.name for one in more if one.name.startswith(FIXED_CHANCE)}
-    values = [{(one.name, one.label): one.value for one in found if one.label != "c"} for found in (few, more)]
+    counting = {statistic.name for statistic in more if coefficient_named(statistic.name).declared}
+    assert counting == {statistic.name for statistic in more if statistic.name.startswith(FIXED_CHANCE)}
+    values = [
+        {(statistic.name, statistic.label): statistic.value for statistic in found if statistic.label != "c"}
+        for found in (few, more)
+    ]
     for (name, label), value in values[0].items():
         assert (values[1][name, label] == pytest.approx(value, abs=1e-12)) is (name not in counting), name
     # p_o = 3/4, π = (3/8, 5/8): chance agreement is Σ π (1 - π) / (K - 1) for AC1 and 1 / K for Brennan-Prediger
@@ -166,11 +171,13 @@ def test_of_several_raters_a_pair_needs_ten_shared_units_unless_another_number_i
     rows = [both, both, [*both[:9], None]]
     ratings = Ratings.from_rows(rows)
     found = measure(ratings, ["cohen_kappa", "light_kappa", "spearman"], resamples=0, any_scale=True)
-    assert [one.value for one in found if one.name == "cohen_kappa"] == [1.0, None, None]
+    assert [statistic.value for statistic in found if statistic.name == "cohen_kappa"] == [1.0, None, None]
     assert found[1].reason == "the two raters share only 9 units, and a κ of one pair of several needs 10"
     assert "2 share fewer than 10 units" in (found[3].reason or "")
-    assert all(one.value == 1.0 for one in found if one.name == "spearman")
-    assert all(one.value == 1.0 for one in measure(ratings, ["cohen_kappa", "light_kappa"], 0, least_shared=9))
+    assert all(statistic.value == 1.0 for statistic in found if statistic.name == "spearman")
+    assert all(
+        statistic.value == 1.0 for statistic in measure(ratings, ["cohen_kappa", "light_kappa"], 0, least_shared=9)
+    )
     two = measure(Ratings.from_rows([row[:5] for row in rows[:2]]), ["cohen_kappa"], resamples=0)
     assert two[0].value == 1.0  # the two raters are the whole table, and its warning says how small it is
 
@@ -186,14 +193,16 @@ def test_who_rated_alone_is_no_pair() -> None:
 def test_a_pair_that_shares_one_unit_is_undefined() -> None:
     rows = [[0, 1, 0], [0, 1, 0], [0, None, None]]
     found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=50, least_shared=2)
-    assert [one.value for one in found] == [1.0, None, None, None]
+    assert [statistic.value for statistic in found] == [1.0, None, None, None]
     assert "share only one unit" in (found[1].reason or "")
 
 
 def test_ordered_coefficients_need_an_order_and_numbers() -> None:
     asked = ["krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "cohen_kappa_linear", "icc_a_1"]
     nominal = by_name(Ratings.from_rows([[1, 2, 1], [1, 2, 2]]), asked)
-    assert {one.reason for one in nominal.values()} == {"the scale is nominal, and its labels have no order"}
+    assert {statistic.reason for statistic in nominal.values()} == {
+        "the scale is nominal, and its labels have no order"
+    }
     words = by_name(Ratings.from_rows([["lo", "hi", "lo"], ["lo", "hi", "hi"]], ["lo", "hi"], "ordinal"), asked)
     assert words["krippendorff_alpha_ordinal"].value is not None
     assert words["krippendorff_alpha_interval"].reason == "the labels are not numbers"
@@ -209,10 +218,13 @@ def test_no_value_is_ever_nan() -> None:
     for _ in range(60):
         raters, units = int(rng.integers(1, 5)), int(rng.integers(1, 5))
         rows = rng.choice(np.array([None, 0, 1], dtype=object), size=(raters, units)).tolist()
-        for one in measure(Ratings.from_rows(rows, labels=[0, 1], scale="interval"), "all", resamples=30):
-            assert (one.value is None) != (one.reason is None)
-            ends = [end for other in one.beside for end in (other.low, other.high)]
-            assert all(number is None or np.isfinite(number) for number in (one.value, one.low, one.high, *ends))
+        for statistic in measure(Ratings.from_rows(rows, labels=[0, 1], scale="interval"), "all", resamples=30):
+            assert (statistic.value is None) != (statistic.reason is None)
+            ends = [end for other in statistic.beside for end in (other.low, other.high)]
+            assert all(
+                number is None or np.isfinite(number)
+                for number in (statistic.value, statistic.low, statistic.high, *ends)
+            )
 
 
 def test_raters_who_never_vary_have_no_correlation_although_they_differ() -> None:

@@ -24,10 +24,10 @@ def test_triples_become_codes_in_raters_by_units() -> None:
 
 def test_the_order_of_the_triples_does_not_matter_to_raters_and_labels() -> None:
     triples = [("u", "b", "x"), ("u", "a", "y"), ("v", "a", "x")]
-    one = Ratings.from_triples(*zip(*triples, strict=True))
+    ratings = Ratings.from_triples(*zip(*triples, strict=True))
     other = Ratings.from_triples(*zip(*reversed(triples), strict=True))
-    assert one.raters == other.raters == ("a", "b")
-    assert one.labels == other.labels == ("x", "y")
+    assert ratings.raters == other.raters == ("a", "b")
+    assert ratings.labels == other.labels == ("x", "y")
 
 
 @pytest.mark.parametrize("gap", [None, float("nan")])
@@ -114,11 +114,16 @@ def test_an_array_is_the_table_of_its_rows(values: list[float]) -> None:
     matrix = np.array(values)[np.random.default_rng(0).integers(4, size=(3, 20))].astype(float)
     matrix[0, ::3] = np.nan
     matrix[:, 5] = np.nan
-    one, other = Ratings.from_matrix(matrix, scale="interval"), Ratings.from_rows(matrix.tolist(), scale="interval")
-    assert (one.units, one.raters, one.labels, one.numeric) == (other.units, other.raters, other.labels, True)
+    ratings, other = Ratings.from_matrix(matrix, scale="interval"), Ratings.from_rows(matrix.tolist(), scale="interval")
+    assert (ratings.units, ratings.raters, ratings.labels, ratings.numeric) == (
+        other.units,
+        other.raters,
+        other.labels,
+        True,
+    )
     for name in ("unit", "rater", "code", "numbers"):
-        assert getattr(one, name).tolist() == getattr(other, name).tolist()
-    assert [type(label) for label in one.labels] == [type(value) for value in sorted(set(values))]
+        assert getattr(ratings, name).tolist() == getattr(other, name).tolist()
+    assert [type(label) for label in ratings.labels] == [type(value) for value in sorted(set(values))]
 
 
 def test_an_array_of_gaps_has_no_ratings() -> None:

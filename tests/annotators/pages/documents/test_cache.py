@@ -183,8 +183,8 @@ def test_the_folder_stays_within_its_bound_and_keeps_what_was_looked_at(counting
     path = makers.put(tmp_path, "forty.pdf", data)
     digest = makers.sha256(data)
     folder = tmp_path / "cache"
-    one = len(PageCache(tmp_path / "other", counting).get(digest, path, PDF, 1, 480).data)
-    bound = one * 12
+    size = len(PageCache(tmp_path / "other", counting).get(digest, path, PDF, 1, 480).data)
+    bound = size * 12
     cache = PageCache(folder, counting, max_bytes=bound)
     for number in range(1, 41):
         cache.get(digest, path, PDF, number, 480)
@@ -204,12 +204,12 @@ def test_pictures_left_by_an_earlier_run_count_towards_the_bound(counting: Count
     folder = tmp_path / "cache"
     large = PageCache(folder, counting)
     for number in range(1, 20):
-        one = len(large.get(makers.sha256(data), path, PDF, number, 480).data)
+        size = len(large.get(makers.sha256(data), path, PDF, number, 480).data)
     large.settle()
-    small = PageCache(folder, counting, max_bytes=one * 5)
+    small = PageCache(folder, counting, max_bytes=size * 5)
     small.get(makers.sha256(data), path, PDF, 20, 480)
     small.settle()
-    assert sum(kept.stat().st_size for kept in on_disk(folder)) <= one * 5
+    assert sum(kept.stat().st_size for kept in on_disk(folder)) <= size * 5
     assert small.kept(makers.sha256(data), PDF, 20, 480) is not None
 
 

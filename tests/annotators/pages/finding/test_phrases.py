@@ -63,7 +63,7 @@ def test_a_number_inside_a_run_is_listed_for_its_other_places() -> None:
 
 def test_required_phrases_are_listed_one_by_one_and_other_references_taken_apart() -> None:
     found = phrases("", [["northern channel", "southern channel"], "It cost £4.2 million in May 2024."])
-    assert [(one.text, one.of, one.kind, one.count) for one in found.values()] == [
+    assert [(phrase.text, phrase.of, phrase.kind, phrase.count) for phrase in found.values()] == [
         ("northern channel", "reference", Kind.REQUIRED, 1),
         ("southern channel", "reference", Kind.REQUIRED, 0),
         ("cost £4.2 million", "reference", Kind.WORDS, 1),
@@ -91,19 +91,22 @@ def test_a_number_whose_unit_stands_elsewhere_is_found_by_itself() -> None:
 def test_a_time_or_a_date_is_one_number() -> None:
     page_text = "The alarm sounded at 17:50 and the pump failed at 17:42 on 2022-11-14, 17 men aboard."
     found = phrases("17:42, which was late (2022-11-14).", None, page_text)
-    assert {text: one.count for text, one in found.items() if one.kind is Kind.NUMBER} == {"17:42": 1, "2022-11-14": 1}
+    assert {text: phrase.count for text, phrase in found.items() if phrase.kind is Kind.NUMBER} == {
+        "17:42": 1,
+        "2022-11-14": 1,
+    }
 
 
 def test_runs_of_scripts_without_blanks_are_found() -> None:
     found = phrases("报告称北京市的常住人口为2154万人。", None, "截至去年底，北京市的常住人口为2154万人，比上年减少。")
-    [run] = [one for one in found.values() if one.kind is Kind.WORDS]
+    [run] = [phrase for phrase in found.values() if phrase.kind is Kind.WORDS]
     assert run.text.startswith("北京市的常住人口")
     assert run.count == 1
 
 
 def test_arabic_phrases_are_found_whatever_their_vowel_signs() -> None:
     found = phrases("بلغ إنتاج التمور في الواحة ١٢٣٤ طنا", None, "وقد بَلَغَ إنتاجُ التمورِ في الواحةِ 1234 طنا هذا العام")
-    assert max(one.count for one in found.values()) == 1
+    assert max(phrase.count for phrase in found.values()) == 1
 
 
 def test_a_long_answer_and_a_hit_on_every_page_are_bounded() -> None:

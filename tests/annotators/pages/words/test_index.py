@@ -64,7 +64,7 @@ def test_eight_threads_read_a_document_once(counting: Counting, tmp_path: Path) 
     index = WordIndex(tmp_path / "cache", tmp_path / "ocr", counting)
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: index.get(source, range(1, 21)), range(8)))
-    assert all(len(one) == 20 for one in found)
+    assert all(len(page) == 20 for page in found)
     assert sorted(counting.read) == list(range(1, 21))
 
 
@@ -99,7 +99,7 @@ def test_a_folder_that_cannot_be_written_costs_time_but_not_the_words(counting: 
 def test_a_document_with_a_password_and_a_missing_one_say_so(counting: Counting, tmp_path: Path) -> None:
     index = WordIndex(tmp_path / "cache", tmp_path / "ocr", counting)
     found = index.get(put(tmp_path, makers.encrypted_pdf("secret")), [1, 2])
-    assert all(isinstance(one, PageNotDrawn) and one.why is Why.PASSWORD for one in found.values())
+    assert all(isinstance(page, PageNotDrawn) and page.why is Why.PASSWORD for page in found.values())
     gone = Source("0" * 64, tmp_path / "gone.pdf", PDF)
     [failure] = index.get(gone, [1]).values()
     assert isinstance(failure, PageNotDrawn)
@@ -147,8 +147,8 @@ def test_recognised_words_stand_in_for_a_missing_text_layer_only(counting: Count
     read = PageWords(pack_words([Word((0.1, 0.1, 0.3, 0.2), "recognised", 0)], ocr=True))
     index.keep_recognised(source, {2: read})
     index.keep_recognised(source, {1: read})
-    for one in (index, other):  # another process sees it as well
-        found = one.get(source, [1, 2])
+    for opened in (index, other):  # another process sees it as well
+        found = opened.get(source, [1, 2])
         assert texts(found[1]) == ["its", "own", "words"]
         assert texts(found[2]) == ["recognised"]
         assert isinstance(found[2], PageWords)

@@ -92,7 +92,7 @@ def test_the_sample_projects_scanned_form_is_read(renderer: Renderer, tmp_path: 
     index = WordIndex(tmp_path / "cache", tmp_path / "ocr", renderer)
     progress = list(recognise(index, source, len(drawn.pages)))
     scanned = [number for number, (characters, _) in enumerate(drawn.pages, start=1) if not characters]
-    assert [one.page for one in progress] == scanned
+    assert [page.page for page in progress] == scanned
     words = index.get(source, scanned)[scanned[0]]
     assert isinstance(words, PageWords)
     spec = _scan_spec(read_data("mossgate"))
@@ -114,8 +114,8 @@ def _scan_spec(content: Any) -> dict[str, Any]:
             return content
         content = list(content.values())
     if isinstance(content, list):
-        for one in content:
-            if found := _scan_spec(one):
+        for page in content:
+            if found := _scan_spec(page):
                 return found
     return {}
 

@@ -82,10 +82,10 @@ class TestSets:
 
         chance = random.Random(4)
         for _ in range(50):
-            one, other = ({n for n in range(6) if chance.random() < 0.5} | {n} for n in (1, 2))
-            flags = [[n in images for n in range(6)] for images in (other, one)]
+            right, given = ({n for n in range(6) if chance.random() < 0.5} | {n} for n in (1, 2))
+            flags = [[n in images for n in range(6)] for images in (given, right)]
             expected = precision_recall_fscore_support(*flags, average="binary", zero_division=0)[:3]
-            assert image_measures(len(one), len(other), len(one & other)) == pytest.approx(expected)
+            assert image_measures(len(right), len(given), len(right & given)) == pytest.approx(expected)
 
 
 class TestOrder:
@@ -142,29 +142,29 @@ class TestInsertion:
 
         chance = random.Random(8)
         for _ in range(200):
-            one, other = (chance.choices("abcdef", k=chance.randint(1, 9)) for _ in range(2))
-            expected = sentence_bleu([one], other, smoothing_function=SmoothingFunction().method1)
-            assert bleu(one, other) == pytest.approx(expected, abs=1e-12), (one, other)
+            left, right = (chance.choices("abcdef", k=chance.randint(1, 9)) for _ in range(2))
+            expected = sentence_bleu([left], right, smoothing_function=SmoothingFunction().method1)
+            assert bleu(left, right) == pytest.approx(expected, abs=1e-12), (left, right)
 
     def test_images_go_after_the_sentences_they_resemble(self) -> None:
         found = suggest_placements(self.PARTS, self.IMAGES)
-        assert [(one.image, one.sentence) for one in found] == [("i1", 2), ("i2", 1)]
+        assert [(placement.image, placement.sentence) for placement in found] == [("i1", 2), ("i2", 1)]
 
     def test_a_weight_is_the_mix_of_both_similarities(self) -> None:
-        (one, *_) = suggest_placements(self.PARTS, self.IMAGES, ImageInsertionParameters(weight=0.25))
+        (placement, *_) = suggest_placements(self.PARTS, self.IMAGES, ImageInsertionParameters(weight=0.25))
         caption = self.IMAGES[0].caption
         vectors = embedder().sentences([self.PARTS[1], caption])
         # the caption is the end of the sentence: 4-grams all match, brevity exp(1 − 6/5)
         alpha = np.exp(1 - 6 / 5)
-        assert one.weight == pytest.approx(0.25 * alpha + 0.75 * float(vectors[0] @ vectors[1]), abs=1e-5)
+        assert placement.weight == pytest.approx(0.25 * alpha + 0.75 * float(vectors[0] @ vectors[1]), abs=1e-5)
 
     def test_a_sentence_takes_one_image_in_a_matching_and_several_otherwise(self) -> None:
         same = [ItemImage(f"i{n}", caption="loosen the four brass screws") for n in range(2)]
         parts = ["Then loosen the four brass screws.", "Loosen the brass screws again."]
         matched = suggest_placements(parts, same)
-        assert sorted(one.sentence for one in matched) == [1, 2]
+        assert sorted(placement.sentence for placement in matched) == [1, 2]
         best = suggest_placements(parts, same, ImageInsertionParameters(method="best"))
-        assert [one.sentence for one in best] == [1, 1]
+        assert [placement.sentence for placement in best] == [1, 1]
 
     def test_a_matching_is_of_greatest_total_weight(self) -> None:
         from itertools import permutations
@@ -204,7 +204,7 @@ class TestInsertion:
         given = score_records(scoring_task("image_insertion"), [{"question": "q", "answer": answer, "images": images}])[
             0
         ]
-        assert {one.name: one.value for one in given} == {"image_insertion": 0.5, "images_placed": 1.0}
+        assert {score.name: score.value for score in given} == {"image_insertion": 0.5, "images_placed": 1.0}
         assert given[0].details is not None
         assert given[0].details["in_answer"] == {"i1": 2, "i2": 3}
 

@@ -84,8 +84,8 @@ def judge_first_step(world: World, client: httpx.Client, item: dict[str, Any]) -
 
 def _first_label(world: World, client: httpx.Client, criterion: str) -> object:
     protocol = get(client, f"/api/studies/{world.scene.study_id}/work")["study"]["protocol"]
-    [one] = [found for found in protocol["criteria"] if found["name"] == criterion]
-    return one["labels"][0]["value"]
+    [asked] = [found for found in protocol["criteria"] if found["name"] == criterion]
+    return asked["labels"][0]["value"]
 
 
 @pytest.fixture(scope="module")
@@ -148,15 +148,15 @@ def test_the_phrases_of_the_answer_stand_where_the_page_has_them(world: World, i
 def test_passages_are_found_on_the_pages_that_their_evidence_cites(world: World, item: dict[str, Any]) -> None:
     found = get(world.ada, f"/api/studies/{world.scene.study_id}/passages", assignment=item["assignment"])
     texts = {unit["key"]: unit for unit in item["evidence"] if unit["text"]}
-    assert {one["evidence"] for one in found["passages"]} == set(texts)
-    located = [one for one in found["passages"] if "page" in one]
+    assert {passage["evidence"] for passage in found["passages"]} == set(texts)
+    located = [passage for passage in found["passages"] if "page" in passage]
     assert located
-    for one in located:
-        assert one["page"] in texts[one["evidence"]]["pages"]
-        assert one["document"] == texts[one["evidence"]]["document"]
-        assert 0.6 <= one["score"] <= 1
-        assert one["boxes"]
-    assert all(one["reason"].endswith(".") for one in found["passages"] if "page" not in one)
+    for passage in located:
+        assert passage["page"] in texts[passage["evidence"]]["pages"]
+        assert passage["document"] == texts[passage["evidence"]]["document"]
+        assert 0.6 <= passage["score"] <= 1
+        assert passage["boxes"]
+    assert all(passage["reason"].endswith(".") for passage in found["passages"] if "page" not in passage)
     assert "gold" not in json.dumps(found)
 
 

@@ -1,0 +1,28 @@
+/** The paragraphs of an answer: what an image belongs after, and what labels can be about. */
+
+const IMAGE = '<PIC>'; // where one stands in the text of an answer
+
+/** @param {string} text */
+const saysSomething = (text) => /[^ \t\r\n]/.test(text);
+
+/**
+ * The blocks of an answer: its paragraphs, that is what stands between lines that are empty, in order. What holds
+ * nothing but images is no block: it has its place by one.
+ *
+ * The same rule as the server's (annotators/items/blocks.py); tests/data/blocks.json holds both to it.
+ *
+ * @param {string} answer
+ */
+export function blocksOf(answer) {
+  /** @type {string[][]} */
+  const found = [[]];
+  for (const line of answer.split('\n')) {
+    const block = found[found.length - 1];
+    if (saysSomething(line)) block.push(line);
+    else if (block.length) found.push([]);
+  }
+  return found.map((lines) => lines.join('\n')).filter((block) => saysSomething(block.replaceAll(IMAGE, '')));
+}
+
+/** A paragraph without its images and what marks it as a heading, an entry of a list or a quotation. @param {string} block */
+export const plain = (block) => block.replaceAll(IMAGE, ' ').replace(/^\s*(?:#{1,6}|[-*+>]|\d+[.)])\s+/, '').replace(/\*\*|`/g, '').replace(/\s+/g, ' ').trim() || block;
