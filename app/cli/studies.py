@@ -108,6 +108,14 @@ def create(
             show_default=False,
         ),
     ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="The systems whose answers are judged against each other, for a protocol about pairs.",
+            show_default=False,
+        ),
+    ] = None,
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Only items with a document that can be looked at.")
     ] = False,
@@ -148,6 +156,7 @@ def create(
             where=tuple(where or ()),
             one_per_question=one_per_question,
             with_documents=with_documents,
+            pairs=tuple(name.strip() for name in pairs.split(",") if name.strip()) if pairs else (),
         )
         about: dict[str, Any] = {"project_id": project_id_of(here, project), "protocol": chosen, "design": design}
         document: dict[str, Any] = {"study": design.name}

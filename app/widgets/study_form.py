@@ -44,7 +44,7 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-where", "study-each-question-*", "study-with-documents",
+    "study-own", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
 
@@ -85,6 +85,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         annotators = _annotators(project)
         overlap = _overlap(protocol, len(annotators))
         sample = _Sample(None, None) if chosen else _sample(counts)
+        pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
     design = StudyDesign(
         name=name,
@@ -102,11 +103,13 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         where=which.where,
         one_per_question=which.one_per_question,
         with_documents=which.with_documents,
+        pairs=pairs,
     )
     n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
     notes: tuple[str, ...] = ()
     if (
         which.asked
+        or protocol.about_pairs
         or protocol.about_scores
         or protocol.not_yet()
         or protocol.first_step_showing(*_ON_PAGES) is not None
@@ -307,6 +310,20 @@ def _sample(counts: ItemCounts) -> _Sample:
         help="A stratum that is smaller is taken whole.",
     )
     return _Sample(int(n), how or None)
+
+
+def _pairs(counts: ItemCounts) -> tuple[str, ...]:
+    """The systems whose answers are judged against each other."""
+    systems = list(counts.by_system())
+    chosen = st.multiselect(
+        "Systems to compare",
+        systems,
+        default=systems[:2],
+        key="study-pairs",
+        help="Each two of them are a pair, where both have an answer to the question. Which stands left is drawn by "
+        "the seed; annotators do not see the names.",
+    )
+    return tuple(chosen)
 
 
 @dataclass(frozen=True)

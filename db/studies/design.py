@@ -190,7 +190,7 @@ def _annotator(session: Session, project_id: int, name: str) -> int:
 
 
 def _digest(ordered: Sequence[Candidate]) -> str:
-    return sample_digest((candidate.external_id, candidate.content_hash) for candidate in ordered)
+    return sample_digest(candidate.digest for candidate in ordered)
 
 
 def _insert_study(
@@ -231,8 +231,12 @@ def _insert_study(
     session.add(study)
     session.flush()
     connection = session.connection()
-    rows = [(study.id, candidate.version_id, position) for position, candidate in enumerate(ordered)]
-    insert_many(connection, "study_item", ["study_id", "item_version_id", "position"], rows)
+    rows = [
+        (study.id, candidate.version_id, position, candidate.other and candidate.other.version_id, candidate.other_left)
+        for position, candidate in enumerate(ordered)
+    ]
+    columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left"]
+    insert_many(connection, "study_item", columns, rows)
     for slot in range(overlap):
         session.execute(
             text(
@@ -378,15 +382,17 @@ def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
         return study
 
 
-def frozen_study(session: Session, study_id: int, created_at: datetime, protocol_hash: str) -> Study:
-    """The study made at that moment, with that protocol, detached: a row that everybody shares and nobody changes.
+def frozen_study(session: Session, study_id: int, created_at: datetime, frozen: tuple[str, str]) -> Study:
+    """The study made at that moment, detached: a row that everybody shares and nobody changes.
+
+    `frozen` are the hashes of its protocol and of its sample.
 
     It is kept in this process. Of a study nothing changes once it is made but `next_queue`, which is not to be read
     here; its moment is asked for because SQLite gives the ids of a deleted project out again.
     """
     studies = _STUDIES.setdefault(session.get_bind().engine, {})
     kept = studies.get(study_id)
-    if kept is None or (kept.created_at, kept.protocol_hash) != (created_at, protocol_hash):
+    if kept is None or (kept.created_at, kept.protocol_hash, kept.sample_hash) != (created_at, *frozen):
         kept = session.get_one(Study, study_id)
         session.expunge(kept)
         if len(studies) >= _STUDIES_KEPT:

@@ -15,7 +15,7 @@ from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.errors import InvalidInput, shown
 from annotators.figures import count
 from annotators.items.conditions import DESCRIPTIVE, OF_EVIDENCE, Condition, alternatives, words_of
-from annotators.items.sampling import Candidate, arrange, draw, one_of_each_question
+from annotators.items.sampling import Candidate, arrange, draw, one_of_each_question, pairs_of
 from annotators.protocols import Material, Protocol
 from db.items.current import batches_left_out, item_is_current, version_is_latest
 from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score
@@ -32,16 +32,18 @@ class ItemChoice:
     `items` are external ids: only these are taken from; empty means all of the project. `where` are conditions on
     their fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be
     looked at. `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
-    question is shown.
-    `sample` items are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the
-    scorers whose scores a protocol about scores is about, in front the one to be judged where several fit a criterion;
-    empty means the imported ones, else phrase_recall and hallucination.
+    question is shown. `pairs` names the systems whose answers are judged against each other, each two of them, for a
+    protocol about pairs: the first of a pair is the one that is named first. `sample` items are taken of every stratum
+    `per` (system, category or both); None takes all. `show_scores` names the scorers whose scores a protocol about
+    scores is about, in front the one to be judged where several fit a criterion; empty means the imported ones, else
+    phrase_recall and hallucination.
     """
 
     items: tuple[str, ...] = ()
     where: tuple[str, ...] = ()
     with_documents: bool = False
     one_per_question: bool | None = None
+    pairs: tuple[str, ...] = ()
     sample: int | None = None
     per: str | None = None
     seed: int = 0
@@ -54,6 +56,7 @@ class ItemChoice:
             "items": list(self.items),
             "where": list(self.where),
             "with_documents": self.with_documents,
+            "pairs": list(self.pairs),
         }
         asked = {name: value for name, value in said.items() if value}
         if self.one_per_question is not None:
@@ -136,6 +139,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
             notes.append(f"{_have(len(unreadable))} no readable document. Left out.")
         if not pool:
             raise InvalidInput("No item is left that has a readable document. Supply documents on the page Data.")
+    if protocol.about_pairs or wanted.pairs:
+        pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
     only_the_question = protocol.shows_only_the_question()
     if only_the_question if wanted.one_per_question is None else wanted.one_per_question:
         one_each = one_of_each_question(pool, wanted.seed)
@@ -155,6 +160,40 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
             "leave these items out."
         )
     return ChosenItems(ordered, scores, reasons, tuple(notes))
+
+
+def _pairs(
+    protocol: Protocol, pool: list[Candidate], wanted: ItemChoice, *, reasons: dict[str, int], notes: list[str]
+) -> list[Candidate]:
+    """The pairs of two systems' answers; InvalidInput for systems that are not two, not there, or share no question."""
+    if not protocol.about_pairs:
+        raise InvalidInput(
+            f"Protocol {protocol.name!r} is about items by themselves. Name no pairs, or take a protocol with a "
+            "criterion whose target is pair, such as pairwise_preference."
+        )
+    known = sorted({candidate.system for candidate in pool})
+    systems = wanted.pairs
+    listed = f"Known: {', '.join(known[:_LISTED])}{', …' if len(known) > _LISTED else ''}."
+    if len(set(systems)) < 2:
+        named = f"only {systems[0]!r} is named" if systems else "none is named"
+        raise InvalidInput(f"A pair is the answers of two systems; {named}. Name two or more, as in A,B. {listed}")
+    if len(set(systems)) != len(systems):
+        raise InvalidInput(f"A system is named twice: {', '.join(systems)}. Name each once.")
+    for system in systems:
+        if system not in known:
+            raise InvalidInput(f"No item is by the system {system!r}. {listed}")
+    theirs = [candidate for candidate in pool if candidate.system in systems]
+    pairs = pairs_of(theirs, systems, wanted.seed)
+    if not pairs:
+        raise InvalidInput(f"No question has answers of two of these systems: {', '.join(systems)}.")
+    paired = {pair.question_key for pair in pairs}
+    alone = sorted({candidate.question_key for candidate in theirs} - paired)
+    _count(reasons, "other_systems", len(pool) - len(theirs))
+    _count(reasons, "one_side", len(alone))
+    if alone:
+        has = "question has an answer" if len(alone) == 1 else "questions have answers"
+        notes.append(f"{len(alone):,} {has} of only one of these systems, such as {shown(alone[0])}. Left out.")
+    return pairs
 
 
 def _count(reasons: dict[str, int], reason: str, n: int) -> None:
@@ -181,6 +220,7 @@ def _without_document(session: Session, project_id: int, pool: Sequence[Candidat
         .group_by(col(ItemDocument.item_version_id))
     )
     readable: dict[int, bool] = {row[0]: bool(row[1]) for row in _streamed(session, cited)}
+    pool = [item for candidate in pool for item in (candidate, candidate.other) if item is not None]
     bare = {candidate.version_id for candidate in pool if candidate.version_id not in readable}
     if bare:
         with_text = (
