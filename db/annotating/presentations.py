@@ -106,7 +106,7 @@ def load_materials(
         for study_item_id, item in items.items()
     }
     if pairs:
-        left = dict(session.execute(_OTHER_LEFT, {"ids": wanted}).tuples())
+        left = {row.id: row.other_left for row in session.execute(_OTHER_LEFT, {"ids": wanted})}
         for study_item_id, other in read_study_items(session, wanted, parts, second=True).items():
             found[study_item_id] = _pair(found[study_item_id], other, turned=left[study_item_id])
     return found

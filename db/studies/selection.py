@@ -283,7 +283,7 @@ class _Fields:
     def check(self, condition: Condition) -> None:
         """InvalidInput for a field that no item has, with those that there are, and for a value that none has."""
         values = self.values(condition.field)
-        if not values:
+        if not values and not (condition.metadata is None and condition.score is None and not condition.value):
             raise InvalidInput(
                 f"No item has anything in the field {shown(condition.field)} (in {shown(str(condition))}). Known: "
                 f"{', '.join(self._known())}."

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlmodel import col, select
 
 from annotators.asking.submissions import GivenLabel
 from annotators.errors import InvalidInput
@@ -78,8 +79,8 @@ class Pairs:
 
     def sides(self, study_id: int) -> list[bool]:
         with self.db.read() as session:
-            found = session.query(StudyItem).filter_by(study_id=study_id).order_by(StudyItem.position)
-            return [row.other_left for row in found]
+            found = select(StudyItem).where(StudyItem.study_id == study_id).order_by(col(StudyItem.position))
+            return [row.other_left for row in session.exec(found)]
 
     def prefer(self, study_id: int, who: int, system: str, strength: int = 1) -> Iterator[dict[str, Any]]:
         """Label every pair so that the answer of `system` wins, as somebody who sees only the sides."""
@@ -142,8 +143,9 @@ def test_items_by_themselves_have_no_pairs(there: Pairs) -> None:
 
 
 def test_a_pair_is_asked_nothing_about_its_parts(there: Pairs) -> None:
+    of_evidence = PROTOCOL.criterion("correctness").model_copy(update={"target": TargetKind.EVIDENCE})
     wrong = tiny_protocol(
-        criteria=[PROTOCOL.criterion("overall"), PROTOCOL.criterion("correctness").model_copy(update={"target": TargetKind.EVIDENCE})],
+        criteria=[PROTOCOL.criterion("overall"), of_evidence],
         steps=[
             Step(
                 name="all", title="All", shows=[Material.QUESTION, Material.ANSWER, Material.EVIDENCE, Material.USED],
@@ -223,7 +225,7 @@ def test_pages_of_both_answers_are_disclosed_with_the_evidence(there: Pairs) -> 
     assert [unit["key"] for unit in item["evidence"]] == ["E1", "E2", "E3"], "what both cite is there once"
     assert sorted(unit["pages"] for unit in item["evidence"]) == [[], [1], [1]]
     with there.db.read() as session:
-        ids = {row.key: row.id for row in session.query(Document)}
+        ids = {row.key: row.id or 0 for row in session.exec(select(Document))}
     for name in SYSTEMS[:2]:
         assert may_see_page(there.db, there.people[0], document_id=ids[f"{name}.pdf"], page=1)
     with pytest.raises(Exception, match="There is no page"):
