@@ -260,6 +260,10 @@ class Criterion(BaseModel):
         """The value as the key it is counted under: two that are written alike are the same."""
         return value if isinstance(value, str) else written(value)
 
+    def labels_in(self, value: Any) -> list[str]:
+        """The declared labels that a value has, as votes: itself; none of a kind without labels."""
+        return [self.vote(value)] if self.label_list() else []
+
     def agreed(self, values: Sequence[Any]) -> Any:
         """The value that all of these (not empty) settle as, or None where they do not agree.
 
