@@ -84,8 +84,10 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
     return n
 
 
-def pair_cells(other: str, system: str, other_left: object) -> str:
-    """The cells of `OF_PAIRS`, as a line goes on with them."""
+def pair_cells(other: str | None, system: str | None, other_left: object) -> str:
+    """The cells of `OF_PAIRS`, as a line goes on with them; empty where a table of labels did not say the second."""
+    if other is None or system is None:
+        return ",,,"
     return "," + csv_cells(safe(other), safe(system), "other_item" if other_left else "item")
 
 
