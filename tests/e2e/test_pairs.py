@@ -16,7 +16,6 @@ from db.studies.design import StudyDesign, create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.e2e.conftest import ARTEFACTS, NewPage, sign_in
-from tests.e2e.scene import wait_for_step
 from tests.e2e.test_disclosure import Wire
 from tests.makers import read_guidelines
 from tests.servers import RunningServer, running_server
@@ -25,7 +24,6 @@ pytestmark = pytest.mark.e2e
 
 SYSTEMS = ("e5_mistral_gpt_4", "bm25_llama3_70b")
 ARABIC = ("nakhla", "wadi")
-STEP = "The two answers"
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +78,6 @@ def test_a_real_pair_is_judged_by_keyboard_and_comes_out_for_its_systems(
     page = opened.context.new_page()  # nothing has been loaded here, so every body can be read
     wire = Wire(page)
     page.goto(f"{server.url}/annotate?study={study_id}")
-    wait_for_step(page, STEP)
     sides = page.get_by_test_id("side")
     expect(sides).to_have_count(2)
     left, right = (sides.nth(at).bounding_box() for at in (0, 1))
@@ -96,7 +93,7 @@ def test_a_real_pair_is_judged_by_keyboard_and_comes_out_for_its_systems(
     for name in (*SYSTEMS, "e5_mistral", "llama3", "gpt_4"):
         assert not wire.has(name), f"{name!r} was sent"
     assert wire.has('"answers"')
-    export_project(server.db, server.admin, project_id, folder=tmp_path / "export")
+    export_project(server.db, server.admin, project_id, to=tmp_path / "export")
     rows = labels_in(tmp_path / "export")
     given = {row["criterion"]: int(row["value"]) for row in rows}
     turned = -1 if rows[0]["left"] == "other_item" else 1
@@ -127,18 +124,18 @@ def test_an_arabic_pair_reads_from_the_right_and_the_long_answer_can_be_read_on(
     page = new_page(width=1366, height=768, dark=dark)
     sign_in(page, server, "ben")
     page.goto(f"{server.url}/annotate?study={study_id}")
-    wait_for_step(page, STEP)
     sides = page.get_by_test_id("side")
+    expect(sides).to_have_count(2)
     boxes = [sides.nth(at).bounding_box() for at in (0, 1)]
     assert boxes[0] is not None
     assert boxes[1] is not None
     assert boxes[0]["x"] < boxes[1]["x"], "A stays left"
     assert sides.nth(0).evaluate("(side) => getComputedStyle(side.querySelector('p') ?? side).direction") == "rtl"
-    expect(page.get_by_test_id("more-words")).to_contain_text("more words")
+    expect(page.get_by_test_id("facing").get_by_test_id("more-words")).to_contain_text("more words")
     page.screenshot(path=ARTEFACTS / f"pairs-arabic-{'dark' if dark else 'light'}.png")
     tops = [box["y"] for box in boxes if box]
     page.keyboard.press("Space")
-    page.wait_for_function("(top) => true", arg=0)
+    page.wait_for_timeout(300)  # it is scrolled
     moved = [side["y"] for at in (0, 1) if (side := sides.nth(at).bounding_box())]
     assert moved[0] - tops[0] == pytest.approx(moved[1] - tops[1], abs=1), "scrolled together"
     page.wait_for_timeout(700)
