@@ -82,7 +82,7 @@ def _connected(beats: BoolArray) -> BoolArray:
     reached = beats | np.eye(beats.shape[1], dtype=bool)
     for _ in range(max(1, int(beats.shape[1]).bit_length())):
         reached = (reached.astype(np.float64) @ reached.astype(np.float64)) > 0
-    found: BoolArray = reached.all(axis=(1, 2))
+    found: BoolArray = np.asarray(reached.all(axis=(1, 2)))
     return found
 
 
