@@ -32,11 +32,11 @@ class ItemChoice:
     `items` are external ids: only these are taken from; empty means all of the project. `where` are conditions on
     their fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be
     looked at. `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
-    question is shown. `pairs` names the systems whose answers are judged against each other, each two of them, for a
-    protocol about pairs: the first of a pair is the one that is named first. `sample` items are taken of every stratum
-    `per` (system, category or both); None takes all. `show_scores` names the scorers whose scores a protocol about
-    scores is about, in front the one to be judged where several fit a criterion; empty means the imported ones, else
-    phrase_recall and hallucination.
+    question is shown, unless items are named. `pairs` names the systems whose answers are judged against each other,
+    each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
+    are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
+    scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
+    the imported ones, else phrase_recall and hallucination.
     """
 
     items: tuple[str, ...] = ()
@@ -142,7 +142,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
     if protocol.about_pairs or wanted.pairs:
         pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
     only_the_question = protocol.shows_only_the_question()
-    if only_the_question if wanted.one_per_question is None else wanted.one_per_question:
+    by_itself = only_the_question and not wanted.items  # who names items means these
+    if by_itself if wanted.one_per_question is None else wanted.one_per_question:
         one_each = one_of_each_question(pool, wanted.seed)
         if others := len(pool) - len(one_each):
             why = "Only the question is shown, so" if only_the_question else "As was asked for,"

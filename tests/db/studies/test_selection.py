@@ -119,6 +119,7 @@ def test_a_question_is_asked_once_where_only_the_question_is_shown(there: Choosi
     assert "Only the question is shown" in found.notes[0]
     assert there.plan(QUESTION_ONLY, one_per_question=False).n_items == 6
     assert there.plan(one_per_question=True).n_items == 3
+    assert there.plan(QUESTION_ONLY, items=("q0:harbour", "q0:lantern")).n_items == 2, "who names items means these"
     assert there.plan().n_items == 6
 
 
