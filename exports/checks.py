@@ -23,8 +23,8 @@ INFERABLE = ("nominal", "ordinal", "interval")
 MAY_BE_INFERRED = "With --infer it is made from the table."
 """What a study that is not there can be answered with, where a table of its labels is."""
 
-SAID = ("nominal", "ordinal", "interval", "ratio")
-"""The scales that can be said of a table's ratings; sets are seen by their JSON arrays."""
+SAID = ("nominal", "ordinal", "interval", "ratio", "ranking", "spans")
+"""The scales that can be said of the ratings of a table; other JSON arrays are sets."""
 
 
 def check_there(paths: Iterable[Path | str]) -> None:

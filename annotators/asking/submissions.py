@@ -99,8 +99,9 @@ def is_asked(criterion: Criterion, target: str, decided: Mapping[tuple[str, str]
     for place in {(criterion.when.criterion, target), (criterion.when.criterion, "item")}:
         label = decided.get(place)
         if label is not None and label.value is not None and not label.cannot_judge:
-            values = label.value if isinstance(label.value, list) else [label.value]
-            if wanted & {str(value) for value in values}:
+            parts = label.value if isinstance(label.value, list) else [label.value]
+            # A part of a set is a label, a stretch of the answer has one.
+            if wanted & {str(part["label"]) if isinstance(part, dict) else str(part) for part in parts}:
                 return True
     return False
 

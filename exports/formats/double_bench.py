@@ -55,10 +55,10 @@ class DoubleBench:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _DoubleBenchReading(sources, json_files(sources))
 
 
-class _Reading(RecordReading):
+class _DoubleBenchReading(RecordReading):
     """The files of one Double-Bench source.
 
     `_bare_steps` are the questions with a step that names no page; `_unclaimed` counts pages that belong to no step,

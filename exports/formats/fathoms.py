@@ -63,7 +63,7 @@ class Fathoms:
             raise InvalidInput(
                 f"{sources.description}: there is no .json file and no PDF. Name FATHOMS' files or folder."
             )
-        return _Reading(sources, files)
+        return _FathomsReading(sources, files)
 
 
 class _Asked:
@@ -127,7 +127,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _FathomsReading:
     """The files of one FATHOMS source."""
 
     sources: Sources

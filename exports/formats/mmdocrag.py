@@ -65,7 +65,7 @@ class MMDocRAG:
             raise InvalidInput(
                 f"{sources.description}: there is no {_ENDING} file in it. Name the files or their folder."
             )
-        return _Reading(sources, files)
+        return _MMDocRAGReading(sources, files)
 
 
 @dataclass
@@ -77,7 +77,7 @@ class _Graded:
     used: set[str] = field(default_factory=set)
 
 
-class _Reading(FilesReading):
+class _MMDocRAGReading(FilesReading):
     """The files of one MMDocRAG source.
 
     Before the answers, grades and questions are read: `_graded` by the beginning of their file's name, `_questions` by

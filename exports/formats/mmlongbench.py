@@ -55,10 +55,10 @@ class MMLongBench:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _MMLongBenchReading(sources, json_files(sources))
 
 
-class _Reading(RecordReading):
+class _MMLongBenchReading(RecordReading):
     """The files of one MMLongBench-Doc source; counts questions without pages, and those without an answer."""
 
     format = MMLongBench.name

@@ -85,10 +85,10 @@ class MRAGSuite:
                 f"{sources.description}: there is no {JSON_ENDING} or {LINES_ENDING} file in it. Name the files or "
                 "their folder."
             )
-        return _Reading(sources, files)
+        return _MRAGSuiteReading(sources, files)
 
 
-class _Reading(FilesReading):
+class _MRAGSuiteReading(FilesReading):
     """The files of one MRAG-Suite source. `_modes` counts items by mode."""
 
     format = MRAGSuite.name
@@ -128,7 +128,11 @@ class _Reading(FilesReading):
             given = record.get("retrieval_mode")
             mode = _mode(given) if given is not None else of_file
             short, metadata = record.get("short_answer"), rest_of(record, *_TAKEN)
-            references = [one for one in (short if isinstance(short, list) else [short]) if one not in (None, "")]
+            references = [
+                reference
+                for reference in (short if isinstance(short, list) else [short])
+                if reference not in (None, "")
+            ]
             long = text_of(record, "long_answer") if record.get("long_answer") is not None else None
             if long is None:
                 if not references or not isinstance(references[0], str):
@@ -139,8 +143,8 @@ class _Reading(FilesReading):
             if mode:
                 metadata["retrieval_mode"] = mode
             key, system = _key(record, question, dataset), record.get("system") or DEFAULT_SYSTEM
-            pictures = [_picture(n, one, mode) for n, one in enumerate(list_of(record, _EVIDENCE[0]), 1)]
-            texts = [_passage(n, one, mode) for n, one in enumerate(list_of(record, _EVIDENCE[1]), 1)]
+            pictures = [_picture(n, picture, mode) for n, picture in enumerate(list_of(record, _EVIDENCE[0]), 1)]
+            texts = [_passage(n, passage, mode) for n, passage in enumerate(list_of(record, _EVIDENCE[1]), 1)]
             self._modes[mode or "without"] += 1
             return {
                 **({"id": f"{key}:{system}:{mode}"} if mode else {}),

@@ -74,7 +74,7 @@ class MRAMG:
             raise InvalidInput(
                 f"{sources.description}: there is no {LINES_ENDING} file in it. Name the files or their folder."
             )
-        return _Reading(sources, files)
+        return _MRAMGReading(sources, files)
 
 
 def _is_document(first: bytes) -> bool:
@@ -90,7 +90,7 @@ class _Document:
     pictures: list[str]
 
 
-class _Reading(FilesReading):
+class _MRAMGReading(FilesReading):
     """The files of one MRAMG source.
 
     `_texts` are the documents by subset and id. `_bare` counts evidence without a text, `_misplaced` are questions
@@ -105,7 +105,7 @@ class _Reading(FilesReading):
         known = self._pictures() if loose else set()
         for key, file in loose:
             name = PurePosixPath(key)
-            own = next((one for one in (name.name, name.stem) if one in known), key)
+            own = next((candidate for candidate in (name.name, name.stem) if candidate in known), key)
             yield ParsedDocument(file.name, 1, own, name.name, path=file.path)
 
     def _pictures(self) -> set[str]:
@@ -169,7 +169,7 @@ class _Reading(FilesReading):
         need(record, *_NEEDED)
         identity = _identity(record["id"], "id")
         answer, pictures = text_of(record, "ground_truth"), _names(list_of(record, "images_list"), "images_list")
-        sources = [_identity(one, "provenance") for one in _provenance(record)]
+        sources = [_identity(source, "provenance") for source in _provenance(record)]
         evidence = [self._evidence(number, subset, source) for number, source in enumerate(sources, 1)]
         key = f"{subset}/{identity}" if subset else identity
         if answer.count(PLACE) != len(pictures):
@@ -230,7 +230,7 @@ def _identity(value: Any, name: str) -> str:
 def _provenance(record: Record) -> list[Any]:
     given = record.get("provenance")
     found = list_of(record, "provenance") if not isinstance(given, str | int) else [given]
-    return list({str(one): one for one in found}.values())
+    return list({str(row): row for row in found}.values())
 
 
 def _names(given: Sequence[Any], name: str) -> list[str]:

@@ -76,7 +76,7 @@ class Native:
                 f"{sources.description}: there is no {ITEMS} and no document in it. Name the folder that holds "
                 "them, or choose another format."
             )
-        return _Reading(sources, items, described)
+        return _NativeReading(sources, items, described)
 
 
 def _is_lines(file: SourceFile) -> bool:
@@ -84,7 +84,7 @@ def _is_lines(file: SourceFile) -> bool:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _NativeReading:
     """The files of one native source."""
 
     sources: Sources

@@ -82,7 +82,7 @@ class RAGChecker:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _RAGCheckerReading(sources, json_files(sources))
 
 
 _Answer = tuple[str, str]
@@ -96,7 +96,7 @@ class _Checked(NamedTuple):
     response: str
 
 
-class _Reading(RecordReading):
+class _RAGCheckerReading(RecordReading):
     """The files of one RAGChecker source.
 
     Before the items, all files are looked through: `_rated` are the texts of the answers that files of ratings have,

@@ -59,10 +59,10 @@ class RefChecker:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _RefCheckerReading(sources, json_files(sources))
 
 
-class _Reading(RecordReading):
+class _RefCheckerReading(RecordReading):
     """The files of one RefChecker source, with counts of items and of labels."""
 
     format = RefChecker.name

@@ -86,10 +86,10 @@ class TableOfItems:
             raise InvalidInput(
                 f"{sources.description}: there is no table in it ({', '.join(ENDINGS)}). Name the file or its folder."
             )
-        return _Reading(sources, files, mapping)
+        return _TableReading(sources, files, mapping)
 
 
-class _Reading(FilesReading):
+class _TableReading(FilesReading):
     """The tables of one source. `columns` and `headings` are those of the tables that were opened last."""
 
     format = TableOfItems.name

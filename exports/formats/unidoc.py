@@ -58,10 +58,10 @@ class UniDoc:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _UniDocReading(sources, json_files(sources))
 
 
-class _Reading(RecordReading):
+class _UniDocReading(RecordReading):
     """The files of one UniDoc-Bench source.
 
     `_placeless` counts the units whose source names no document or no page, `_structured` the answers that are objects.

@@ -11,6 +11,8 @@ export function isAsked({ when }, target, givenTo) {
   return !when || [target, 'item'].some((place) => {
     const given = givenTo(when.criterion, place);
     if (!given || given.cannot_judge || given.value === null) return false;
-    return [given.value].flat().some((value) => when.values.some((wanted) => String(wanted) === String(value)));
+    // A part of a set is a label, a stretch of the answer has one.
+    const labels = [given.value].flat().map((part) => String(typeof part === 'object' ? part.label : part));
+    return labels.some((label) => when.values.some((wanted) => String(wanted) === label));
   });
 }

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,14 +50,24 @@ class Seen:
     wrong: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[dict[str, str], ForeignLock]:
-    """Where the server's database is, and how another program locks it against all writers."""
-    if request.param == "sqlite":
-        return {}, lambda: locked_file(tmp_path / "home" / "assay.db")
-    db: Database = request.getfixturevalue("postgresql_database")
+Place = tuple[dict[str, str], ForeignLock]
+"""Where a server's database is, and how another program locks it against all writers."""
+
+
+def in_file(folder: Path) -> Place:
+    return {}, lambda: locked_file(folder / "home" / "assay.db")
+
+
+def on_postgresql(db: Database) -> Place:
     url = db.url.set(drivername="postgresql").render_as_string(hide_password=False)
     return {"ASSAY_DATABASE_URL": url}, lambda: locked_tables(url, "study_member", "study", "assignment", "submission")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    if request.param == "sqlite":
+        return in_file(tmp_path)
+    return on_postgresql(request.getfixturevalue("postgresql_database"))
 
 
 @asynccontextmanager
@@ -149,7 +160,7 @@ def check_nothing_stood_still(server: RunningServer, seen: Seen, *, wait_seconds
     assert len(people) == len(set(people)) == PEOPLE
 
 
-def run(tmp_path: Path, place: tuple[dict[str, str], ForeignLock], *, wait_seconds: int, lock_seconds: float) -> None:
+def run(tmp_path: Path, place: Place, *, wait_seconds: int, lock_seconds: float) -> None:
     environment, lock = place
     with running_server(tmp_path / "home", ASSAY_WAIT_SECONDS=str(wait_seconds), **environment) as server:
         study = StudyInUse(server.db, items=5, annotators=PEOPLE, overlap=PEOPLE)
@@ -157,9 +168,7 @@ def run(tmp_path: Path, place: tuple[dict[str, str], ForeignLock], *, wait_secon
         check_nothing_stood_still(server, seen, wait_seconds=wait_seconds, lock_seconds=lock_seconds)
 
 
-def test_thirty_submits_wait_for_a_locked_database_and_nobody_else_does(
-    tmp_path: Path, place: tuple[dict[str, str], ForeignLock]
-) -> None:
+def test_thirty_submits_wait_for_a_locked_database_and_nobody_else_does(tmp_path: Path, place: Place) -> None:
     run(tmp_path, place, wait_seconds=2, lock_seconds=5)
 
 
@@ -200,5 +209,11 @@ def _ask_for_work(server: RunningServer, token: str) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-def test_a_lock_of_45_seconds_is_outlived(tmp_path: Path, place: tuple[dict[str, str], ForeignLock]) -> None:
-    run(tmp_path, place, wait_seconds=10, lock_seconds=45)
+def test_a_lock_of_45_seconds_is_outlived(tmp_path: Path, postgresql_database: Database) -> None:
+    """On either database; at the same time, since both wait for the clock."""
+    places = {"file": in_file(tmp_path / "file"), "postgresql": on_postgresql(postgresql_database)}
+    with ThreadPoolExecutor(2) as both:
+        for ran in [
+            both.submit(run, tmp_path / name, place, wait_seconds=10, lock_seconds=45) for name, place in places.items()
+        ]:
+            ran.result()

@@ -4,8 +4,9 @@ import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
+import { MarkableAnswer } from '../../reading/markable.js';
 import { ReadingArea } from '../../reading/reading_area.js';
-import { committedLabels, foldLong, markClaim, reading } from '../../reading/reading.js';
+import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
 import { scoreOf } from '../../reading/score_value.js';
 import { SEEN } from './seen.js';
@@ -335,9 +336,10 @@ export class Judgement extends Side {
     this.on.current(cell);
   }
 
-  /** Marks what of the answer the current decision is about. */
+  /** Marks what of the answer the current decision is about: a claim, or an image. */
   markClaim() {
-    const { claim } = targetKeys(this.cell?.target ?? '');
+    const { claim, image } = targetKeys(this.cell?.target ?? '');
+    markImage(this.areas[0].scroller, image ?? null);
     markClaim(this.areas[0].scroller, this.sheet?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
   }
 
@@ -404,6 +406,7 @@ export class Judgement extends Side {
   #panel(sheet) {
     return {
       sheet,
+      answer: new MarkableAnswer(() => this.areas[0].text.querySelector('.a')),
       give: (cell, value, done) => this.#give(cell, value, done),
       giveAll: (cells, value) => {
         for (const cell of cells) sheet.give(cell, value);
