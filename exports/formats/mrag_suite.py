@@ -32,6 +32,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
+from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import json_file
 from exports.reading.sources import SourceFile, Sources
@@ -86,6 +87,18 @@ class MRAGSuite:
                 "their folder."
             )
         return _MRAGSuiteReading(sources, files)
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `records.jsonl` of the items whose evidence is no page of a document."""
+        n = left_out = 0
+        for item in items():
+            record = _record(item)
+            if record is None:
+                left_out += 1
+                continue
+            files.add("records.jsonl", record)
+            n += 1
+        return Written(n, left_out)
 
 
 class _MRAGSuiteReading(FilesReading):
@@ -234,6 +247,48 @@ def _kept(given: Any, unit: Record, taken: Sequence[str], mode: str | None) -> N
         return {}
     told = unit.get("caption") is not None or (unit.get("role") or _role({}, mode)) != _role({}, mode)
     return rest_of(unit, *taken) or ({} if told else {"form": OBJECT})
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _record(item: Normal) -> Record | None:
+    """An item as a record; None where evidence is a page or table of a document, which the format does not have."""
+    metadata, units = metadata_of(item), parts_of(item, "evidence")
+    pictures = [unit for unit in units if unit["kind"] == "figure"]
+    texts = [unit for unit in units if unit["kind"] == "passage" and unit.get("text") is not None]
+    if len(pictures) + len(texts) < len(units):
+        return None
+    mode, dataset = metadata.get("retrieval_mode"), item.get("category")
+    key, references = item["question_key"], item.get("references", [])
+    own = question_key(item["question"], dataset)
+    return {
+        **({} if key == own else {"id": key.removeprefix(f"{dataset}/") if dataset else key}),
+        **given(dataset=dataset, system=item["system"], retrieval_mode=mode),
+        "question": item["question"],
+        "short_answer": metadata.get("short_answer", references[0] if references else None),
+        "long_answer": None if "long_answer" in metadata else item["answer"],
+        _EVIDENCE[0]: [_as_picture(unit, mode) for unit in pictures],
+        _EVIDENCE[1]: [_as_text(unit, mode) for unit in texts],
+        **without(metadata, "retrieval_mode", "short_answer", "long_answer"),
+    }
+
+
+def _as_picture(unit: Normal, mode: str | None) -> Any:
+    path = metadata_of(unit).get("path") or unit.get("document") or unit["key"]
+    return _as_given(unit, {"path": path, **given(caption=unit.get("text"))}, mode)
+
+
+def _as_text(unit: Normal, mode: str | None) -> Any:
+    return _as_given(unit, {"text": unit["text"]}, mode)
+
+
+def _as_given(unit: Normal, said: Record, mode: str | None) -> Any:
+    """A unit as a text where nothing else is said of it, else as an object."""
+    own, usual = unit.get("role"), _role({}, mode)
+    metadata = metadata_of(unit)
+    found = {**said, **({"role": own} if own not in (None, usual) else {}), **without(metadata, "path", "form")}
+    return found if len(found) > 1 or "form" in metadata else next(iter(found.values()))
 
 
 FORMATS.register(MRAGSuite())

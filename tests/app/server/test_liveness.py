@@ -27,7 +27,7 @@ from db.people.sign_in import one_time_sign_in, use_one_time
 from tests.faulty_wire import wired
 from tests.foreign_locks import locked_file, locked_tables
 from tests.makers import StudyInUse
-from tests.servers import RunningServer, running_server
+from tests.servers import WITHOUT_TLS, RunningServer, running_server
 
 PEOPLE = 30
 LONGEST_HEALTH = 3.0
@@ -125,9 +125,11 @@ async def thirty_submit(server: RunningServer, study: StudyInUse, lock: ForeignL
     clients = []
     for actor in study.annotators:
         token = use_one_time(server.db, one_time_sign_in(server.db, server.admin, name=actor.name))
-        clients.append(httpx.AsyncClient(base_url=server.url, headers=headers, cookies={COOKIE: token}))
+        clients.append(
+            httpx.AsyncClient(base_url=server.url, headers=headers, cookies={COOKIE: token}, verify=WITHOUT_TLS)
+        )
     items = [(await client.get(f"{path}/work", timeout=60)).json()["items"][0] for client in clients]
-    watcher = httpx.AsyncClient(base_url=server.url, cookies=clients[0].cookies)
+    watcher = httpx.AsyncClient(base_url=server.url, cookies=clients[0].cookies, verify=WITHOUT_TLS)
     with lock():
         async with watched(server, watcher, seen):
             pairs = zip(clients, items, strict=True)
@@ -204,7 +206,7 @@ def test_a_database_that_says_nothing_keeps_no_file_from_anybody(tmp_path: Path,
 
 
 def _ask_for_work(server: RunningServer, token: str) -> tuple[int, str]:
-    answer = httpx.get(f"{server.url}/api/studies/1/work", cookies={COOKIE: token}, timeout=60)
+    answer = httpx.get(f"{server.url}/api/studies/1/work", cookies={COOKIE: token}, timeout=60, verify=WITHOUT_TLS)
     return answer.status_code, answer.json()["kind"]
 
 
