@@ -16,10 +16,10 @@ from annotators.keys import RESERVED
 from annotators.protocols import _unsaid
 from annotators.registry import Registry
 
-_NOT_SENT_YET = {Material.PAGE_LABELS, Material.SUGGESTIONS}
+_NOT_SENT_YET = {Material.SUGGESTIONS}
 """Materials that no page sends yet."""
 
-_NOT_OF_PAIRS = {Material.CLAIMS, Material.IMAGES, Material.SCORES, Material.USED}
+_NOT_OF_PAIRS = {Material.CLAIMS, Material.IMAGES, Material.SCORES, Material.USED, Material.PAGE_LABELS}
 """Materials that belong to one of the two answers of a pair, and would have to say to which."""
 
 _NOT_ASKED_YET = {TargetKind.HOP: "each hop of the question"}
@@ -357,6 +357,11 @@ class Protocol(BaseModel):
             for step in self.steps
             for material in step.shows
             if material in _NOT_SENT_YET
+        ]
+        found += [
+            f"Step {step.name!r} shows page_labels, which are shown on pages only. Add documents to `shows`."
+            for number, step in enumerate(self.steps)
+            if Material.PAGE_LABELS in step.shows and Material.DOCUMENTS not in self.shown_at(number)
         ]
         for number, step in enumerate(self.steps):
             shown = self.shown_at(number)

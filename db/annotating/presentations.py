@@ -27,6 +27,7 @@ from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
+from annotators.items.page_labels import labelled_pages
 from annotators.items.pairs import question_of_pair
 from annotators.items.targets import ChosenBy, TargetKind, Units
 from annotators.pages.documents.cache import DRAWING
@@ -53,6 +54,7 @@ class SideAnswer(typing.NamedTuple):
 class Materials:
     """One item of a study with what its steps can show: what it says, the documents to look at, and its scores.
 
+    `page_labels` are the pages that the import calls evidence (`labelled_pages`), where a step shows them.
     Of a pair, `item` is what is shown beside its two `answers`, the one that stands left first; `turned` says that this
     is the second item's.
     """
@@ -61,6 +63,7 @@ class Materials:
     item: ItemContent
     documents: Sequence[StoredDocument]
     scores: Sequence[tuple[Score, Run]] = ()
+    page_labels: Sequence[str] = ()
     answers: tuple[SideAnswer, ...] = ()
     turned: bool = False
 
@@ -102,7 +105,13 @@ def load_materials(
     items = read_study_items(session, wanted, parts)
     scores = _scores_of(session, wanted) if Material.SCORES in needs else {}
     found = {
-        study_item_id: Materials(study_item_id, item.content, item.documents, scores.get(study_item_id, ()))
+        study_item_id: Materials(
+            study_item_id,
+            item.content,
+            item.documents,
+            scores.get(study_item_id, ()),
+            labelled_pages(item.content) if Material.PAGE_LABELS in needs else (),
+        )
         for study_item_id, item in items.items()
     }
     if pairs:
@@ -126,7 +135,7 @@ def _pair(first: Materials, other: StoredItem, *, turned: bool) -> Materials:
 
 _SHOWN_AS = {
     "documents": _ON_PAGES,
-    "evidence": {Material.EVIDENCE, Material.DOCUMENTS},
+    "evidence": {Material.EVIDENCE, Material.DOCUMENTS, Material.PAGE_LABELS},
     "claims": {Material.CLAIMS},
     "images": {Material.IMAGES},
 }
@@ -444,6 +453,8 @@ def _present_step(
                 "rule": RULES[mode],
                 "places": _found_places(sets, item.answer, mode) if Material.ANSWER in shows else [],
             }
+    if Material.PAGE_LABELS in shows:
+        out["page_labels"] = list(materials.page_labels)
     out["units"] = {
         criterion.name: [wire.out(target) for target in criterion.targets(units)]
         for criterion in protocol.step_criteria(step)
