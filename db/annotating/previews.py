@@ -12,7 +12,7 @@ from db.annotating.presentations import present
 from db.engine import Database
 from db.models import AssignmentState, StudyItem
 from db.permissions import RESEARCHERS, Actor, On, operation
-from db.studies.design import StudyDesign, draw_and_insert
+from db.studies.design import StudyDesign, choose_and_insert
 
 _OF_THE_ASSIGNMENT = ("assignment", "sitting", "step", "returned", "committed", "previous", "draft")
 """What a presentation says of somebody's assignment, which a preview has none of."""
@@ -49,7 +49,7 @@ def preview(db: Database, actor: Actor, project_id: int, *, protocol: Protocol, 
     """
     design = StudyDesign(name="preview", annotators=(), overlap=1, items=(external_id,))
     with db.write() as session:
-        study, _ = draw_and_insert(session, actor, project_id, protocol=protocol, design=design)
+        study, _ = choose_and_insert(session, actor, project_id, protocol=protocol, design=design)
         [study_item_id] = session.exec(select(StudyItem.id).where(StudyItem.study_id == study.id)).all()
         assert study_item_id is not None
         shown = [
