@@ -9,32 +9,38 @@ from typing import Any, ClassVar, Literal
 from annotators.criteria.base import Criterion, Scale, Value
 from annotators.criteria.material import Material
 from annotators.errors import InvalidInput
+from annotators.items.item import IMAGE_SIDES
 from annotators.items.targets import TargetKind, Units
 
 _IMAGE = f"{TargetKind.IMAGE}:"
 
 
 class Order(Criterion):
-    """The right order of the item's images, as a list of their keys (ranking)."""
+    """The right order of the item's images, those of one side (`of`) or all but the question's: their keys (ranking)."""
 
     kind: Literal["order"] = "order"
     scale: ClassVar[Scale] = "ranking"
     about: ClassVar[str] = "the order of the item's images"
+
+    def _sides(self) -> tuple[str, ...]:
+        """Those of images, whatever it is about."""
+        return IMAGE_SIDES
 
     def needs(self) -> set[Material]:
         """The images, whatever it is about."""
         return super().needs() | {Material.IMAGES}
 
     def check(self, value: object, units: Units | None = None) -> Value:
-        """The keys, each once; with the item at hand, of all its images but those of the question."""
+        """The keys, each once; with the item at hand, of all its images that are put in order."""
         if not isinstance(value, list) or any(not isinstance(key, str) for key in value):
             raise self._reject(value, "a list of image keys")
         if len(set(value)) != len(value):
             raise self._reject(value, "a list of image keys, each once")
         if units is None:
             return value
-        ordered = [key for key in units.images if units.side_of(f"{_IMAGE}{key}") != "question"]
-        if set(value) != set(ordered):
+        sides = {key: units.side_of(f"{_IMAGE}{key}") for key in units.images}
+        ordered = {key for key, side in sides.items() if (side == self.of if self.of else side != "question")}
+        if set(value) != ordered:
             raise InvalidInput(f"this is no order of the item's {len(ordered)} images. Put all in order.")
         return value
 

@@ -22,8 +22,12 @@ const words = (value) => WORDS.orderOf([value].flat().map((key) => String(key).r
 /** @param {Value | null | undefined} value @returns {string[]} */
 const keysOf = (value) => (Array.isArray(value) ? /** @type {string[]} */ (value) : []);
 
-/** The images that are put in order: those of the question are not. @param {Presentation} item */
-const ordered = (item) => (item.images ?? []).filter((image) => image.of !== 'question');
+/**
+ * The images that are put in order: those of the criterion's side, or all but the question's.
+ * @param {Criterion} criterion @param {Presentation} item
+ */
+const ordered = (criterion, item) =>
+  (item.images ?? []).filter((image) => (criterion.of ? (image.of ?? 'answer') === criterion.of : image.of !== 'question'));
 
 register(GIVEN, {
   words,
@@ -34,7 +38,7 @@ register(GIVEN, {
 });
 
 register('order', {
-  complete: (value, _criterion, item) => Array.isArray(value) && value.length === ordered(item).length,
+  complete: (value, criterion, item) => Array.isArray(value) && value.length === ordered(criterion, item).length,
   words,
   rekeyed: (value, keyOf) => (Array.isArray(value) ? keysOf(value).map(keyOf) : value),
   among(criterion, votes) {
@@ -42,9 +46,9 @@ register('order', {
     const labels = [...given].map(([value, order], number) => ({ value, title: order.join(', '), key: String(number + 1), definition: '' }));
     return { ...criterion, kind: GIVEN, labels };
   },
-  create({ name, item, give }) {
+  create({ criterion, name, item, give }) {
     const images = item.images ?? [];
-    const keys = ordered(item).map((image) => image.key);
+    const keys = ordered(criterion, item).map((image) => image.key);
     /** @type {string[]} the images that have a place, in order */
     let placed = [];
     const list = h('ol', { class: 'order', 'aria-label': name });

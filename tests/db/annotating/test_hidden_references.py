@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from annotators.criteria import Label
+from annotators.criteria import Criterion, Label
 from annotators.criteria.choice import Choice
 from annotators.errors import InvalidInput, NotFound
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
@@ -129,7 +129,20 @@ def test_labels_that_were_given_of_what_is_hidden_now_do_not_bring_its_name_back
     assert "gone" not in json.dumps(item)
 
 
-@pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=lambda criterion: criterion.name)
+def a_value(criterion: Criterion, item: dict[str, Any]) -> Any:
+    """A value that a criterion of any kind takes on this item."""
+    if criterion.scale == "set":
+        return []
+    if criterion.scale == "ranking":
+        return [image["key"] for image in item["images"] if criterion.of in (None, image["of"])]
+    return criterion.label_list()[0].value
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [protocol for protocol in PROTOCOLS if all(criterion.target != "pair" for criterion in protocol.criteria)],
+    ids=lambda protocol: protocol.name,
+)
 def test_no_built_in_protocol_sends_them_while_the_references_are_hidden(
     sqlite_database: Database, protocol: Protocol
 ) -> None:
@@ -155,5 +168,5 @@ def test_no_built_in_protocol_sends_them_while_the_references_are_hidden(
         values = {}
         for criterion in changed.step_criteria(step):
             if criterion.when is None:
-                values[criterion.name] = criterion.label_list()[0].value
+                values[criterion.name] = a_value(criterion, item)
         study.submit(0, item, values)
