@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from annotators.criteria import Condition, Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
@@ -23,35 +25,35 @@ pane in putty, and says when to paint.
 
 ## Relevance: does the image belong to what is asked and answered?
 
-- **5**, about this very thing. *The broken pane in its rebate, with the old putty named.* *A knife that draws putty
-  at 45°, beside the sentence that says so.*
-- **4**, about the same thing, with a part that does not matter. *The whole window, of which one pane is broken.* *A
-  table of putties, one row of which is the one to use.*
-- **3**, about the subject, not about the question. *A sash window seen from the street.* *The tools of a glazier on a
-  bench, most of which are not needed.*
-- **2**, loosely connected. *A modern double-glazed window.* *A craftsman's portrait.*
-- **1**, about something else. *A logo.* *A door handle.*
+- **5**, about this very thing. *"The broken pane in its rebate, with the old putty named."* *"A knife that draws
+  putty at 45°, beside the sentence that says so."*
+- **4**, about the same thing, with a part that does not matter. *"The whole window, of which one pane is broken."*
+  *"A table of putties, one row of which is the one to use."*
+- **3**, about the subject, not about the question. *"A sash window seen from the street."* *"The tools of a glazier
+  on a bench, most of which are not needed."*
+- **2**, loosely connected. *"A modern double-glazed window."* *"A craftsman's portrait."*
+- **1**, about something else. *"A logo."* *"A door handle."*
 
 ## Effectiveness: does a reader understand or do it better with the image?
 
-- **5**, it shows what words can hardly say. *A section through rebate, pane and putty.* *The hand that holds the
-  knife.*
-- **4**, it makes the text clearer or quicker to take in. *The four steps as drawings.* *The drying times as a bar
-  each.*
-- **3**, it confirms what the text says. *A pane in its frame, finished.* *A tin of linseed putty.*
-- **2**, it adds nothing, or is hard to read. *A second picture of the same step.* *A drawing so small that its labels
-  blur.*
-- **1**, it misleads, or stands in the way. *A silicone joint where the text speaks of putty.* *A picture that shows
-  the putty on the wrong side.*
+- **5**, it shows what words can hardly say. *"A section through rebate, pane and putty."* *"The hand that holds the
+  knife."*
+- **4**, it makes the text clearer or quicker to take in. *"The four steps as drawings."* *"The drying times as a bar
+  each."*
+- **3**, it confirms what the text says. *"A pane in its frame, finished."* *"A tin of linseed putty."*
+- **2**, it adds nothing, or is hard to read. *"A second picture of the same step."* *"A drawing so small that its
+  labels blur."*
+- **1**, it misleads, or stands in the way. *"A silicone joint where the text speaks of putty."* *"A picture that
+  shows the putty on the wrong side."*
 
-An image can be relevant and useless (*a tin of putty*: 4 and 3), and hardly an image is effective that is not
+An image can be relevant and useless (*"a tin of putty"*: 4 and 3), and hardly an image is effective that is not
 relevant.
 
 ## Placed well: does it stand where a reader needs it?
 
-- **Yes**: right before, within or right after the paragraph that speaks of it. *The section, after "bed the pane in
-  putty".* *An overview, before the first step.*
-- **No**: elsewhere. *All images together at the end.* *The picture of painting, before the pane is in.* Then say
+- **Yes**: right before, within or right after the paragraph that speaks of it. *"The section, right after the pane is
+  bedded."* *"An overview, before the first step."*
+- **No**: elsewhere. *"All images together at the end."* *"The picture of painting, before the pane is in."* Then say
   after which paragraph it belongs, by the number of the paragraph, or `0` if it belongs **nowhere** in this answer.
 
 An image that should not be in the answer at all is not placed well, and belongs nowhere. If two places are equally
@@ -67,13 +69,15 @@ belongs nowhere comes last. Images whose order does not matter stay as shown.
 
 Does it answer the question, completely and truly, and do text and images belong together?
 
-- **5**: one would print it. *Every step right, each image where it is needed.* *A short answer with the one section
-  that explains it.*
-- **4**: good, with one blemish. *Right and complete; one image too many.* *All there, one image a paragraph too
-  late.*
-- **3**: it serves. *The text answers; the images hardly help.* *Good images; the text leaves the drying time out.*
-- **2**: parts can be used. *Half of the steps, with fitting images.* *Right text, images of another window.*
-- **1**: it does not answer, or would do harm. *The wrong material throughout.* *Images without an answer.*
+- **5, Very good**: one would print it. *"Every step right, each image where it is needed."* *"A short answer with the
+  one section that explains it."*
+- **4, Good**: one blemish. *"Right and complete; one image too many."* *"All there, one image a paragraph too late."*
+- **3, Fair**: it serves. *"The text answers; the images hardly help."* *"Good images; the text leaves the drying time
+  out."*
+- **2, Poor**: parts can be used. *"Half of the steps, with fitting images."* *"Right text, images of another
+  window."*
+- **1, Very poor**: it does not answer, or would do harm. *"The wrong material throughout."* *"Images without an
+  answer."*
 
 ## Hard cases
 
@@ -99,13 +103,19 @@ _EFFECTIVENESS = (
     "Makes it clearer",
     "Shows what words can hardly say",
 )
-_OVERALL = ("Very poor", "Poor", "Fair", "Good", "Very good")
+_OVERALL = {
+    "Very poor": "It does not answer, or would do harm.",
+    "Poor": "Parts of it can be used.",
+    "Fair": "It serves.",
+    "Good": "Good but for one blemish.",
+    "Very good": "One would print it.",
+}
 
 
-def _one_to_five(definitions: tuple[str, ...], *, titled: bool = False) -> list[Label]:
+def _one_to_five(definitions: Iterable[str], titles: Iterable[str] = "12345") -> list[Label]:
     return [
-        Label(value=grade, title=definition if titled else str(grade), key=str(grade), definition=definition)
-        for grade, definition in enumerate(definitions, 1)
+        Label(value=grade, title=title, key=str(grade), definition=definition)
+        for grade, (title, definition) in enumerate(zip(titles, definitions, strict=True), 1)
     ]
 
 
@@ -166,7 +176,7 @@ multimodal_answer = PROTOCOLS.register(
                 name="overall",
                 title="Overall",
                 help="Text and images as one answer.",
-                labels=_one_to_five(_OVERALL, titled=True),
+                labels=_one_to_five(_OVERALL.values(), _OVERALL),
                 tolerance=1,
                 accept=[4, 5],
             ),

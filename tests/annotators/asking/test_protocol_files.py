@@ -107,7 +107,7 @@ class TestErrors:
             "mine.yaml, line 9: `value` of label 2 of criterion 1 should be a text. Write it on one line, or after `|` "
             "on several.",
             "mine.yaml, line 11: there is no kind of criterion named 'essay'; known: choice, grade, number, order, "
-            "place, several, text.",
+            "place, several, spans, text.",
             "mine.yaml, line 16: entry 2 of `shows` of step 1 is 'answr'. Allowed: 'question', 'hops', 'answer', "
             "'references', 'claims', 'evidence', 'documents', 'images', 'roles', 'used', 'page_labels', 'system', "
             "'scores' or 'suggestions'.",
