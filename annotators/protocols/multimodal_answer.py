@@ -171,6 +171,7 @@ multimodal_answer = PROTOCOLS.register(
                 name="image_order",
                 title="Right order of the images",
                 help="0 if it is right as shown, else one number after the other.",
+                of="answer",
             ),
             Grade(
                 name="overall",

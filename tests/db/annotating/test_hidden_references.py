@@ -131,10 +131,12 @@ def test_labels_that_were_given_of_what_is_hidden_now_do_not_bring_its_name_back
 
 def a_value(criterion: Criterion, item: dict[str, Any]) -> Any:
     """A value that a criterion of any kind takes on this item."""
-    if criterion.scale == "set":
+    if criterion.scale in ("set", "spans"):
         return []
+    if criterion.scale == "text":
+        return "Nothing."
     if criterion.scale == "ranking":
-        return [image["key"] for image in item["images"] if criterion.of in (None, image["of"])]
+        return [image["key"] for image in item["images"] if criterion.of in (None, image.get("of", "answer"))]
     return criterion.label_list()[0].value
 
 
