@@ -15,6 +15,7 @@ from annotators.criteria import Condition, Criterion, Label, Misfit
 from annotators.criteria.base import USUAL_KIND, Only, kind_named
 from annotators.errors import InvalidInput
 from annotators.protocols.base import Protocol, Step
+from annotators.protocols.consequences import Consequence
 
 MAX_CHARACTERS = 256_000
 MAX_DEPTH = 16
@@ -209,7 +210,14 @@ def _message(error: ErrorDetails, path: Path, data: dict[str, Any]) -> str:
 _NOT_IN_THE_FILE = {"str", "int"}
 """What pydantic adds to the place of an error in a value that may be of two types."""
 
-_ONE_OF = {"criteria": "criterion", "steps": "step", "labels": "label", "values": "value", "accept": "accepted label"}
+_ONE_OF = {
+    "criteria": "criterion",
+    "consequences": "consequence",
+    "steps": "step",
+    "labels": "label",
+    "values": "value",
+    "accept": "accepted label",
+}
 
 
 def _in_words(path: Path) -> str:
@@ -228,7 +236,14 @@ def _in_words(path: Path) -> str:
 
 def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
     """The fields that may stand beside the last part of `path`."""
-    inside: dict[str, type[BaseModel]] = {"steps": Step, "labels": Label, "when": Condition, "only": Only}
+    inside: dict[str, type[BaseModel]] = {
+        "steps": Step,
+        "labels": Label,
+        "when": Condition,
+        "only": Only,
+        "then": Condition,
+        "consequences": Consequence,
+    }
     model: type[BaseModel] = Protocol
     for position, part in enumerate(path[:-1]):
         if path[position - 1] == "criteria" and isinstance(part, int):

@@ -40,6 +40,7 @@ from db.models import (
 from db.names import no_study
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.studies import tallies
+from db.studies.unasked import notes_on_what_is_not_asked
 
 RULES = ("unanimous", "majority")
 
@@ -222,6 +223,7 @@ def _draw(session: Session, project_id: int, protocol: Protocol, design: StudyDe
         scores = _scores(session, project_id, protocol, design.show_scores)
         pool, left_out, notes = _with_scores(session, protocol, scores, pool)
     ordered = arrange(draw(pool, design.sample, design.per, design.seed), design.order, design.seed)
+    notes += notes_on_what_is_not_asked(session, project_id, protocol, ordered)
     return _Drawn(ordered, scores, left_out, notes)
 
 

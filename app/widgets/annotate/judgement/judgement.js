@@ -1,5 +1,6 @@
 /** The right side: what is judged, the criteria with their labels, and the footer. */
 
+import { ClaimGrid } from './claim_grid.js';
 import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
@@ -38,7 +39,7 @@ export class Judgement extends Side {
     this.cell = null;
     /** @type {Map<string, import('./rows.js').Row>} */
     this.rows = new Map();
-    /** @type {import('./page_group.js').PageGroup[]} */
+    /** @type {(import('./page_group.js').PageGroup | import('./claim_grid.js').ClaimGrid)[]} */
     this.groups = [];
     /** @type {import('./rest.js').Rest[]} */
     this.rests = [];
@@ -149,7 +150,7 @@ export class Judgement extends Side {
     for (const group of this.groups) group.refresh();
     this.#refreshRests();
     hideUnasked(this.parts, sheet);
-    const ready = sheet.missing().length === 0;
+    const ready = sheet.missing().length === 0 && !sheet.broken();
     this.submitButton?.classList.toggle('ready', ready);
     if (ready) this.say('');
     if (this.flagNote) this.flagNote.hidden = !sheet.flagged;
@@ -193,6 +194,30 @@ export class Judgement extends Side {
       return true;
     }
     return row?.input.key(key) ?? false;
+  }
+
+  /** Moves among decisions or labels; in a grid among its cells, and at its upper and lower edge out of it. @param {'above' | 'below' | 'left' | 'right'} where */
+  move(where) {
+    const { cell, group } = this;
+    if (!cell || !(group instanceof ClaimGrid)) {
+      super.move(where);
+      return;
+    }
+    const visible = this.sheet?.visible() ?? [];
+    const outside = where === 'below' ? visible.find((other, at) => at > visible.indexOf(group.cells[group.cells.length - 1]) && !group.cells.includes(other))
+      : where === 'above' ? visible.slice(0, visible.indexOf(group.cells[0])).at(-1) : null;
+    const next = group.beside(where) ?? outside;
+    if (next) this.go(next, false);
+  }
+
+  /** The group of decisions that the current one is in, if it has a control in common with others. */
+  get group() {
+    const { cell } = this;
+    return cell ? this.groups.find((group) => group.cells.includes(cell)) ?? null : null;
+  }
+
+  get revealed() {
+    return this.group?.shown ?? super.revealed;
   }
 
   get ways() {
@@ -284,10 +309,16 @@ export class Judgement extends Side {
     return true;
   }
 
-  /** Goes to the first thing that is missing and says in words what is; false when nothing is. */
+  /** Goes to the first thing that is missing, or that breaks a rule, and says in words what is; false when nothing is. */
   pointAtMissing() {
     const { sheet } = this;
     const missing = sheet?.missing() ?? [];
+    const broken = sheet?.broken();
+    if (sheet && broken && !missing.length) {
+      this.go(broken.cell);
+      this.say(broken.sentence);
+      return true;
+    }
     if (!sheet || !missing.length) return false;
     this.go(missing[0]);
     this.say(missingWords(sheet, missing));
@@ -344,7 +375,7 @@ export class Judgement extends Side {
   /** @returns {import('./rows.js').Row | null} */
   get row() {
     const { cell } = this;
-    return cell ? this.rows.get(cell.id) ?? this.groups.find((group) => group.cells.includes(cell))?.row ?? null : null;
+    return cell ? this.rows.get(cell.id) ?? this.group?.row ?? null : null;
   }
 
   /** @param {Cell} cell @param {Value | null} value @param {boolean} done */
