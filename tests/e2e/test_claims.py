@@ -177,7 +177,7 @@ def test_a_real_answer_is_labelled_as_its_checker_did_and_read_back(
     expect(page.get_by_test_id("grid-cell").first).to_have_text("")  # the next item
     wait_until_saved(page)
     again = page.request.post(
-        f"{address}/reopen", data={"assignment": shown["assignment"]}, headers={"Origin": server.url}
+        f"{address}/reopen", data={"assignment": shown["assignment"]}, headers={"X-Assay": "1", "Origin": server.url}
     )
     assert again.ok, again.text()
     previous = again.json()["item"]["previous"]

@@ -119,6 +119,11 @@ export class Side {
     return this.row?.element ?? null;
   }
 
+  /** How much of the height a long text gets at most, where what is decided needs the rest. */
+  get mostReading() {
+    return 0.45;
+  }
+
   /** How much of the foot of the rows' place is covered for the current row: its group's line for the rest sticks there. */
   get coveredBelow() {
     return this.revealed?.closest('.group')?.querySelector('.at-once')?.getBoundingClientRect().height ?? 0;
@@ -214,7 +219,7 @@ export class Side {
     const footer = this.footer.offsetHeight;
     const [text, needed] = [this.area.needed, this.parts.offsetHeight + 22];
     const most = this.text.childElementCount ? all - LEAST : 0;
-    const wanted = text + needed <= all && !this.fillsUp ? text : Math.max(all - needed, Math.min(text, all * 0.45));
+    const wanted = text + needed <= all && !this.fillsUp ? text : Math.max(all - needed, Math.min(text, all * this.mostReading));
     const forReading = Math.max(0, Math.min(most, this.chosen === null ? wanted : Math.max(LEAST, (all * this.chosen) / 100)));
     this.body.style.setProperty('--reading', `${Math.round(forReading)}px`);
     this.element.style.setProperty('--footer', `${footer}px`);

@@ -3,7 +3,7 @@
 import { attribute, h, keepFocus } from '../../shared/dom.js';
 import { kindOf } from '../../criteria/kinds.js';
 import { Rest } from './rest.js';
-import { Row, rowTitle } from './rows.js';
+import { Row } from './rows.js';
 import { thingOf } from '../sheet.js';
 import { targetKeys, targetName } from '../../shared/targets.js';
 import { TEXT } from '../../shared/text.js';
@@ -37,11 +37,12 @@ export class ClaimGrid {
     /** The control of each criterion, for whichever cell is the current one. @type {Map<Criterion, Row>} */
     this.controls = new Map(criteria.map((criterion) => {
       const first = cells.find((cell) => cell.criterion === criterion) ?? cells[0];
-      return [criterion, new Row(first, panel, rowTitle(criterion, item), 'c')];
+      return [criterion, new Row(first, panel, h('small', { class: 'soft', dir: 'auto' }, criterion.help), 'c')];
     }));
     this.marks = letters(criteria);
     this.count = h('small', { class: 'soft', 'data-testid': 'grid-count' });
     this.name = h('b', { 'data-testid': 'grid-at' });
+    /** @type {Rest[]} */
     this.rests = criteria.flatMap((criterion) => Rest.of(criterion, () => (criterion.target === 'claim_evidence'
       ? this.#ofClaim(this.cell) : this.cells).filter((cell) => cell.criterion === criterion), panel) ?? []);
     /** @type {Map<string, HTMLElement>} */
@@ -52,7 +53,8 @@ export class ClaimGrid {
     this.table = h('table', { class: 'claim-grid', 'data-testid': 'claim-grid' }, h('thead', {}, head), h('tbody', {}, ...this.lines));
     this.element = h('div', { class: 'group claims', 'data-cells': cells.map((cell) => cell.id).join('\n') }, this.table,
       h('div', { class: 'at-once claim-control' }, h('div', { class: 'claim-at' }, this.name, this.count),
-        ...[...this.controls.values()].map((row) => row.element), ...this.rests.map((rest) => rest.element)));
+        ...[...this.controls.values()].map((row) => row.element)));
+    for (const rest of this.rests) this.controls.get(rest.criterion)?.element.append(rest.element);
   }
 
   /** The control of the current cell. */

@@ -216,6 +216,11 @@ export class Judgement extends Side {
     return cell ? this.groups.find((group) => group.cells.includes(cell)) ?? null : null;
   }
 
+  /** A grid is walked with all its claims in view. */
+  get mostReading() {
+    return this.groups.some((group) => group instanceof ClaimGrid) ? 0.28 : super.mostReading;
+  }
+
   get revealed() {
     return this.group?.shown ?? super.revealed;
   }
