@@ -17,7 +17,7 @@ from app.state import app_state
 from db.engine import Database
 from db.items.imports import ImportReport
 from db.permissions import Actor
-from exports.formats import FORMATS, recognise
+from exports.formats.base import Columns, read_sources
 from exports.importing.items import Progress, import_reading
 from exports.reading.sources import Sources, open_sources
 
@@ -71,6 +71,7 @@ def import_uploads(
     files: Sequence[Upload],
     *,
     format_name: str | None = None,
+    columns: Columns | None = None,
     dry_run: bool = False,
     skip_bad: bool = False,
     progress: Progress | None = None,
@@ -83,9 +84,9 @@ def import_uploads(
     with stored(files) as paths, open_sources(paths) as opened:
         loose = [replace(file, folder="") if file.given else file for file in opened.files]
         sources = Sources(", ".join(path.name for path in paths), loose)
-        chosen = FORMATS.get(format_name) if format_name else recognise(sources)
+        reading = read_sources(sources, format_name, columns)
         documents = app_state().settings.documents_folder
         return import_reading(
-            db, actor, project_id, chosen.read(sources), data_folder=documents, dry_run=dry_run, skip_bad=skip_bad,
+            db, actor, project_id, reading, data_folder=documents, dry_run=dry_run, skip_bad=skip_bad,
             progress=progress,
         )  # fmt: skip

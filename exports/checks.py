@@ -11,7 +11,7 @@ from pathlib import Path
 
 from annotators.errors import Conflict, InvalidInput, NotFound
 
-EXPORTED = ("native", "labels", "adjudicated", "scores")
+EXPORTED = ("native", "labels", "derived", "adjudicated", "scores")
 """What an export may hold."""
 
 REPORTS = (".html", ".md", ".tex")

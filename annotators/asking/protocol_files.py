@@ -12,7 +12,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from annotators.criteria import Condition, Criterion, Label, Misfit
-from annotators.criteria.base import USUAL_KIND, Only, kind_named
+from annotators.criteria.base import USUAL_KIND, Only, kind_named, way_named
+from annotators.criteria.derived.bands import Band
+from annotators.criteria.derived.base import Derived
 from annotators.errors import InvalidInput
 from annotators.protocols.base import Protocol, Step
 from annotators.protocols.consequences import Consequence
@@ -217,6 +219,8 @@ _ONE_OF = {
     "labels": "label",
     "values": "value",
     "accept": "accepted label",
+    "derived": "derived unit",
+    "bands": "band",
 }
 
 
@@ -243,11 +247,14 @@ def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
         "only": Only,
         "then": Condition,
         "consequences": Consequence,
+        "bands": Band,
     }
     model: type[BaseModel] = Protocol
     for position, part in enumerate(path[:-1]):
         if path[position - 1] == "criteria" and isinstance(part, int):
             model = kind_named(data["criteria"][part].get("kind", USUAL_KIND))
+        elif path[position - 1] == "derived" and isinstance(part, int):
+            model = way_named(data["criteria"][path[1]]["derived"][part].get("how"))
         else:
             model = inside.get(str(part), model)
     return list(model.model_fields)
@@ -287,7 +294,8 @@ _Dumper.add_representer(_InLine, lambda dumper, value: dumper.represent_sequence
 
 
 def _data(value: Any) -> Any:
-    """Plain data of a model, without defaults; a criterion always says its kind, and says it after its name."""
+    """Plain data of a model, without defaults; a criterion always says its kind, and says it after its name, as a
+    derived unit says how it is made."""
     if isinstance(value, BaseModel):
         fields = {
             name: _data(getattr(value, name))
@@ -298,6 +306,8 @@ def _data(value: Any) -> Any:
         if isinstance(value, Criterion):
             fields.pop("kind", None)
             return {"name": fields.pop("name"), "kind": value.kind, **fields}
+        if isinstance(value, Derived):
+            return {"name": fields.pop("name"), "how": value.how, **fields}
         return fields
     if isinstance(value, dict):
         return {key: _data(inner) for key, inner in value.items()}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from annotators.criteria import Criterion
+from annotators.protocols import DerivedCriterion
 
 
 class Outcome(StrEnum):
@@ -53,3 +54,45 @@ def settle(criterion: Criterion, values: Sequence[Any], n_annotations: int, rule
     if rule == "majority" and majority is not None:
         return Settled(Outcome.MAJORITY, majority, votes, dispute, majority)
     return Settled(Outcome.OPEN, None, votes, dispute, majority)
+
+
+FinalLabels = dict[str, tuple[str, Any]]
+"""Target → how its label was reached (`open`: it was not), and the label."""
+
+_CERTAIN = (Outcome.UNANIMOUS.value, Outcome.MAJORITY.value, "adjudicated")
+"""How a label was reached, the surest first."""
+
+
+def settle_derived(
+    unit: DerivedCriterion,
+    final: FinalLabels,
+    votes: Iterable[Mapping[str, Any]],
+    n_annotations: int,
+    rule: str | None,
+) -> Iterator[tuple[str, str, Any, Settled]]:
+    """(target, how it was reached, value, what the votes say) of each unit that is derived from an item's labels.
+
+    `final` has every target of the source that somebody judged or could not, `votes` each annotator's labels of it. A
+    value follows from the final labels where it can, and was reached as the least certain of them was. Where labels
+    that it needs are open, people may still agree on what theirs amount to: 8 and 10 are two grades and one band. Then
+    the votes settle it by the study's `rule`; None: not yet, as annotations are still missing.
+    """
+    labels = {target: value for target, (how, value) in final.items() if how != Outcome.OPEN}
+    follows = unit.derived.values(labels, final.keys() - labels.keys())
+    cast: dict[str, list[Any]] = defaultdict(list)
+    for given in votes:
+        for target, value in unit.derived.values(given, final.keys() - given.keys()).items():
+            if value is not None:
+                cast[target].append(value)
+    ways: dict[str, set[str]] = defaultdict(set)
+    for part, (how, _) in final.items():
+        if (of := unit.derived.target_of(part)) is not None:
+            ways[of].add(how)
+    for target in sorted(ways):
+        settled = settle(unit.criterion, cast[target], n_annotations, rule or "unanimous")
+        if follows.get(target) is not None:
+            yield target, max(ways[target] & {*_CERTAIN}, key=_CERTAIN.index), follows[target], settled
+        elif rule is not None and settled.outcome is not Outcome.OPEN:
+            yield target, settled.outcome.value, settled.value, settled
+        else:
+            yield target, Outcome.OPEN.value, None, settled

@@ -11,3 +11,4 @@ from annotators.registry import import_modules
 __all__ = ["KINDS", "AnyCriterion", "Condition", "Criterion", "Label", "Misfit", "Value"]
 
 import_modules(__name__)
+import_modules(f"{__name__}.derived")

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, model_validator
 
+from annotators.criteria.derived.base import WAYS, Derived
 from annotators.criteria.labels import Label, LabelValue
 from annotators.criteria.material import NEEDED_BY_TARGET, Material
 from annotators.errors import InvalidInput, shown
@@ -42,6 +43,22 @@ class Misfit(ValueError):
 
 
 ScoreName = Annotated[str, Field(min_length=1)]
+
+
+def way_named(how: object) -> type[Derived]:
+    """The way of deriving units of this name; Misfit lists those that there are."""
+    if not isinstance(how, str) or how not in WAYS:
+        raise Misfit(f"there is no way of deriving units named {how!r}; known: {', '.join(sorted(WAYS))}", "how")
+    return WAYS[how]
+
+
+def _made_its_way(value: Any) -> Any:
+    """Build the class that `how` names."""
+    return way_named(value.get("how")).model_validate(value) if isinstance(value, dict) else value
+
+
+AnyDerived = Annotated[SerializeAsAny[Derived], BeforeValidator(_made_its_way)]
+"""A field that holds a derived unit, made in whatever way its data names."""
 
 
 def _one_or_several(value: object) -> object:
@@ -117,8 +134,8 @@ class Criterion(BaseModel):
     `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any). `score` names
     the scores that are judged by it, the one that is wanted first, each by the name of a value, by what the value
     measures, or by its scorer. `rest` is the label that all units without one get at a key, where most units get the
-    same. These four are left out of what is stored where they are not used: the hashes of protocols that are older than
-    the fields stay as they are.
+    same. `derived` are units that follow from its labels and are never asked. These five are left out of what is stored
+    where they are not used: hashes of protocols that are older than the fields stay as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -133,7 +150,7 @@ class Criterion(BaseModel):
     """Whether values of several people can be the same, so that they are counted, settled and decided on."""
     for_the_rest: ClassVar[bool] = False
     """Whether one of its labels can be given to all units that have none (`rest`)."""
-    unsent: ClassVar[frozenset[str]] = frozenset({"accept", "only", "tolerance", "score"})
+    unsent: ClassVar[frozenset[str]] = frozenset({"accept", "only", "tolerance", "score", "derived"})
     """The fields that are no business of who judges."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -151,6 +168,7 @@ class Criterion(BaseModel):
         0, ge=0, allow_inf_nan=False, description="how far apart labels of an ordered scale may lie and agree"
     )
     score: Annotated[list[ScoreName], BeforeValidator(_one_or_several)] = Field([], exclude_if=lambda names: not names)
+    derived: list[AnyDerived] = Field([], exclude_if=lambda units: not units)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:
@@ -251,6 +269,10 @@ class Criterion(BaseModel):
     def vote(self, value: Any) -> str:
         """The value as the key it is counted under: two that are written alike are the same."""
         return value if isinstance(value, str) else written(value)
+
+    def labels_in(self, value: Any) -> list[str]:
+        """The declared labels that a value has, as votes: itself; none of a kind without labels."""
+        return [self.vote(value)] if self.label_list() else []
 
     def agreed(self, values: Sequence[Any]) -> Any:
         """The value that all of these (not empty) settle as, or None where they do not agree.

@@ -38,6 +38,7 @@ NEEDED_BY_TARGET: dict[TargetKind, set[Material]] = {
     TargetKind.BLOCK: {Material.ANSWER},
     TargetKind.PAGE: {Material.DOCUMENTS},
     TargetKind.IMAGE: {Material.IMAGES},
+    TargetKind.HOP: {Material.HOPS},
 }
 """What a step must show (or an earlier one have shown) before a criterion of this target can be asked."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -34,6 +34,10 @@ class Several(Criterion):
     def parse(self, text: str) -> Value:
         """A JSON array of values."""
         return self.check(self._json_list(text))
+
+    def labels_in(self, value: Any) -> list[str]:
+        """Those that were chosen."""
+        return [str(label) for label in value]
 
     def stored_labels(self) -> list[str | int | float]:
         """None: a value is a set of labels."""

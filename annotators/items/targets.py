@@ -31,6 +31,7 @@ class TargetKind(StrEnum):
     BLOCK = "block"
     PAGE = "page"
     IMAGE = "image"
+    HOP = "hop"
     PAIR = "pair"
 
 
@@ -58,6 +59,7 @@ _FORMS: dict[TargetKind, re.Pattern[str]] = {
     TargetKind.BLOCK: re.compile(r"block:[1-9]\d{0,5}"),
     TargetKind.PAGE: re.compile(r"page:[^|]+:[1-9]\d*(\|hop:[^|\s]+)?"),
     TargetKind.IMAGE: re.compile(rf"image:{_KEY}"),
+    TargetKind.HOP: re.compile(r"hop:[^|\s]+"),
 }
 
 
@@ -69,7 +71,7 @@ def target_kind(target: str) -> TargetKind:
             return kind
     raise InvalidInput(
         f"{target!r} is not a target. Write item, evidence:K, claim:K, claim:K|evidence:K, claim:K|context, "
-        "claim:K|answer, claim:K|reference, block:N, page:DOC:N, page:DOC:N|hop:H, image:K or pair."
+        "claim:K|answer, claim:K|reference, block:N, page:DOC:N, page:DOC:N|hop:H, hop:H, image:K or pair."
     )
 
 
@@ -166,6 +168,8 @@ class Units:
                 return [f"block:{number}" for number, _ in enumerate(blocks_of(self.answer), 1)]
             case TargetKind.IMAGE:
                 return chosen.of_side(self.parts, (f"image:{key}" for key in self.images))
+            case TargetKind.HOP:
+                return [f"hop:{key}" for key in self.hops]
             case TargetKind.PAGE:
                 pages = [f"page:{document}:{number}" for document, number in self.pages]
                 if per_hop and self.hops:

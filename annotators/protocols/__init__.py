@@ -1,6 +1,6 @@
 """One file a protocol: what people are asked. `PROTOCOLS.get(name)` finds one."""
 
 from annotators.criteria.material import Material
-from annotators.protocols.base import PROTOCOLS, Protocol, Step
+from annotators.protocols.base import PROTOCOLS, DerivedCriterion, Protocol, Step
 
-__all__ = ["PROTOCOLS", "Material", "Protocol", "Step"]
+__all__ = ["PROTOCOLS", "DerivedCriterion", "Material", "Protocol", "Step"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from annotators.criteria import AnyCriterion, Criterion, Misfit
+from annotators.criteria.derived.base import Derived
 from annotators.criteria.material import TEXT_OF_SIDE, Material
 from annotators.items.targets import OF_EVIDENCE, Chosen, TargetKind
 from annotators.keys import RESERVED
@@ -18,6 +19,9 @@ from annotators.registry import Registry
 
 _NOT_SENT_YET = {Material.PAGE_LABELS, Material.SUGGESTIONS}
 """Materials that no page sends yet."""
+
+_NOT_ASKED_YET = {TargetKind.PAIR: "a pair of items", TargetKind.HOP: "each hop of the question"}
+"""Targets that no page asks about yet. What is derived may be about them."""
 
 REVISABLE = (
     "question", "answer", "references", "hops", "claims", "evidence", "roles", "documents", "images", "category",
@@ -34,6 +38,14 @@ class Step(BaseModel):
     title: str
     shows: list[Material]
     criteria: list[str] = Field(min_length=1)
+
+
+class DerivedCriterion(NamedTuple):
+    """A derived unit of a protocol: what it is made from, how, and the criterion that its values are measured as."""
+
+    source: Criterion
+    derived: Derived
+    criterion: Criterion
 
 
 class Protocol(BaseModel):
@@ -102,6 +114,7 @@ class Protocol(BaseModel):
                         *("steps", number, "shows"),
                     )
         self._check_judged_blind()
+        self._check_derived([criterion.name for criterion in self.criteria])
         self._check_roles_stay_hidden()
         if self.about_scores and Material.SCORES not in shown:
             raise Misfit("the protocol is about scores, but no step shows scores; add it to `shows`", "about_scores")
@@ -126,6 +139,22 @@ class Protocol(BaseModel):
                         *("invalidates", field),
                     )
         return self
+
+    def _check_derived(self, names: list[str]) -> None:
+        for position, criterion in enumerate(self.criteria):
+            for number, derived in enumerate(criterion.derived):
+                where = ("criteria", position, "derived", number)
+                if derived.name in names:
+                    raise Misfit(
+                        f"{derived.name!r}, which is derived from {criterion.name!r}, has the name of something else; "
+                        "rename one",
+                        *where, "name",
+                    )  # fmt: skip
+                names.append(derived.name)
+                try:
+                    derived.check_source(criterion)
+                except Misfit as misfit:
+                    raise Misfit(str(misfit), *where, *misfit.path) from None
 
     def _check_judged_blind(self) -> None:
         steps = {name: number for number, step in enumerate(self.steps) for name in step.criteria}
@@ -221,6 +250,14 @@ class Protocol(BaseModel):
                 return criterion
         raise KeyError(name)
 
+    def derived_criteria(self) -> list[DerivedCriterion]:
+        """The units that are never asked, in the order of the criteria that they are made from."""
+        return [
+            DerivedCriterion(criterion, derived, derived.criterion(criterion))
+            for criterion in self.criteria
+            for derived in criterion.derived
+        ]
+
     def step_criteria(self, step: int) -> list[Criterion]:
         """The criteria answered in step number `step` (from 0), in the order of that step."""
         return [self.criterion(name) for name in self.steps[step].criteria]
@@ -294,11 +331,11 @@ class Protocol(BaseModel):
         """
         found = []
         for criterion in self.criteria:
-            if criterion.target == TargetKind.PAIR:
-                others = ", ".join(kind.value for kind in TargetKind if kind != TargetKind.PAIR)
+            if criterion.target in _NOT_ASKED_YET:
+                others = ", ".join(kind.value for kind in TargetKind if kind not in _NOT_ASKED_YET)
                 found.append(
-                    f"Criterion {criterion.name!r} is about a pair of items, which the annotator's page cannot show "
-                    f"yet. Give it another target: {others}."
+                    f"Criterion {criterion.name!r} is about {_NOT_ASKED_YET[criterion.target]}, which the annotator's "
+                    f"page cannot show yet. Give it another target: {others}."
                 )
         found += [
             f"Step {step.name!r} shows {material.value}, which annotators are not sent yet. Take it out of `shows`."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotators.criteria import Label
 from annotators.criteria.base import Only
 from annotators.criteria.choice import Choice
+from annotators.criteria.derived.precedence import Precedence
 from annotators.criteria.material import Material
 from annotators.items.targets import TargetKind
 from annotators.protocols.base import PROTOCOLS, Protocol, Step
@@ -134,6 +135,13 @@ claim_verification = PROTOCOLS.register(
                 only=Only(per_modality=3),
                 rest="neutral",
                 positive="entailment",
+                derived=[
+                    Precedence(
+                        name="claim_label",
+                        title="The claim by all its evidence",
+                        order=["entailment", "contradiction", "neutral"],
+                    )
+                ],
                 labels=[
                     Label(
                         value="entailment",
@@ -164,7 +172,7 @@ claim_verification = PROTOCOLS.register(
         overlap=2,
         agreement=(
             "Krippendorff's alpha and Cohen's kappa over (item, claim) for the form and over (item, claim, unit) for "
-            "the verdicts, with the share of each label."
+            "the verdicts, and over (item, claim) for the claims' labels that follow from them, with the share of each."
         ),
         on_fail="An answer with a claim that is not well formed has its claims split again, and they are judged anew.",
         invalidates={
@@ -175,7 +183,7 @@ claim_verification = PROTOCOLS.register(
             "documents": ["verdict"],
         },
         source=(
-            "MRAG-Suite, section 4.1 (stages 1 and 2; three passages and three images by its default). The form of a "
+            "MRAG-Suite, section 4.1 (three passages and three images by its default). The form of a "
             "claim is beyond the paper."
         ),
     )

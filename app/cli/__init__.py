@@ -23,6 +23,7 @@ from app.cli import (
     people,
     projects,
     protocols,
+    results,
     scores,
     studies,
 )
@@ -61,6 +62,7 @@ for module in (
     studies,
     agreement,
     alignment,
+    results,
     advice,
     exporting,
     protocols,

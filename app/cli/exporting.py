@@ -40,7 +40,8 @@ def export(
         str | None, typer.Option(metavar="STUDY", help="Only this study's items and labels.", show_default=False)
     ] = None,
     format_names: Annotated[
-        str, typer.Option("--format", metavar="A,B", help="native, labels, adjudicated, scores, with commas between.")
+        str,
+        typer.Option("--format", metavar="A,B", help="native, labels, derived, adjudicated, scores, with commas."),
     ] = "native,labels,adjudicated",
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
     as_json: AsJson = False,

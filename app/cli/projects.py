@@ -29,6 +29,7 @@ def add_to(app: typer.Typer) -> None:
         app,
         "import",
         "assay --home ./assay-home import finance results.json papers/ --format fathoms --dry-run",
+        "assay --home ./assay-home import finance fragen.xlsx --map question=Frage --map answer=Antwort",
         "assay --home ./assay-home import finance export.zip --format native --json",
     )(import_items)
     command(app, "batches", "assay --home ./assay-home batches finance")(batches)
@@ -84,6 +85,15 @@ def import_items(
             show_default=False,
         ),
     ] = None,
+    mapping: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="FIELD=COLUMN",
+            help="Which column of a table is which field, such as question=Frage; may stand more than once.",
+            show_default=False,
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Import the good rows even if there are bad ones.")
@@ -98,9 +108,10 @@ def import_items(
     left as they are.
     """
     from annotators.errors import InvalidInput
-    from exports.formats.base import check_files
+    from exports.formats.base import check_files, columns_of
 
-    check_files(paths, format_name)  # before anything large is imported
+    columns = columns_of(mapping or ())
+    check_files(paths, format_name, columns)  # before anything large is imported
     from exports.importing.items import import_paths
 
     with opened(context) as here, progress("Reading" if dry_run else "Importing") as move:
@@ -110,6 +121,7 @@ def import_items(
             project_id_of(here, project),
             paths=paths,
             format_name=format_name,
+            columns=columns,
             data_folder=here.settings.documents_folder,
             dry_run=dry_run,
             skip_bad=skip_bad,

@@ -20,6 +20,7 @@ from exports.checks import EXPORTED
 TITLES = {
     "native": "Items and documents (native JSONL)",
     "labels": "Labels of every annotator (labels.csv)",
+    "derived": "What each annotator's labels amount to (derived.csv)",
     "adjudicated": "Final labels (adjudicated.csv)",
     "scores": "Scores (scores.csv)",
 }

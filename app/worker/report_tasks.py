@@ -18,10 +18,11 @@ from annotators.intervals.result import Aligned
 from db.engine import Database
 from db.permissions import Actor
 from exports.agreement.study import AgreementReport, agreement_in_parts
-from exports.alignment.report import AlignmentDocument, packed
+from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
 from exports.alignment.views import Outline
-from exports.drawing.report_files import report_html
+from exports.drawing.report_files import report_file
+from exports.results.document import Results
 
 PART_SECONDS = 0.4
 """What is measured within so long is one part."""
@@ -52,6 +53,25 @@ class Agreement:
         for place, measured in enumerate(parts[1:]):
             report = report.with_criterion(place, measured)
         return report
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """The results of a study with their plots, as labels and scores were at the time that `stamp` says."""
+
+    actor: Actor
+    study_id: int
+    stamp: tuple[int, ...]
+    asked: Resampling
+
+    @property
+    def key(self) -> Hashable:
+        """What they are of, and how they are measured; not for whom."""
+        return ("results", self.study_id, self.stamp, self.asked.resamples, self.asked.seed, self.asked.level)
+
+    def __call__(self, db: Database) -> Results:
+        """Measure them."""
+        return Results.of_study(db, self.actor, self.study_id, self.asked).drawn()
 
 
 # Alignment ------------------------------------------------------------------------------------------------------------
@@ -151,7 +171,7 @@ class ReportView:
 def alignment_file(report: AlignmentReport, ending: str, statistics: list[Aligned], notes: list[str]) -> bytes:
     """The report as one HTML file, or as Markdown or LaTeX with its pictures in a ZIP."""
     made = AlignmentDocument.of_study(replace(report, statistics=statistics, notes=notes))
-    return report_html(made).encode() if ending == ".html" else packed(made, f"alignment{ending}")
+    return report_file(made, "alignment", ending)
 
 
 def measured_alignment(parts: list[Any]) -> tuple[list[Aligned], list[str]]:

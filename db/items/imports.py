@@ -78,7 +78,8 @@ class ImportReport:
     adds nothing, and when rows were rejected. `documents` are new, whether they are supplied or only named by items;
     `supplied` gain their bytes; `scores` are those added to items that were there. `revisions` are items that are there
     with other content. `examples` are the first items as they would be stored, `metadata` counts the fields that are
-    kept in the items' metadata, `notes` says what else is worth reading.
+    kept in the items' metadata, `notes` says what else is worth reading. Of a table `columns` says from which columns
+    each field was read, and `headings` are all columns.
     """
 
     format: str
@@ -94,6 +95,8 @@ class ImportReport:
     examples: list[ItemContent] = field(default_factory=list)
     metadata: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    columns: dict[str, list[str]] = field(default_factory=dict)
+    headings: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """The `import` JSON."""
@@ -108,6 +111,7 @@ class ImportReport:
             "scores": self.scores,
             "rejected": [row.to_json() for row in self.rejected],
             "notes": self.notes,
+            **({"columns": self.columns} if self.columns else {}),
         }
 
 

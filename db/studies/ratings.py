@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -144,6 +145,10 @@ def ratings(
 ) -> StudyRatings:
     """The current labels of a study for every criterion, `cannot judge` counted and left out.
 
+    Behind a criterion stand the units that are derived from it (annotators/criteria/derived), each as a criterion of
+    its own: what every person's labels amount to. A value that does not follow, because the person could not judge a
+    part that somebody judged, counts as one that they could not judge.
+
     `named` asks for people's names; whoever may not be told them (`may_see_names`) gets pseudonyms all the same.
     """
     with db.read() as session:
@@ -154,7 +159,11 @@ def ratings(
         read = _labels(session, _counting(study_id, kinds))
         people = named and sees_names(session, actor, study)
         names = real_names(session, study_id, people=people) if named else pseudonyms(session, study_id)
-    criteria = [_of_criterion(criterion, read, ids, items, annotations) for criterion in protocol.criteria]
+    criteria = [
+        column
+        for criterion in protocol.criteria
+        for column in _with_derived(_of_criterion(criterion, read, ids, items, annotations), read, ids)
+    ]
     return StudyRatings(study, protocol, criteria, names, items, annotations)
 
 
@@ -382,6 +391,75 @@ def _of_criterion(
         value=value[order],
         annotation=annotation[order],
         cannot_judge=sum(len(group.annotations) for group in mine if group.cannot_judge),
+    )
+
+
+def _with_derived(column: CriterionRatings, read: list[_Group], ids: IntArray) -> Iterator[CriterionRatings]:
+    """A criterion's labels, and what is derived from them."""
+    yield column
+    if not column.criterion.derived:
+        return
+    given = _by_annotation(column)
+    # What an item has to be judged on: all that somebody judged, or could not.
+    targets: dict[int, set[str]] = defaultdict(set)
+    for (item, _), labels in given.items():
+        targets[item] |= labels.keys()
+    item_of = {annotation: item for item, annotation in given}
+    for group in read:
+        if group.criterion == column.criterion.name and group.cannot_judge:
+            for annotation in np.searchsorted(ids, group.annotations).tolist():
+                if annotation in item_of:
+                    targets[item_of[annotation]].add(group.target)
+    for derived in column.criterion.derived:
+        cells, cannot = [], 0
+        for (item, annotation), labels in given.items():
+            for target, value in derived.values(labels, targets[item] - labels.keys()).items():
+                if value is None:
+                    cannot += 1
+                else:
+                    cells.append((item, target, annotation, orjson.dumps(value)))
+        yield _derived_column(column, derived.criterion(column.criterion), cells, cannot)
+
+
+def _by_annotation(column: CriterionRatings) -> dict[tuple[int, int], dict[str, Any]]:
+    """(place of the item, place of the annotation) → target → value."""
+    found: dict[tuple[int, int], dict[str, Any]] = defaultdict(dict)
+    item, target = column.item[column.unit].tolist(), column.target[column.unit].tolist()
+    for place, of, annotation, value in zip(
+        item, target, column.annotation.tolist(), column.value.tolist(), strict=True
+    ):
+        found[place, annotation][column.targets[of]] = column.distinct[value]
+    return found
+
+
+def _derived_column(
+    source: CriterionRatings, criterion: Criterion, cells: list[tuple[int, str, int, bytes]], cannot_judge: int
+) -> CriterionRatings:
+    """The column of derived values: (place of the item, target, place of the annotation, value as JSON)."""
+    rater_of = dict(zip(source.annotation.tolist(), source.rater.tolist(), strict=True))
+    people = sorted({rater_of[annotation] for _, _, annotation, _ in cells})
+    targets = sorted({target for _, target, _, _ in cells})
+    texts = sorted({value for *_, value in cells})
+    rater = {old: number for number, old in enumerate(people)}
+    place = {target: number for number, target in enumerate(targets)}
+    code = {text: number for number, text in enumerate(texts)}
+    rows = sorted((i, place[target], rater[rater_of[a]], a, code[value]) for i, target, a, value in cells)
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    units, unit = np.unique(columns[0] * max(1, len(targets)) + columns[1], return_inverse=True)
+    item, of_unit = np.divmod(units, max(1, len(targets)))
+    return CriterionRatings(
+        criterion=criterion,
+        items=source.items,
+        item=item,
+        target=of_unit,
+        targets=targets,
+        people=[source.people[old] for old in people],
+        distinct=[orjson.loads(text) for text in texts],
+        unit=unit.astype(np.int64),
+        rater=columns[2],
+        value=columns[4],
+        annotation=columns[3],
+        cannot_judge=cannot_judge,
     )
 
 

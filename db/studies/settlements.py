@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, bindparam
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col
 
-from annotators.asking.settling import Outcome, Settled, settle
+from annotators.asking.settling import FinalLabels, Outcome, Settled, settle, settle_derived
 from annotators.protocols import Protocol
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -82,11 +82,15 @@ class SettledUnit(NamedTuple):
 
 @dataclass
 class ItemLabels:
-    """The current counting labels of one study item: criterion and target → values and how many could not judge."""
+    """The current counting labels of one study item: criterion and target → values and how many could not judge.
+
+    `apart` has the labels of the criteria that were asked for so: criterion → annotation → target → value.
+    """
 
     n_annotations: int = 0
     values: dict[tuple[str, str], list[Any]] = field(default_factory=lambda: defaultdict(list))
     cannot: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    apart: dict[str, dict[int, dict[str, Any]]] = field(default_factory=dict)
 
 
 def _current() -> Select[Any]:
@@ -122,8 +126,13 @@ ORDER BY x.position
 """
 
 
-def current_labels(connection: Connection, study_id: int, study_item_ids: Sequence[int]) -> dict[int, ItemLabels]:
-    """The labels of annotations that count and that none supersedes, for some items of a study."""
+def current_labels(
+    connection: Connection, study_id: int, study_item_ids: Sequence[int], *, apart: Collection[str] = ()
+) -> dict[int, ItemLabels]:
+    """The labels of annotations that count and that none supersedes, for some items of a study.
+
+    `apart` names criteria whose labels are wanted annotation by annotation, too.
+    """
     found: dict[int, ItemLabels] = defaultdict(ItemLabels)
     seen: set[int] = set()
     as_text = connection.dialect.name == "sqlite"
@@ -136,9 +145,10 @@ def current_labels(connection: Connection, study_id: int, study_item_ids: Sequen
         if cannot_judge:
             labels.cannot[criterion, target] += 1
         elif criterion is not None:
-            labels.values[criterion, target].append(
-                parsed_value(value) if as_text and isinstance(value, str) else value
-            )
+            given = parsed_value(value) if as_text and isinstance(value, str) else value
+            labels.values[criterion, target].append(given)
+            if criterion in apart:
+                labels.apart.setdefault(criterion, {}).setdefault(annotation_id, {})[target] = given
     return found
 
 
@@ -235,6 +245,8 @@ def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known
 def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
     """Every unit of every annotated item of the study with its final label, in the order of the sample.
 
+    Derived units (annotators/criteria/derived) stand behind the others of their item.
+
     An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
     is constant: items are read a few hundred at a time.
     """
@@ -252,12 +264,16 @@ def _settled_block(
 ) -> Iterator[SettledUnit]:
     assert study.id is not None
     ids = [row[0] for row in rows]
-    labels, adjudicated = current_labels(session.connection(), study.id, ids), adjudicated_labels(session, ids)
+    derived = protocol.derived_criteria()
+    apart = {unit.source.name for unit in derived}
+    labels = current_labels(session.connection(), study.id, ids, apart=apart)
+    adjudicated = adjudicated_labels(session, ids)
     for study_item_id, external_id, number, question_key, system in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
         complete = mine.n_annotations >= study.overlap
+        final: dict[str, FinalLabels] = defaultdict(dict)
         for criterion, target, settled in settle_item(protocol, mine, study.rule, known):
             decision = decided.get((criterion, target))
             if decision is not None:
@@ -266,6 +282,8 @@ def _settled_block(
                 state, value = settled.outcome.value, settled.value
             else:
                 state, value = "open", None
+            if criterion in apart:
+                final[criterion][target] = state, value
             yield SettledUnit(
                 study_item_id,
                 external_id,
@@ -281,6 +299,14 @@ def _settled_block(
                 decision.reason if decision else None,
                 decision.person_id if decision else None,
             )
+        about = (study_item_id, external_id, number, question_key, system)
+        for unit in derived:
+            votes = mine.apart.get(unit.source.name, {}).values()
+            for target, state, value, settled in settle_derived(
+                unit, final[unit.source.name], votes, mine.n_annotations, study.rule if complete else None
+            ):
+                n = sum(settled.votes.values())
+                yield SettledUnit(*about, unit.criterion.name, target, state, value, settled.votes, n)
 
 
 @dataclass(frozen=True)

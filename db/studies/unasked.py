@@ -38,7 +38,7 @@ def notes_on_what_is_not_asked(
     for number, step in enumerate(protocol.steps):
         idle = []
         for criterion in protocol.step_criteria(number):
-            if criterion.target in (TargetKind.ITEM, TargetKind.PAIR):
+            if criterion.target in (TargetKind.ITEM, TargetKind.HOP, TargetKind.PAIR):
                 continue
             having = there.items_with(criterion, protocol, number)
             without = [item.external_id for item in items if item.version_id not in having]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from annotators.agreement.annotators import similarity
@@ -14,7 +13,6 @@ from annotators.agreement.statistics.base import title_of
 from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.agreement.tables.ratings import Ratings
 from annotators.intervals.result import Statistic
-from annotators.version import program_version
 from exports.agreement import plots
 from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_behind, word
 from exports.agreement.parts import by_part, over_time, parts_plot, parts_table, time_plot, time_table
@@ -22,7 +20,7 @@ from exports.agreement.rating_tables import RatingTables
 from exports.agreement.study import GROUPINGS, AgreementReport, CriterionReport
 from exports.drawing.figures import between, number, share
 from exports.drawing.forest import forest
-from exports.drawing.report_files import Section, slug
+from exports.drawing.report_files import Section, made_by, slug
 from exports.drawing.tables import TextTable, as_text
 
 MOST_PAIRS = 3
@@ -341,4 +339,4 @@ def _plots(criterion: Measured, ratings: Ratings) -> Iterator[Plot]:
 
 def _how(resamples: int, seed: int, level: float) -> list[tuple[str, str]]:
     made = f"bootstrap, {resamples:,} resamples, seed {seed}, {100 * level:g} %" if resamples else "none"
-    return [("Intervals", made), ("Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC")]
+    return [("Intervals", made), made_by()]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -14,7 +11,6 @@ import numpy as np
 from annotators.alignment import Pairs, title_of
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
-from annotators.version import program_version
 from exports.agreement import plots as agreement_plots
 from exports.alignment import plots
 from exports.alignment.data import grade_titles, grades_by_group
@@ -22,7 +18,7 @@ from exports.alignment.sections import chosen, sections
 from exports.alignment.study import AlignmentReport, comparable, pairs_of
 from exports.alignment.table import TableAlignment
 from exports.drawing.forest import forest
-from exports.drawing.report_files import Section, report_latex, report_markdown, slug
+from exports.drawing.report_files import Section, made_by, slug
 
 MOST_SCATTERS = 4
 """Metrics of one criterion whose scatter and calibration plots are drawn: those that go best with people."""
@@ -139,24 +135,12 @@ class AlignmentDocument:
         return [entry.metric or "" for entry in sorted(defined, key=lambda entry: -(entry.value or 0.0))]
 
 
-def packed(report: AlignmentDocument, name: str) -> bytes:
-    """The report `name` (.md or .tex) and its plots in a ZIP."""
-    stem, _, ending = name.rpartition(".")
-    text, files = report_markdown(report, stem) if ending == "md" else report_latex(report, stem)
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, text)
-        for place, content in files.items():
-            archive.writestr(place, content)
-    return out.getvalue()
-
-
 # Parts ----------------------------------------------------------------------------------------------------------------
 
 
 def _how(asked: Resampling) -> list[tuple[str, str]]:
     made = f"{asked.kind} bootstrap, {asked.resamples:,} resamples, seed {asked.seed}, {100 * asked.level:g} %"
-    return [("Intervals", made), ("Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC")]
+    return [("Intervals", made), made_by()]
 
 
 def _level(values: Sequence[Aligned]) -> str:

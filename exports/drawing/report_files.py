@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any, Protocol
 
+from annotators.version import program_version
 from exports.checks import check_report
 from exports.drawing.charts import drawn
 from exports.drawing.tables import TextTable, as_html, as_latex, as_markdown
@@ -60,6 +64,24 @@ def write_report(report: ReportDocument, path: Path) -> list[Path]:
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(content)
     return [path, *(path.parent / name for name in files)]
+
+
+def report_file(report: ReportDocument, stem: str, ending: str) -> bytes:
+    """The report as one file to take away: HTML, or (`.md`, `.tex`) a ZIP of the text with its plots."""
+    if ending == ".html":
+        return report_html(report).encode()
+    text, files = (report_markdown if ending == ".md" else report_latex)(report, stem)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{stem}{ending}", text)
+        for place, content in files.items():
+            archive.writestr(place, content)
+    return out.getvalue()
+
+
+def made_by() -> tuple[str, str]:
+    """The fact about a report that says by what, and when, it was made."""
+    return "Made by", f"Assay {program_version()}, {datetime.now(UTC):%d %b %Y %H:%M} UTC"
 
 
 def report_html(report: ReportDocument) -> str:

@@ -6,22 +6,23 @@ The files of such a format are read one after another, each whole; a bad record 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import called
 from annotators.items.normal import Normal, read_item
-from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
-from exports.reading.json_files import Meter, element_lines, json_file
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._files import FilesReading
+from exports.reading.json_files import Meter, element_lines, json_file, json_lines
 from exports.reading.sources import SourceFile, Sources
 
 Record = dict[str, Any]
 """One record of a file: a JSON object as it stands there."""
 
 JSON_ENDING = ".json"
+LINES_ENDING = ".jsonl"
 _NAME = re.compile(rb'"([^"\\]{1,100})"\s*:')
 
 
@@ -93,26 +94,25 @@ def items_of(
             yield Rejected(file.name, line, f"entry {number}{where}: {error}")
 
 
-class RecordReading(ABC):
-    """The JSON files of one source, read one after another, and the documents that lie beside them.
+def items_of_lines(
+    file: SourceFile, meter: Meter, item: Callable[[Record], Normal], scorer: str
+) -> Iterator[ParsedItem | Rejected]:
+    """The items that `item` makes of the lines of a file, an object each; a line that it refuses is a Rejected."""
+    for found in json_lines(file, meter):
+        if isinstance(found, Rejected):
+            yield found
+            continue
+        line, record = found
+        try:
+            if not isinstance(record, dict):
+                raise InvalidInput("the line is not an object. Write one {…} a line.")
+            yield ParsedItem(file.name, line, read_item(item(record), scorer=scorer))
+        except AssayError as error:
+            yield Rejected(file.name, line, str(error))
 
-    `items` may be read more than once, so what a format counts on the way is put back in `begin`.
-    """
 
-    format: str
-
-    def __init__(self, sources: Sources, files: list[SourceFile]) -> None:
-        self.sources, self.files, self.meter = sources, files, Meter()
-
-    @property
-    def source(self) -> str:
-        """The paths as they were given."""
-        return self.sources.description
-
-    def documents(self) -> Iterator[ParsedDocument | Rejected]:
-        """The documents that are supplied, by their key."""
-        for key, file in self.sources.loose_documents():
-            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path)
+class RecordReading(FilesReading):
+    """The JSON files of one source, read one after another, each whole."""
 
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The items of every file of the format; any other that only lies beside them is passed over."""
@@ -141,10 +141,6 @@ class RecordReading(ABC):
     @abstractmethod
     def not_ours(self) -> str:
         """What is said of a file that was named and is none of the format's."""
-
-    def notes(self) -> Sequence[str]:
-        """Nothing, unless a format has something to say."""
-        return ()
 
 
 def json_files(sources: Sources) -> list[SourceFile]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from annotators.errors import InvalidInput
 from annotators.items.parsed import Reading
@@ -43,8 +43,31 @@ class Format(Protocol):
         """The sources as documents and items; InvalidInput when there is nothing of this format in them."""
 
 
+Columns = Mapping[str, Sequence[str]]
+"""Field → the columns that it is read from; none where it is read from no column."""
+
+
+@runtime_checkable
+class MappedFormat(Protocol):
+    """A format whose columns can be said to be fields."""
+
+    def read_mapped(self, sources: Sources, mapping: Columns) -> FileReading:
+        """As `Format.read`, with these columns for fields; InvalidInput for a field or column that is none."""
+
+
+@runtime_checkable
+class MappedReading(Protocol):
+    """A reading whose items were made of columns: `columns` says which, `headings` are all that there are."""
+
+    columns: dict[str, list[str]]
+    headings: list[str]
+
+
 DOCUMENTS_ALONE = "native"
 """The format that takes documents which come without items: they are documents in every format."""
+
+TABLES = "table"
+"""The format whose files may lie beside those of any other, which then takes all of them."""
 
 _SHOWN = 5
 
@@ -52,13 +75,44 @@ FORMATS: Registry[Format] = Registry("format", "exports.formats")
 """All formats that items are imported from, by name."""
 
 
-def check_files(paths: Sequence[Path | str], format_name: str | None) -> None:
+def columns_of(given: Sequence[str]) -> dict[str, list[str]]:
+    """The mapping that texts `FIELD=COLUMN` say; InvalidInput for one that says none."""
+    mapping: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, column = text.partition("=")
+        if not equals or not name.strip():
+            raise InvalidInput(f"{text!r} maps nothing. Write FIELD=COLUMN, such as question=Frage.")
+        mapping.setdefault(name.strip(), []).extend([column.strip()] if column.strip() else [])
+    return mapping
+
+
+def read_sources(sources: Sources, format_name: str | None, mapping: Columns | None = None) -> FileReading:
+    """The sources as the format of this name reads them, or (None) the one that recognises them.
+
+    With a mapping of columns that is a table, unless another format with columns is named. Raises NotFound for an
+    unknown format and InvalidInput where nothing can be read.
+    """
+    if mapping:
+        return _mapped(format_name).read_mapped(sources, mapping)
+    return (FORMATS.get(format_name) if format_name else recognise(sources)).read(sources)
+
+
+def _mapped(format_name: str | None) -> MappedFormat:
+    found = FORMATS.get(format_name or TABLES)
+    if not isinstance(found, MappedFormat):
+        raise InvalidInput(f"{found.name} has no columns to map. Leave --map out, or take --format {TABLES}.")
+    return found
+
+
+def check_files(paths: Sequence[Path | str], format_name: str | None, mapping: Columns | None = None) -> None:
     """NotFound or InvalidInput for paths where nothing is, an unknown format, and plain files that no format takes.
 
     What is in folders and archives is left to the import, which looks at all of it.
     """
     check_there(paths)
-    if format_name:
+    if mapping:
+        _mapped(format_name)
+    elif format_name:
         FORMATS.get(format_name)
     elif paths and all(Path(path).is_file() and not is_archive(Path(path)) for path in paths):
         with open_sources(paths) as sources:
@@ -68,9 +122,12 @@ def check_files(paths: Sequence[Path | str], format_name: str | None) -> None:
 def recognise(sources: Sources) -> Format:
     """The one format that takes some of these files; InvalidInput when there is none, or more than one.
 
-    Documents that come alone are taken by the native format. Where no format takes a file, each says why.
+    Documents that come alone are taken by the native format, and tables that lie beside files of another format are
+    none of its. Where no format takes a file, each says why.
     """
     found = [format_ for format_ in FORMATS if any(format_.refusal(file) is None for file in sources.files)]
+    if len(found) > 1:
+        found = [format_ for format_ in found if format_.name != TABLES]
     if len(found) == 1:
         return found[0]
     if not found:

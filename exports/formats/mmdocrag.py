@@ -16,10 +16,11 @@ from annotators.figures import count
 from annotators.items.checks import LONGEST_KEY, called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, read_item
-from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._files import FilesReading
 from exports.formats._records import Record, lacking, list_of, names_in, rest_of, text_of
 from exports.formats.base import FORMATS, FileReading
-from exports.reading.json_files import Meter, json_lines
+from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
 
 SCORER = "imported:mmdocrag"
@@ -76,7 +77,7 @@ class _Graded:
     used: set[str] = field(default_factory=set)
 
 
-class _Reading:
+class _Reading(FilesReading):
     """The files of one MMDocRAG source.
 
     Before the answers, grades and questions are read: `_graded` by the beginning of their file's name, `_questions` by
@@ -86,7 +87,7 @@ class _Reading:
     format = MMDocRAG.name
 
     def __init__(self, sources: Sources, files: list[SourceFile]) -> None:
-        self._sources, self._files, self.meter = sources, files, Meter()
+        super().__init__(sources, files)
         self._forget()
 
     def _forget(self) -> None:
@@ -95,22 +96,12 @@ class _Reading:
         self._bare: list[str] = []
         self._n_images = self._foreign = self._ungraded = 0
 
-    @property
-    def source(self) -> str:
-        """The paths as they were given."""
-        return self._sources.description
-
-    def documents(self) -> Iterator[ParsedDocument | Rejected]:
-        """The documents and images that are supplied."""
-        for key, file in self._sources.loose_documents():
-            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path)
-
     def items(self) -> Iterator[ParsedItem | Rejected]:
         """The questions, then every answer, then the grades that belong to no answer."""
         self._forget()
-        self.meter.done, self.meter.of = 0, sum(file.size for file in self._files)
+        self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
         answers: list[SourceFile] = []
-        for file in self._files:
+        for file in self.files:
             kind = _kind_of(file)
             if kind == "answers":
                 answers.append(file)

@@ -14,6 +14,7 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import canonical, document_key
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.formats._records import names_in
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import Meter, json_lines
 from exports.reading.sources import SourceFile, Sources, is_hidden
@@ -27,6 +28,15 @@ if TYPE_CHECKING:
 ITEMS = "items.jsonl"
 DOCUMENTS = "documents.jsonl"
 _LINES = (".jsonl", ".ndjson")
+_OTHERS = (
+    (frozenset(("text_quotes",)), "the quotes of an MMDocRAG question"),
+    (frozenset(("img_quotes",)), "the quotes of an MMDocRAG question"),
+    (frozenset(("ground_truth", "images_list")), "the answer and pictures of an MRAMG question"),
+    (frozenset(("short_answer", "long_answer", "evidence_imgs")), "the answers and evidence of an MRAG-Suite record"),
+    (frozenset(("short_answer", "long_answer", "evidence_txts")), "the answers and evidence of an MRAG-Suite record"),
+)
+"""Fields by which the first line is another format's, although it has a `question`."""
+
 _FIELDS = frozenset(("key", "title", "path", "metadata"))
 
 
@@ -38,7 +48,7 @@ class Native:
     help = "items.jsonl, and beside it documents.jsonl and a folder documents/ where there are any; or one .jsonl file"
 
     def refusal(self, file: SourceFile) -> str | None:
-        """It takes a JSONL file called items.jsonl, or whose first line has a `question` that is none of MMDocRAG's."""
+        """It takes a JSONL file called items.jsonl, or whose first line has a `question` that is no other format's."""
         if file.basename == ITEMS:
             return None
         if file.basename == DOCUMENTS:
@@ -50,8 +60,11 @@ class Native:
             return "its first line is not an object {…}"
         if not re.search(rb'"question"\s*:', first):
             return "its first line has no `question`"
-        quotes = re.search(rb'"(?:text_quotes|img_quotes)"\s*:', first)
-        return "its first line has the quotes of an MMDocRAG question" if quotes else None
+        there = names_in(first)
+        for names, whose in _OTHERS:
+            if names <= there:
+                return f"its first line has {whose}"
+        return None
 
     def read(self, sources: Sources) -> FileReading:
         """The files of the sources that hold items and documents."""

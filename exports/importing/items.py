@@ -9,8 +9,7 @@ from annotators.items.parsed import ParsedItem, Reading, Rejected
 from db.engine import Database
 from db.items.imports import ImportReport, import_items, preview_import
 from db.permissions import RESEARCHERS, Actor, On, operation
-from exports.formats import FORMATS, recognise
-from exports.formats.base import FileReading
+from exports.formats.base import Columns, FileReading, MappedReading, read_sources
 from exports.garbage import seldom_collected
 from exports.reading.sources import open_sources
 
@@ -28,6 +27,7 @@ def import_paths(
     *,
     paths: Sequence[Path | str],
     format_name: str | None = None,
+    columns: Columns | None = None,
     data_folder: Path | None = None,
     dry_run: bool = False,
     skip_bad: bool = False,
@@ -35,15 +35,16 @@ def import_paths(
 ) -> ImportReport:
     """Import files, folders and archives; with `dry_run` only say what that would do.
 
-    `format_name` None takes the format that recognises the files. Documents' bytes go to `data_folder`
+    `format_name` None takes the format that recognises the files; `columns` says of a table which column is which
+    field. Documents' bytes go to `data_folder`
     (`Settings.documents_folder`). `progress` is called with (how much is done, of how much). The report lists
     every bad row; unless `skip_bad`, one bad row leaves the project as it was. Raises InvalidInput (or NotFound) for
     paths that cannot be opened at all; see `exports.reading.sources`.
     """
     with seldom_collected(), open_sources(paths) as sources:
-        chosen = FORMATS.get(format_name) if format_name else recognise(sources)
+        reading = read_sources(sources, format_name, columns)
         return import_reading(
-            db, actor, project_id, chosen.read(sources), data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad,
+            db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad,
             progress=progress,
         )  # fmt: skip
 
@@ -60,6 +61,26 @@ def import_reading(
     progress: Progress | None,
 ) -> ImportReport:
     """As `import_paths`, of what a format has found. Reading is the first half of the way, writing the second."""
+    report = _imported(
+        db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, progress=progress
+    )
+    if isinstance(reading, MappedReading):
+        report.columns = {name: list(of_field) for name, of_field in reading.columns.items()}
+        report.headings = list(reading.headings)
+    return report
+
+
+def _imported(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    reading: FileReading,
+    *,
+    data_folder: Path | None,
+    dry_run: bool,
+    skip_bad: bool,
+    progress: Progress | None,
+) -> ImportReport:
     if dry_run:
         watched: Reading = _Watched(reading, progress) if progress else reading
         return preview_import(db, actor, project_id, reading=watched)

@@ -75,11 +75,24 @@ def unpack(path: Path, target: Path) -> None:
         ) from error
 
 
+def check_swelling(path: Path, *, most: int) -> None:
+    """InvalidInput for a zip whose members have more than `most` bytes together, or too many for its own size.
+
+    zipfile reads no more of a member than the size it claims, so that the claims are enough. Raises BadZipFile for what
+    is no zip.
+    """
+    budget = _Budget(path, most)
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            budget.member = info.filename
+            budget.spend(info.file_size)
+
+
 class _Budget:
     """How much may still be unpacked."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, most: int = MOST_BYTES) -> None:
+        self._path, self._most = path, most
         self._size = max(1, path.stat().st_size)
         self._spent = 0
         self.member = "its first header"
@@ -92,10 +105,11 @@ class _Budget:
                 f"{self._path.name} unpacks to more than {LARGEST_RATIO} times its size (at the member "
                 f"{self.member!r}), as archives made to fill a disk do. Unpack it, look, and import the folder."
             )
-        if self._spent > MOST_BYTES:
+        if self._spent > self._most:
+            size = f"{self._most >> 30} GB" if self._most >> 30 else f"{self._most >> 20} MB"
             raise InvalidInput(
-                f"{self._path.name} unpacks to more than {MOST_BYTES >> 30} GB (at the member {self.member!r}). Unpack "
-                "it and import the folder."
+                f"{self._path.name} unpacks to more than {size} (at the member {self.member!r}). Unpack it and import "
+                "the folder, or split it."
             )
 
 

@@ -15,8 +15,7 @@ from annotators.scorers.base import SCORERS, GivenParameters, ScoreValue
 from annotators.scorers.shared.group_means import Sums
 from annotators.scorers.shared.tasks import Engine, ScoringTask, in_this_process, scoring_task
 from db.scores.summaries import ScoreCell, ScoreSummary, summary_of_cells
-from exports.formats import FORMATS, recognise
-from exports.formats.base import FileReading
+from exports.formats.base import FileReading, read_sources
 from exports.reading.sources import open_sources
 from exports.scoring.output import OF_ITEM, GrowingRows, Row, growing_rows
 
@@ -58,8 +57,7 @@ def score_files(
     task = scoring_task(scorer, parameters)
     about = [task.scorer, task.version, task.parameters, format_name]
     with open_sources(paths) as sources, growing_rows(output, paths, about) as sink:
-        chosen = FORMATS.get(format_name) if format_name else recognise(sources)
-        return _score(chosen.read(sources), task, engine, sink, skip_bad, progress)
+        return _score(read_sources(sources, format_name), task, engine, sink, skip_bad, progress)
 
 
 def _score(  # noqa: PLR0917 - the parts of one pass

@@ -16,6 +16,7 @@ from annotators.arrays import FloatArray, IntArray
 from annotators.errors import InvalidInput
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned, Interval
+from annotators.intervals.shares import wilson_ends
 
 CLASSICAL = declare("classical_mean", "Human mean, labels alone")
 POWERED = declare("ppi_mean", "Human mean, prediction-powered")
@@ -279,7 +280,4 @@ class _Intervals:
         else:
             spread = value * (1 - value)
             n = spread / error**2 if spread > 0 and error > 0 else middle * (1 - middle) / max(alone, error**2)
-        centre = (value + t * t / (2 * n)) / (1 + t * t / n)
-        reach = t / (1 + t * t / n) * math.sqrt(value * (1 - value) / n + t * t / (4 * n * n))
-        low = 0.0 if value <= 0 else max(centre - reach, 0.0)
-        return low, 1.0 if value >= 1 else min(centre + reach, 1.0)
+        return wilson_ends(value, n, t)

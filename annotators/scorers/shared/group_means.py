@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from annotators.intervals.shares import wilson_ends
+
 Z = 1.959963984540054
 """The 97.5 % point of the standard normal distribution."""
 
@@ -58,10 +60,7 @@ class Sums:
         without scores."""
         if self.mean is None:
             return None
-        more = Z * Z / self.n
-        middle = (self.mean + more / 2) / (1 + more)
-        half = Z / (1 + more) * math.sqrt(max(0.0, self.mean * (1 - self.mean)) / self.n + more / (4 * self.n))
-        return MeanInterval(max(0.0, middle - half), min(1.0, middle + half))
+        return MeanInterval(*wilson_ends(self.mean, self.n, Z))
 
 
 @dataclass

@@ -8,8 +8,8 @@ from annotators.agreement.remarks import benchmarks
 from annotators.agreement.statistics.base import title_of
 from annotators.intervals.result import Statistic
 from app import ui, wording
-from app.pages.agreement import files
 from app.pages.agreement.shared import View, caution, kept, nobody, note, table, units_link
+from app.widgets import report_menu
 from app.widgets.plots import plot
 from exports.agreement import plots as agreement_plots
 from exports.agreement.counts import Counts, label_counts, titled, word
@@ -57,7 +57,7 @@ def all_criteria(view: View) -> None:
             f"cannot-judge-{view.study.study_id}",
         )
     note("The report has all tables and plots; Markdown and LaTeX come in a ZIP with their pictures.")
-    files.offer(document, ui.reports(), view.key)
+    report_menu.offer(document, ui.reports(), view.key, name="agreement-report")
 
 
 def one_criterion(view: View) -> None:

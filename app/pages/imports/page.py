@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 import orjson
@@ -11,7 +12,7 @@ import streamlit as st
 from annotators.errors import AssayError
 from annotators.items.normal import to_json
 from app import ui, wording
-from app.pages.imports import label_form
+from app.pages.imports import columns_form, label_form
 from app.state import app_state
 from app.uploads import Upload, import_uploads
 from app.widgets import blocks, next_steps, pager
@@ -61,8 +62,8 @@ def _new(project: ProjectRow) -> None:
         "Files",
         accept_multiple_files=True,
         key=f"imports-files-{number}",
-        help=f"JSONL, JSON, PDF and pictures, or a zip or tar.gz of a folder. Up to {app_state().settings.upload_mb:,} "
-        "MB each; larger data is imported by the command `assay import`.",
+        help=f"JSONL, JSON, tables (CSV, TSV, Parquet, XLSX), PDF and pictures, or a zip or tar.gz of a folder. Up to "
+        f"{app_state().settings.upload_mb:,} MB each; larger data is imported by the command `assay import`.",
     )
     format_name = right.selectbox(
         "Format",
@@ -77,21 +78,41 @@ def _new(project: ProjectRow) -> None:
             ui.empty("No file is chosen.", "Choose files above. The page Help says how each format is written.")
         return
     st.session_state.pop(_IMPORTED, None)
-    report = _preview(project, files, format_name)
+    known = tuple(str(getattr(file, "file_id", file.name)) for file in files)
+    wanted = _Wanted(files, known, format_name, columns_form.chosen(known))
+    report = _preview(project, wanted)
     if report is None:
         return
     _preview_drawn(report)
-    _choice(project, files, format_name, report)
+    columns_form.draw(known, report)
+    _choice(project, wanted, report)
 
 
-def _preview(project: ProjectRow, files: Sequence[Upload], format_name: str | None) -> ImportReport | None:
-    """What the import would do, kept until other files or another format are chosen."""
-    about = (project.project_id, format_name, tuple(getattr(file, "file_id", file.name) for file in files))
+@dataclass(frozen=True)
+class _Wanted:
+    """What is to be imported: the files, what they are known by, and as what they are read."""
+
+    files: Sequence[Upload]
+    known: tuple[str, ...]
+    format_name: str | None
+    columns: Mapping[str, Sequence[str]] | None
+
+
+def _preview(project: ProjectRow, wanted: _Wanted) -> ImportReport | None:
+    """What the import would do, kept until other files, another format or other columns are chosen."""
+    about = (project.project_id, wanted.format_name, wanted.known, wanted.columns)
     kept = st.session_state.get("imports-preview")
     if kept is None or kept[0] != about:
-        with ui.problems(), ui.progress(f"Looking through {wording.count(len(files), 'file')}") as move:
+        with ui.problems(), ui.progress(f"Looking through {wording.count(len(wanted.files), 'file')}") as move:
             report = import_uploads(
-                ui.db(), ui.actor(), project.project_id, files, format_name=format_name, dry_run=True, progress=move
+                ui.db(),
+                ui.actor(),
+                project.project_id,
+                wanted.files,
+                format_name=wanted.format_name,
+                columns=wanted.columns,
+                dry_run=True,
+                progress=move,
             )
             kept = st.session_state["imports-preview"] = (about, report)
     if kept is None or kept[0] != about:
@@ -160,7 +181,7 @@ def _revisions(report: ImportReport) -> None:
         st.caption(f"The first {SHOWN} of {len(report.revisions):,} are shown.")
 
 
-def _choice(project: ProjectRow, files: Sequence[Upload], format_name: str | None, report: ImportReport) -> None:
+def _choice(project: ProjectRow, wanted: _Wanted, report: ImportReport) -> None:
     new = report.added or report.documents or report.supplied
     if not new:
         st.info("There is nothing new in these files.")
@@ -177,8 +198,9 @@ def _choice(project: ProjectRow, files: Sequence[Upload], format_name: str | Non
                 ui.db(),
                 ui.actor(),
                 project.project_id,
-                files,
-                format_name=format_name,
+                wanted.files,
+                format_name=wanted.format_name,
+                columns=wanted.columns,
                 skip_bad=bool(report.rejected),
                 progress=move,
             )

@@ -211,11 +211,11 @@ def test_an_adjudicator_who_annotates_may_decide_what_others_have_judged_complet
 
 def test_the_id_of_an_adjudication_that_is_taken_is_a_conflict(database: Database) -> None:
     study = voted(database, ("yes", "no"), ("no", "yes"))
-    first, second = (row.study_item_id for row in disputes(database, study.researcher, study.study_id))
+    settled, waiting = (row.study_item_id for row in disputes(database, study.researcher, study.study_id))
     decide = [UnitDecision("right", "item", "yes")]
-    first = adjudicate(database, study.researcher, study_item, uid="same", decisions=decide)
-    assert adjudicate(database, study.researcher, study_item, uid="same", decisions=decide) == first
-    for actor, place in ((study.researcher, second), (adjudicator(study), first)):
+    first = adjudicate(database, study.researcher, settled, uid="same", decisions=decide)
+    assert adjudicate(database, study.researcher, settled, uid="same", decisions=decide) == first
+    for actor, place in ((study.researcher, waiting), (adjudicator(study), settled)):
         with pytest.raises(Conflict, match="used for something else"):
             adjudicate(database, actor, place, uid="same", decisions=decide)
 

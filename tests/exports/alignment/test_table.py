@@ -19,10 +19,10 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from db.engine import Database
-from exports.alignment.report import AlignmentDocument, packed
+from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import alignment_report
 from exports.alignment.table import MetricColumns, TableAlignment, align_table
-from exports.drawing.report_files import report_html, write_report
+from exports.drawing.report_files import report_file, report_html, write_report
 from exports.reading.columns import read_columns
 from tests.exports.judged import make_judged
 from tests.makers import make_person
@@ -189,7 +189,7 @@ def test_other_reports_have_their_plots_beside_them(tmp_path: Path, ending: str,
         assert plot.suffix == f".{kind}"
         assert plot.relative_to(tmp_path).as_posix() in text
         assert plot.read_bytes().lstrip().startswith(start)
-    with zipfile.ZipFile(io.BytesIO(packed(AlignmentDocument.of_table(found), f"report.{ending}"))) as archive:
+    with zipfile.ZipFile(io.BytesIO(report_file(AlignmentDocument.of_table(found), "report", f".{ending}"))) as archive:
         assert len(archive.namelist()) == len(plots) + 1
 
 

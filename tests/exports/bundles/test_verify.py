@@ -25,7 +25,7 @@ from tests.db.items.test_imports import Rows, row
 from tests.exports.sources import write_pdf
 from tests.makers import StudyInUse, make_person, make_project
 
-ALL = ["native", "labels", "adjudicated", "scores"]
+ALL = ["native", "labels", "derived", "adjudicated", "scores"]
 
 
 class Exported:
@@ -72,7 +72,7 @@ def exported(database: Database, tmp_path: Path) -> Exported:
 def test_a_fresh_export_is_what_it_says(exported: Exported) -> None:
     for name in ("whole", "study"):
         report = verify_folder(exported.folder / name)
-        assert (report.ok, report.against, report.n_files) == (True, "manifest", 5)
+        assert (report.ok, report.against, report.n_files) == (True, "manifest", 6)
         report = exported.against(name)
         assert (report.ok, report.against) == (True, "database"), report
 

@@ -25,6 +25,12 @@ SMALL: dict[str, tuple[str, Any]] = {
         {"results": [{"query_id": 1, "query": "Q?", "gt_answer": "G", "response": "A", "retrieved_context": []}]},
     ),
     "refchecker": ("x.json", [{"id": "1", "response": "A", "m_response_kg": []}]),
+    "mramg": ("wit_mqa.jsonl", {"id": "1", "question": "Q?", "ground_truth": "A", "images_list": []}),
+    "mrag_suite": (
+        "x.json",
+        [{"question": "Q?", "short_answer": "A", "long_answer": "A.", "evidence_imgs": [], "evidence_txts": []}],
+    ),
+    "table": ("x.csv", "question,answer\nQ?,A\n"),
     "mmdocrag": ("x.jsonl", {"q_id": 1, "question": "Q?", "text_quotes": [], "img_quotes": [], "doc_name": "d"}),
 }
 
@@ -44,7 +50,8 @@ def test_exactly_one_format_takes_a_file(tmp_path: Path, name: str, indented: bo
     file, value = SMALL[name]
     option = orjson.OPT_INDENT_2 if indented and file.endswith(".json") else 0
     path = tmp_path / file
-    path.write_bytes(b"\xef\xbb\xbf" * indented + orjson.dumps(value, option=option))
+    data = value.encode() if isinstance(value, str) else orjson.dumps(value, option=option)
+    path.write_bytes(b"\xef\xbb\xbf" * indented + data)
     assert takers(path) == [name]
 
 
@@ -98,7 +105,7 @@ HOSTILE = {
 @pytest.mark.parametrize("content", list(HOSTILE))
 def test_no_file_breaks_a_format(tmp_path: Path, name: str, content: str) -> None:
     """Whatever a file holds, a format that is told to read it gives items and named bad rows, or one clear refusal."""
-    path = tmp_path / f"hostile{'.jsonl' if name in ('native', 'mmdocrag') else '.json'}"
+    path = tmp_path / f"hostile{Path(SMALL[name][0]).suffix}"
     path.write_bytes(HOSTILE[content])
     with open_sources([path]) as sources:
         try:

@@ -1,4 +1,4 @@
-"""One study: its progress as it happens, its design with hashes, its protocol, and what annotators remarked."""
+"""One study: its progress, its results, its design with hashes, its protocol, and what annotators remarked."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
+from app.pages.study import results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES
 from db.annotating.adjudications import settlement_counts
@@ -25,7 +26,7 @@ from db.studies.remarks import Remark, StudyRemarks, study_remarks
 EVERY = 10
 """Seconds from one look at the progress to the next."""
 
-_TABS = ["Progress", "Design", "Protocol", "Flags and skips"]
+_TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
 
 
@@ -40,7 +41,9 @@ def page() -> None:
     about = f"{protocol.title}, {wording.count(study.n_items, 'item')}, overlap {study.overlap}"
     ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
     _links(row)
-    tabs = st.tabs(_TABS, key=f"study-tabs-{study.id}", on_change="rerun")
+    asked = st.query_params.get("show", "").lower()
+    first = next((name for name in _TABS if name.lower() == asked), _TABS[0])
+    tabs = st.tabs(_TABS, default=first, key=f"study-tabs-{study.id}", on_change="rerun")
     for tab, name in zip(tabs, _TABS, strict=True):
         if not tab.open:
             continue
@@ -48,6 +51,8 @@ def page() -> None:
             match name:
                 case "Progress":
                     _progress(row)
+                case "Results":
+                    results.draw(row)
                 case "Design":
                     _design(study, protocol)
                 case "Protocol":

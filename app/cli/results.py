@@ -1,0 +1,63 @@
+"""`assay results`: what came out of a study, by the reports that its protocol has."""
+
+from __future__ import annotations
+
+import typer
+
+from app.cli.base import (
+    AsJson,
+    Level,
+    ProjectName,
+    ReportFile,
+    Resamples,
+    Seed,
+    StudyName,
+    check_names,
+    command,
+    opened,
+    study_id_of,
+)
+from app.cli.output import emit, working
+from exports.checks import check_report
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    command(
+        app,
+        "results",
+        "assay --home ./assay-home results finance verification",
+        "assay --home ./assay-home results finance verification --json",
+        "assay --home ./assay-home results finance verification --level 0.9 --report results.html",
+    )(results)
+
+
+def results(  # noqa: PLR0917 - the command's options
+    context: typer.Context,
+    project: ProjectName,
+    study: StudyName,
+    report: ReportFile = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    resamples: Resamples = 1000,
+    as_json: AsJson = False,
+) -> None:
+    """Report what came out of a study.
+
+    The figures that its protocol is for, and the share of each label: of settled labels and those of single annotators,
+    in all and by system and category, each with its interval.
+    """
+    if report is not None:
+        check_report(report)
+    check_names(context, project, study)
+    from annotators.intervals.bootstrap import Resampling
+    from exports.drawing.report_files import write_report
+    from exports.results.document import Results
+
+    with opened(context) as here, working("Reading labels"):
+        study_id = study_id_of(here, project, study)
+        made = Results.of_study(here.db, here.actor, study_id, Resampling(resamples, seed, level))
+    if report is not None:
+        written = write_report(made.drawn(), report)
+        typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)
+    emit(made.to_json(), made.in_words, as_json=as_json)

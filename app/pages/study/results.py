@@ -1,0 +1,45 @@
+"""What came out of the study: the sections of every report that its protocol has, and all of it as a file."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from annotators.intervals.bootstrap import Resampling
+from app import ui
+from app.widgets import report_menu
+from app.widgets.measuring import measured
+from app.widgets.plots import plot
+from app.worker.report_tasks import StudyResults
+from db.studies.design import StudyRow
+from db.studies.ratings import alignment_stamp
+from exports.drawing.report_files import Section, slug
+from exports.results.document import Results
+
+
+def draw(row: StudyRow) -> None:
+    """Draw them; they are measured in a process of their own, once for everybody until labels change."""
+    if not row.submitted:
+        ui.empty("Nobody has labelled anything in this study yet.", "Results appear with the first labels.")
+        return
+    stamp = alignment_stamp(ui.db(), ui.actor(), row.study_id)
+    task = StudyResults(ui.actor(), row.study_id, stamp, Resampling())
+    results: Results = measured(task.key, task)[-1]
+    report_menu.offer(results, ui.reports(), task.key, name="results-report")
+    for note in results.notes:
+        st.caption(ui.plain(note))
+    for place, section in enumerate(results.sections()):
+        _section(section, f"results-{row.study_id}-{place}")
+
+
+def _section(section: Section, name: str) -> None:
+    st.subheader(ui.plain(section.title), anchor=False)
+    for place, table in enumerate(section.tables):
+        if table.caption != section.title:
+            st.html(f'<p class="assay-soft">{escape(table.caption)}</p>')
+        ui.table(table.caption, table.columns, table.rows, name=f"{name}-{place}-{slug(table.caption)[:60]}")
+    for words in section.words:
+        st.caption(ui.plain(words))
+    for file, caption, chart in section.plots:
+        plot(chart, f"{name}-{file}", caption, stretch=not isinstance(chart.width, int))

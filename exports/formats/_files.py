@@ -1,0 +1,41 @@
+"""What formats of plain files share: where the files came from, how far they are read, the documents beside them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from exports.reading.json_files import Meter
+from exports.reading.sources import SourceFile, Sources
+
+
+class FilesReading(ABC):
+    """The files of one source, and the documents that lie beside them.
+
+    `items` may be read more than once, so what a format counts on the way is put back when it begins.
+    """
+
+    format: str
+
+    def __init__(self, sources: Sources, files: list[SourceFile]) -> None:
+        self.sources, self.files, self.meter = sources, files, Meter()
+
+    @property
+    def source(self) -> str:
+        """The paths as they were given."""
+        return self.sources.description
+
+    def documents(self) -> Iterator[ParsedDocument | Rejected]:
+        """The documents that are supplied, by their key."""
+        for key, file in self.sources.loose_documents():
+            yield ParsedDocument(file.name, 1, key, PurePosixPath(key).name, path=file.path)
+
+    @abstractmethod
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        """The items of every file of the format; any other that only lies beside them is passed over."""
+
+    def notes(self) -> Sequence[str]:
+        """Nothing, unless a format has something to say."""
+        return ()

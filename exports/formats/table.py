@@ -1,0 +1,244 @@
+"""Tables of items: CSV and TSV, Parquet, XLSX, one item a row, with a mapping of columns to fields."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from annotators.errors import AssayError, InvalidInput
+from annotators.items.checks import called
+from annotators.items.item import Field, ItemContent, fields_of
+from annotators.items.normal import Normal, read_item
+from annotators.items.parsed import ParsedItem, Rejected
+from exports.formats._files import FilesReading
+from exports.formats.base import FORMATS, TABLES, Columns, FileReading
+from exports.formats.labels import NEEDED as OF_LABELS
+from exports.reading.sources import SourceFile, Sources
+from exports.reading.tables import ENDINGS, Table, heading_of, is_table, open_table
+
+SCORER = "imported:table"
+_FIELDS: dict[str, Field] = {field.name: field for field in fields_of(ItemContent)}
+_FIRST = {".parquet": b"PAR1", ".xlsx": b"PK"}
+"""What files of these endings begin with."""
+
+_ALIASES = {
+    "id": ("item", "item_id"),
+    "question_key": ("question_id", "query_id", "qid", "q_id"),
+    "question": ("query", "user_input", "prompt", "frage", "pregunta"),
+    "answer": ("response", "prediction", "generated_answer", "model_answer", "antwort", "respuesta"),
+    "system": ("model", "model_name", "system_name"),
+    "category": ("domain", "question_type", "kategorie"),
+    "language": ("lang", "sprache"),
+    "references": ("reference", "reference_answer", "ground_truth", "gold_answer", "gt_answer", "expected_answer"),
+    "documents": ("document", "doc_id", "doc_name", "file_name"),
+    "evidence": ("context", "contexts", "retrieved_context", "retrieved_contexts"),
+}
+"""What else the columns of these fields are usually called, in lower case with _ for spaces."""
+
+_OF_TEXT = {"references": None, "documents": None, "evidence": "text", "claims": "text"}
+"""The fields of which a cell may be a plain text, and what of a part it then is (None: the part itself)."""
+
+
+class TableOfItems:
+    """One item a row. Columns that are none of the fields are kept in the metadata, under their own names.
+
+    A cell of a field with several values is a JSON array, or one value as a plain text. Scores may also stand as
+    numbers in columns of their own, whose names they then have.
+    """
+
+    name = TABLES
+    title = "A table of items: CSV, TSV, Parquet, XLSX"
+    help = "a table with one item a row, whose first row names the columns; --map question=COLUMN says which is which"
+
+    def refusal(self, file: SourceFile) -> str | None:
+        """It takes a table with a column for the question, and no table of labels."""
+        if not is_table(file.basename):
+            return f"it does not end with {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+        for ending, first in _FIRST.items():
+            if file.basename.endswith(ending):
+                return None if file.head().startswith(first) else f"it is no {ending} file inside"
+        columns = heading_of(file.head())
+        if set(OF_LABELS) <= {column.lower() for column in columns}:
+            return "it is a table of labels, which is imported as labels"
+        if "question" in _guessed(columns):
+            return None
+        return "none of its columns is known as the question; --map question=COLUMN says which it is"
+
+    def read(self, sources: Sources) -> FileReading:
+        """The tables of the sources, with the columns that are known by their names."""
+        return self.read_mapped(sources, {})
+
+    def read_mapped(self, sources: Sources, mapping: Columns) -> FileReading:
+        """The tables of the sources, with these columns for fields, and the others as they are known by their names.
+
+        A field with no column in the mapping is read from none. InvalidInput for a field that is none.
+        """
+        for name, columns in mapping.items():
+            if name not in _FIELDS:
+                raise InvalidInput(f"An item has no field {name!r}. It has: {', '.join(_FIELDS)}.")
+            if len(columns) > 1 and not _FIELDS[name].many:
+                raise InvalidInput(f"`{name}` is read from one column, not from {' and '.join(map(repr, columns))}.")
+        files = [file for file in sources.files if is_table(file.basename)]
+        if not files and not any(sources.loose_documents()):
+            raise InvalidInput(
+                f"{sources.description}: there is no table in it ({', '.join(ENDINGS)}). Name the file or its folder."
+            )
+        return _Reading(sources, files, mapping)
+
+
+class _Reading(FilesReading):
+    """The tables of one source. `columns` and `headings` are those of the tables that were opened last."""
+
+    format = TableOfItems.name
+
+    def __init__(self, sources: Sources, files: list[SourceFile], mapping: Columns) -> None:
+        super().__init__(sources, files)
+        self._mapping = mapping
+        self._notes: list[str] = []
+        self.columns: dict[str, list[str]] = {}
+        self.headings: list[str] = []
+
+    def items(self) -> Iterator[ParsedItem | Rejected]:
+        self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
+        self._notes, self.columns, self.headings = [], {}, []
+        for file in self.files:
+            try:
+                table = open_table(file.path)
+                self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
+                columns = mapped(table.columns, self._mapping)
+                self._say(file, table, columns)
+                yield from _items(file, table, columns)
+            except AssayError as error:
+                yield Rejected(file.name, 1, str(error))
+            self.meter.done += file.size
+
+    def _say(self, file: SourceFile, table: Table, columns: dict[str, list[str]]) -> None:
+        self.columns |= columns
+        taken = {column for of_field in columns.values() for column in of_field}
+        pairs = ", ".join(f"{name} = {', '.join(of_field)}" for name, of_field in columns.items())
+        rest = [column for column in table.columns if column not in taken]
+        kept = f"; kept in the metadata: {', '.join(rest)}" if rest else ""
+        self._notes += [f"{file.name} is read with {pairs}{kept}.", *table.notes]
+
+    def notes(self) -> Sequence[str]:
+        """Which columns are read as what, file by file."""
+        return self._notes
+
+
+def mapped(headings: Sequence[str], mapping: Columns) -> dict[str, list[str]]:
+    """Field → its columns in a table with these headings; InvalidInput for a column that is not there."""
+    found = {name: columns for name, columns in _guessed(headings).items() if name not in mapping}
+    for name, columns in mapping.items():
+        missing = next((column for column in columns if column and column not in headings), None)
+        if missing is not None:
+            raise InvalidInput(f"there is no column {missing!r} for `{name}`. There are: {', '.join(headings)[:500]}.")
+        given = [column for column in columns if column]
+        if given:
+            found[name] = given
+    said = {column for name in mapping for column in found.get(name, ())}
+    for name in list(found):
+        if name not in mapping and said.intersection(found[name]):
+            del found[name]  # a column that was said to be one thing is not guessed to be another
+    if "question" not in found:
+        raise InvalidInput(
+            f"none of the columns is known as the question. Say which it is with --map question=COLUMN; there are: "
+            f"{', '.join(headings)[:500]}."
+        )
+    return {name: found[name] for name in _FIELDS if name in found}
+
+
+def _guessed(headings: Sequence[str]) -> dict[str, list[str]]:
+    """Field → the column that is called as the field is, or else as such fields usually are."""
+    plain = {heading.casefold().replace(" ", "_").replace("-", "_"): heading for heading in reversed(headings)}
+    found = {}
+    for name in _FIELDS:
+        known = next((plain[alias] for alias in (name, *_ALIASES.get(name, ())) if alias in plain), None)
+        if known is not None:
+            found[name] = [known]
+    return found
+
+
+def _items(file: SourceFile, table: Table, columns: dict[str, list[str]]) -> Iterator[ParsedItem | Rejected]:
+    places = {column: place for place, column in enumerate(table.columns)}
+    taken = {column for of_field in columns.values() for column in of_field}
+    rest = [(column, places[column]) for column in table.columns if column not in taken]
+    texts = [(name, places[of_field[0]]) for name, of_field in columns.items() if _is_text(name)]
+    others = [(name, [(column, places[column]) for column in columns[name]]) for name in columns if not _is_text(name)]
+    for line, cells in table.rows:
+        try:
+            if isinstance(cells, str):
+                raise InvalidInput(cells)
+            row: Normal = {name: _text(cells[place]) for name, place in texts if cells[place] is not None}
+            kept = {column: cells[place] for column, place in rest if cells[place] is not None}
+            for name, of_field in others:
+                found = [(column, cells[place]) for column, place in of_field if cells[place] is not None]
+                if found and name == "metadata":
+                    kept |= _object(*found[0])
+                elif found:
+                    row[name] = [part for column, cell in found for part in _parts(name, column, cell)]
+            if kept:
+                row["metadata"] = kept
+            yield ParsedItem(file.name, line, read_item(row, scorer=SCORER))
+        except AssayError as error:
+            yield Rejected(file.name, line, str(error))
+
+
+def _is_text(name: str) -> bool:
+    return not _FIELDS[name].many and name != "metadata"
+
+
+def _text(cell: Any) -> str:
+    return cell if isinstance(cell, str) else orjson.dumps(cell).decode()
+
+
+def _json(column: str, cell: str) -> Any:
+    try:
+        return orjson.loads(cell)
+    except orjson.JSONDecodeError as error:
+        raise InvalidInput(f"the column {column!r} is {called(cell)}, which is no JSON ({error.msg}).") from None
+
+
+def _object(column: str, cell: Any) -> Normal:
+    value = _json(column, cell) if isinstance(cell, str) else cell
+    if not isinstance(value, dict):
+        raise InvalidInput(f"the column {column!r} is {called(cell)}. The metadata is a JSON object.")
+    return value
+
+
+def _parts(name: str, column: str, cell: Any) -> list[Any]:
+    """The values of a cell of a field with several: those of its JSON array, or the one that it is."""
+    if isinstance(cell, list):
+        return [_part(name, part) for part in cell]
+    if name == "scores" and isinstance(cell, int | float):
+        return [{"name": column, "value": float(cell)}]
+    text = _text(cell)
+    if text.lstrip().startswith("["):
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            value = None  # a text that begins with a bracket
+        if isinstance(value, list):
+            return [_part(name, part) for part in value]
+    if name == "scores":
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise InvalidInput(f"the column {column!r} is {called(text)}. A score is a number, or JSON.")
+        return [{"name": column, "value": value}]
+    if name not in _OF_TEXT:
+        raise InvalidInput(f"the column {column!r} is {called(text)}. Write `{name}` as a JSON array.")
+    return [_part(name, text)]
+
+
+def _part(name: str, part: Any) -> Any:
+    """A part as a row has it; a plain text is that of a unit or claim."""
+    of_part = _OF_TEXT.get(name)
+    return {of_part: part} if of_part is not None and isinstance(part, str) else part
+
+
+FORMATS.register(TableOfItems())

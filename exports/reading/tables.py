@@ -1,0 +1,258 @@
+"""Tables from strangers as rows with their lines: CSV and TSV, Parquet, XLSX. Memory does not grow with the table."""
+
+from __future__ import annotations
+
+import csv
+import math
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+from annotators.errors import InvalidInput
+from annotators.figures import count
+from exports.cells import original
+from exports.reading.archives import check_swelling
+
+ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx")
+LONGEST_CELL = 16 << 20
+"""Characters that a cell may have."""
+
+MOST_COLUMNS = 2_000
+_DELIMITERS = ",;\t|"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_ROWS_AT_ONCE = 500
+_LAST_ROW = 1 << 20
+"""The last row that a sheet can have."""
+
+_LARGEST_SHEET = 512 << 20
+"""Bytes that the parts of a workbook may have together, unpacked."""
+
+
+@dataclass
+class Table:
+    """A table whose first row names its columns. `lines` says where each row stands (Parquet: which row it is, from 1).
+
+    A row is its cells in the order of the columns, or a text that says why it cannot be read. A cell is a text, or of a
+    typed table any JSON value; an empty one is None. `notes` says what is worth reading about the file.
+    """
+
+    columns: list[str]
+    rows: Iterator[tuple[int, list[Any] | str]]
+    notes: list[str] = field(default_factory=list)
+
+
+def is_table(name: str) -> bool:
+    """Whether a file's name, in lower case, says that it is a table."""
+    return name.endswith(ENDINGS)
+
+
+def open_table(path: Path) -> Table:
+    """A table; InvalidInput where there is none, a heading is missing or stands twice, or the file is no safe one."""
+    ending = path.suffix.lower()
+    reader: Callable[[Path], Table] = {".parquet": _parquet, ".xlsx": _sheet}.get(ending, _delimited)
+    return reader(path)
+
+
+def heading_of(beginning: bytes) -> list[str]:
+    """The columns that the first line of a CSV or TSV file names, from its first bytes; none where it is none."""
+    line = beginning.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode(errors="replace")
+    try:
+        return [name.strip() for name in next(csv.reader([line], delimiter=_delimiter(line)), [])]
+    except csv.Error:
+        return []
+
+
+def _delimiter(line: str) -> str:
+    return max(_DELIMITERS, key=line.count)
+
+
+def _headings(cells: Iterable[Any]) -> list[str]:
+    """The names of columns; those at the end that have none are left out."""
+    columns = ["" if cell is None else str(cell).strip() for cell in cells]
+    while columns and not columns[-1]:
+        columns.pop()
+    if not columns:
+        raise InvalidInput("the first row names no columns. Write their names into the first row.")
+    if len(columns) > MOST_COLUMNS:
+        raise InvalidInput(f"the table has {len(columns):,} columns, more than {MOST_COLUMNS:,}. Write one item a row.")
+    if "" in columns:
+        raise InvalidInput(f"column {columns.index('') + 1} has no name. Write one into the first row.")
+    twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
+    if twice is not None:
+        raise InvalidInput(f"the first row names the column {twice[:80]!r} twice. Rename one of the two.")
+    unfit = next((name for name in columns if "�" in name or "\x00" in name), None)
+    if unfit is not None:
+        raise InvalidInput(f"the column {unfit[:80]!r} is not in UTF-8. Save the table as UTF-8.")
+    return columns
+
+
+# CSV and TSV ----------------------------------------------------------------------------------------------------------
+
+
+def _delimited(path: Path) -> Table:
+    with path.open("rb") as raw:
+        if raw.read(2) in _UTF_16:
+            raise InvalidInput("the file is in UTF-16. Save it as UTF-8.")
+    rows = _csv_rows(path)
+    heading = next(rows, None)
+    if heading is None:
+        raise InvalidInput("the file is empty. Supply it again, or leave it out.")
+    if isinstance(heading[1], str):
+        raise InvalidInput(heading[1].replace("the row", "the first row", 1))
+    columns = _headings(heading[1])
+    return Table(columns, _as_wide_as(columns, rows))
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[Any] | str]]:
+    """(line, cells as they stand, or what is wrong) of every row that is not blank."""
+    with TextIOWrapper(path.open("rb"), "utf-8-sig", errors="replace", newline="") as text:
+        delimiter = _delimiter(text.readline(LONGEST_CELL))
+        text.seek(0)
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        while True:
+            line = reader.line_num + 1
+            limit = csv.field_size_limit(LONGEST_CELL)  # of the whole process, so that it is put back at once
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                yield line, f"the row cannot be read ({error}). Put cells with quotes or separators in double quotes."
+                continue
+            finally:
+                csv.field_size_limit(limit)
+            if cells is None:
+                return
+            if not any(cells):
+                continue
+            whole = "".join(cells)
+            if "�" in whole:
+                yield line, "the row is not in UTF-8. Save the table as UTF-8 and import it again."
+            elif "\x00" in whole:
+                yield line, "the row has the character NUL, which cannot be stored. Remove it."
+            else:
+                yield line, [original(cell) if cell else None for cell in cells]
+
+
+def _as_wide_as(
+    columns: Sequence[str], rows: Iterator[tuple[int, list[Any] | str]]
+) -> Iterator[tuple[int, list[Any] | str]]:
+    wide = len(columns)
+    for line, cells in rows:
+        if isinstance(cells, str) or len(cells) == wide:
+            yield line, cells
+        elif any(cell is not None for cell in cells[wide:]):
+            said = f"the row has {count(len(cells), 'cell')} for {count(wide, 'column')}"
+            yield line, f"{said}. Put cells with quotes or separators in double quotes."
+        else:
+            yield line, [*cells[:wide], *[None] * (wide - len(cells))]
+
+
+# Parquet --------------------------------------------------------------------------------------------------------------
+
+
+def _parquet(path: Path) -> Table:
+    import pyarrow as pa  # noqa: PLC0415 - large, and only for this kind of file
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    damaged = (pa.ArrowException, OSError, ValueError, OverflowError)
+    try:
+        file = pq.ParquetFile(path)
+        columns = _headings(file.schema_arrow.names)
+    except damaged as error:
+        raise InvalidInput(f"it cannot be read as Parquet ({str(error).splitlines()[0]}). Write it again.") from None
+
+    def rows() -> Iterator[tuple[int, list[Any] | str]]:
+        number = 0
+        with pq.ParquetFile(path) as parts:
+            try:
+                for batch in parts.iter_batches(batch_size=_ROWS_AT_ONCE):
+                    for cells in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                        number += 1
+                        yield number, _plain_row(cells)
+            except damaged as error:
+                said = str(error).splitlines()[0]
+                yield number + 1, f"the file cannot be read from here on ({said}). Write it again."
+
+    return Table(columns, rows())
+
+
+# XLSX -----------------------------------------------------------------------------------------------------------------
+
+
+def _sheet(path: Path) -> Table:
+    """The first sheet of a workbook. Formulas count as what they came to when it was saved, and are never run."""
+    try:
+        check_swelling(path, most=_LARGEST_SHEET)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise InvalidInput(f"it cannot be read as XLSX ({error}). Save it again, or as CSV in UTF-8.") from None
+    rows = _sheet_rows(path)
+    sheets, heading = next(rows), next(rows, None)
+    if heading is None:
+        raise InvalidInput(f"its first sheet {sheets[0][:80]!r} is empty. Move the table to the first sheet.")
+    columns = _headings(heading[1])
+    others = [f"{name[:80]!r}" for name in sheets[1:]]
+    notes = [f"{path.name}: the sheet {sheets[0][:80]!r} is read, not {', '.join(others[:5])}."] if others else []
+    return Table(columns, _as_wide_as(columns, rows), notes)
+
+
+def _sheet_rows(path: Path) -> Iterator[Any]:
+    """First the names of the sheets, then (line, cells) of every row of the first that is not blank."""
+    from openpyxl import load_workbook  # noqa: PLC0415 - a tenth of a second, and only for this kind of file
+
+    try:
+        workbook = load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        try:
+            yield [sheet.title for sheet in workbook.worksheets] or ["none"]
+            if not workbook.worksheets:
+                return
+            sheet: Any = workbook.worksheets[0]
+            sheet.reset_dimensions()  # what the file says of its size may be untrue
+            for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+                if line > _LAST_ROW:
+                    raise ValueError(f"more than {_LAST_ROW:,} rows")
+                if any(cell is not None for cell in cells):
+                    yield line, _plain_row(cells)
+        finally:
+            workbook.close()
+    except (GeneratorExit, InvalidInput):
+        raise
+    except Exception as error:  # whatever the library meets in a file that is none
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise InvalidInput(f"it cannot be read as XLSX ({said[0][:200]}). Save it again, or as CSV in UTF-8.") from None
+
+
+# Cells ----------------------------------------------------------------------------------------------------------------
+
+
+def _plain_row(cells: Sequence[Any]) -> list[Any] | str:
+    try:
+        return [_plain(cell) for cell in cells]
+    except ValueError as error:
+        return str(error)
+
+
+def _plain(cell: Any) -> Any:
+    """A cell of a typed table as a JSON value, None where it is empty; ValueError for what is none."""
+    if cell is None or isinstance(cell, bool | int):
+        return cell
+    if isinstance(cell, str):
+        return cell or None
+    if isinstance(cell, float):
+        if not math.isfinite(cell):
+            return None
+        return int(cell) if cell.is_integer() and abs(cell) < 1 << 53 else cell
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, Decimal):
+        return _plain(float(cell))
+    if isinstance(cell, list | tuple):
+        return [_plain(part) for part in cell]
+    if isinstance(cell, dict):
+        return {str(name): _plain(part) for name, part in cell.items()}
+    if isinstance(cell, bytes):
+        raise ValueError("a cell holds bytes, not a text. Write it as a text, or leave the column out.")
+    return str(cell)

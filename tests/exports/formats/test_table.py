@@ -1,0 +1,278 @@
+"""Tables of items: columns and fields, what a cell may be, kinds of tables, and tables made to do harm."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from openpyxl import Workbook
+
+from annotators.errors import InvalidInput
+from exports.formats.base import columns_of
+from tests.exports.formats.places import Place
+
+GERMAN = "Nr;Frage;Antwort;Modell\n7;Wann fuhr die Bahn?;Am 3. April.;alpha\n8;Wohin?;Zum Hafen;alpha\n"
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def sheet(path: Path, *rows: list[Any], others: tuple[str, ...] = ()) -> Path:
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)  # type: ignore[union-attr]
+    for name in others:
+        book.create_sheet(name)
+    book.save(path)
+    return path
+
+
+def test_columns_with_usual_names_are_fields_and_others_stay_metadata(place: Place, tmp_path: Path) -> None:
+    table = "Query,Response,Model,Ground truth,shelf\nWhen?,In May.,alpha,May,B2\nWho?,,alpha,,\n"
+    report = place.take(write(tmp_path / "mine.csv", table))
+    assert (report.format, report.added, report.rejected) == ("table", 2, [])
+    assert report.columns == {
+        "question": ["Query"], "answer": ["Response"], "system": ["Model"], "references": ["Ground truth"],
+    }  # fmt: skip
+    assert report.notes == [
+        "mine.csv is read with question = Query, answer = Response, system = Model, references = Ground truth; "
+        "kept in the metadata: shelf."
+    ]
+    first, second = place.items()
+    assert (first.question, first.answer, first.system, first.references) == ("When?", "In May.", "alpha", ("May",))
+    assert (dict(first.metadata), second.answer, second.references, dict(second.metadata)) == (
+        {"shelf": "B2"}, "", (), {},
+    )  # fmt: skip
+
+
+def test_a_mapping_says_what_is_not_known(place: Place, tmp_path: Path) -> None:
+    path = write(tmp_path / "fragen.csv", GERMAN)
+    report = place.take(path, columns=columns_of(["question_key=Nr", "category=Modell"]), dry_run=True)
+    assert report.columns == {
+        "question_key": ["Nr"], "question": ["Frage"], "answer": ["Antwort"], "category": ["Modell"],
+    }  # fmt: skip
+    assert [item.category for item in report.examples] == ["alpha", "alpha"]
+    left_out = place.take(path, columns=columns_of(["answer="]), dry_run=True)
+    assert [dict(item.metadata)["Antwort"] for item in left_out.examples] == ["Am 3. April.", "Zum Hafen"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["question"], "'question' maps nothing. Write FIELD=COLUMN"),
+        (["frage=Frage"], "An item has no field 'frage'. It has: id, question_key, question"),
+        (["question=Frage", "question=Antwort"], "`question` is read from one column, not from 'Frage' and 'Antwort'"),
+    ],
+)
+def test_a_mapping_that_is_none_is_refused(place: Place, tmp_path: Path, given: list[str], words: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        place.take(write(tmp_path / "x.csv", GERMAN), columns=columns_of(given))
+    assert words in str(refused.value)
+
+
+def test_a_mapping_belongs_to_a_table(place: Place, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="native has no columns to map"):
+        place.take(write(tmp_path / "x.csv", GERMAN), format_name="native", columns={"question": ["Frage"]})
+
+
+def test_cells_of_several_values(place: Place, tmp_path: Path) -> None:
+    table = (
+        "id\tquestion\treferences\tdocuments\tevidence\tclaims\tscores\thops\tnote\n"
+        'a\tQ?\t["May", ["3", "May"]]\tr.pdf\tClosed in May.\tIt closed.\t0.5\t[{"question": "H?"}]\t[sic]\n'
+        'b\tQ?\t[May]\t["r.pdf"]\t[{"text": "E", "role": "gold"}, "F"]\t[]\t[{"name": "x", "value": 1}]\t\t\n'
+    )
+    report = place.take(write(tmp_path / "x.tsv", table), columns=columns_of(["scores=scores", "scores=note"]))
+    assert [bad.reason for bad in report.rejected] == [
+        "the column 'note' is '[sic]'. A score is a number, or JSON.",
+    ]
+    report = place.take(tmp_path / "x.tsv")
+    assert report.rejected == []
+    first, second = place.items()
+    assert (first.references, first.documents) == (("May", ["3", "May"]), ("r.pdf",))
+    assert ([one.text for one in first.evidence], [one.text for one in first.claims]) == (
+        ["Closed in May."], ["It closed."],
+    )  # fmt: skip
+    assert [(score.scorer, score.name, score.value) for score in report.examples[0].scores] == [
+        ("imported:table", "scores", 0.5)
+    ]
+    assert (first.hops[0].question, dict(first.metadata)) == ("H?", {"note": "[sic]"})
+    assert (second.references, [one.role for one in second.evidence]) == (("[May]",), ["gold", None])
+
+
+def test_typed_tables_keep_their_values(place: Place, tmp_path: Path) -> None:
+    columns = {
+        "question": ["Q1?", "Q2?"],
+        "retrieved_contexts": [["one", "two"], []],
+        "rank": [3, 4],
+        "share": [0.5, float("nan")],
+        "seen": [True, None],
+        "on": [date(2026, 3, 1), None],
+        "of": [{"a": [1]}, None],
+    }
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    report = place.take(tmp_path / "x.parquet")
+    assert (report.format, report.added, report.rejected) == ("table", 2, [])
+    first, second = place.items()
+    assert [unit.text for unit in first.evidence] == ["one", "two"]
+    assert dict(first.metadata) == {"rank": 3, "share": 0.5, "seen": True, "on": "2026-03-01", "of": {"a": [1]}}
+    assert dict(second.metadata) == {"rank": 4}
+
+
+def test_a_sheet_is_read_with_what_its_formulas_came_to(place: Place, tmp_path: Path) -> None:
+    rows = [["question", "answer", "n", None], ["Q?", "=1+1", 2.0, None], [None, None], [7, "=HYPERLINK(1)", 2.5]]
+    report = place.take(sheet(tmp_path / "x.xlsx", *rows, others=("Notes",)))
+    assert (report.format, report.added, report.rejected) == ("table", 2, [])
+    assert report.notes[1] == "x.xlsx: the sheet 'Sheet' is read, not 'Notes'."
+    first, second = place.items()
+    assert (first.question, first.answer, dict(first.metadata)) == ("Q?", "", {"n": 2})
+    assert (second.question, dict(second.metadata)) == ("7", {"n": 2.5})
+
+
+def test_a_guard_against_formulas_is_taken_away(place: Place, tmp_path: Path) -> None:
+    place.take(write(tmp_path / "x.csv", "question,answer\nQ?,'=1+1\n"))
+    assert place.items()[0].answer == "=1+1"
+
+
+def test_documents_beside_a_table_come_with_it(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    (folder / "documents").mkdir(parents=True)
+    write(folder / "documents/r.txt", "Closed in May.")
+    write(folder / "items.csv", "question,document\nQ?,r.txt\n")
+    report = place.take(folder)
+    assert (report.format, report.added, report.supplied) == ("table", 1, 1)
+
+
+def test_a_table_beside_the_files_of_another_format_is_none_of_its(place: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    write(folder / "items.jsonl", '{"question": "Q?"}\n')
+    write(folder / "overview.csv", "question\nOther?\n")
+    report = place.take(folder)
+    assert (report.format, report.added) == ("native", 1)
+
+
+BAD = {
+    "empty": ("", "the file is empty"),
+    "spaces": ("\n\n", "the file is empty"),
+    "no question": ("wo,wer\n1,2\n", "none of the columns is known as the question"),
+    "twice": ("question,question\nQ?,R?\n", "names the column 'question' twice"),
+    "unnamed": ("question,,x\nQ?,1,2\n", "column 2 has no name"),
+    "utf-16": ("question\nQ?\n".encode("utf-16"), "the file is in UTF-16"),
+    "latin-1": ("question\nWo läuft es?\n".encode("latin-1"), "the row is not in UTF-8"),
+    "latin-1 heading": ("question,größe\nQ?,3\n".encode("latin-1"), "the first row is not"),
+    "NUL": ("question\nQ\x00?\n", "the character NUL"),
+    "quote": ('question,answer\n"Q?,A\n', "the row cannot be read"),
+    "cells": ("question,answer\nQ?,A,B\n", "3 cells for 2 columns"),
+    "columns": (",".join(f"c{n}" for n in range(2001)), "2,001 columns, more than 2,000"),
+    "huge": ("question\n" + "x" * (17 << 20) + "\n", "the row cannot be read"),
+    "no row": ("question,answer\n,A\n", "`question` is missing or empty"),
+    "JSON": ('question,images\nQ?,here\n', "Write `images` as a JSON array"),
+    "metadata": ("question,metadata\nQ?,3\n", "The metadata is a JSON object"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(BAD))
+def test_a_bad_table_is_named_with_its_line(place: Place, tmp_path: Path, name: str) -> None:
+    content, words = BAD[name]
+    report = place.take(write(tmp_path / "bad.csv", content), format_name="table")
+    [bad] = report.rejected
+    assert words in bad.reason
+    assert (bad.file, bad.line) == ("bad.csv", 2 if isinstance(content, str | bytes) and _about_a_row(words) else 1)
+    assert bad.reason.endswith(".")
+    assert place.items() == []
+
+
+def _about_a_row(words: str) -> bool:
+    return not words.startswith(("the file", "none of", "names", "column 2", "2,001", "the first"))
+
+
+def test_a_byte_order_mark_and_short_rows_are_no_trouble(place: Place, tmp_path: Path) -> None:
+    report = place.take(write(tmp_path / "x.csv", b"\xef\xbb\xbfquestion,answer\r\nQ?\r\n\r\nR?,A,,\r\n"))
+    assert (report.added, report.rejected) == (2, [])
+
+
+def workbook(path: Path, cells: str, before: str = "") -> Path:
+    """A workbook as small as one can be, with these rows of its sheet and this before its root element."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    sheets = '<sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets>'
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" ContentType='
+        '"application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/s.xml" ContentType="{kind}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}">{sheets}</workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{office}/worksheet" Target="s.xml"/></Relationships>',
+        "xl/s.xml": f'{before}<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return path
+
+
+def cell(place: str, text: str) -> str:
+    return f'<c r="{place}" t="inlineStr"><is><t>{text}</t></is></c>'
+
+
+def rows(*numbered: tuple[int, str]) -> str:
+    return "".join(f'<row r="{number}">{cells}</row>' for number, cells in numbered)
+
+
+ENTITIES = '<!DOCTYPE x [<!ENTITY a "' + "a" * 100 + '">' + "".join(
+    f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(8)
+) + "]>"  # fmt: skip
+
+
+def test_a_sheet_with_a_cell_in_its_last_corner_takes_no_room(place: Place, tmp_path: Path) -> None:
+    corner = rows((1, cell("A1", "question")), (2, cell("A2", "Q?")), (1 << 20, cell("XFD1048576", "x")))
+    [bad] = place.take(workbook(tmp_path / "corner.xlsx", corner)).rejected
+    assert (bad.line, bad.reason.split(".")[0]) == (1 << 20, "the row has 16,384 cells for 1 column")
+
+
+@pytest.mark.parametrize("content", ["entities", "beyond", "swollen", "no zip", "cut off", "no sheet"])
+def test_a_hostile_workbook_is_refused_in_a_sentence(place: Place, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "x.xlsx"
+    first = (1, cell("A1", "question"))
+    if content == "entities":
+        workbook(path, rows(first, (2, cell("A2", "&i;"))), ENTITIES)
+    elif content == "beyond":
+        workbook(path, rows(first, (9_999_999_999, cell("A9999999999", "x"))))
+    elif content == "swollen":
+        workbook(path, rows(first) + " " * (64 << 20))
+    elif content == "no zip":
+        write(path, b"PK\x03\x04 and then nothing")
+    elif content == "cut off":
+        whole = io.BytesIO(sheet(path, ["question"], ["Q?"]).read_bytes()).getvalue()
+        write(path, whole[: len(whole) // 2])
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("[Content_Types].xml", "<x/>")
+    bad = place.take(path).rejected
+    assert len(bad) == 1
+    assert bad[0].reason.endswith(".")
+    assert place.items() == []
+
+
+def test_a_damaged_parquet_file_is_named(place: Place, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"question": ["Q?"] * 2000}), tmp_path / "x.parquet")
+    data = bytearray((tmp_path / "x.parquet").read_bytes())
+    write(tmp_path / "cut.parquet", bytes(data[:-20]))
+    [bad] = place.take(tmp_path / "cut.parquet").rejected
+    assert "cannot be read as Parquet" in bad.reason
+    pq.write_table(pa.table({"question": [b"\xff\x00"]}), tmp_path / "bytes.parquet")
+    [bad] = place.take(tmp_path / "bytes.parquet").rejected
+    assert "a cell holds bytes" in bad.reason
