@@ -117,6 +117,7 @@ def test_twelve_claims_against_six_units_are_labelled_by_keyboard_alone(
     expect(at(page)).to_have_text("C3, Form of the claim")
     marked = page.get_by_test_id("answer").locator("mark.claim")
     expect(marked).to_have_text("Its blades went to the yard in Tern Sound for repair")
+    expect(marked).to_be_in_viewport()
     page.keyboard.press("3")
     page.keyboard.press("x")
     page.keyboard.type("The page is blurred.")

@@ -72,12 +72,13 @@ export function committedLabels(item, protocol, step) {
  *
  * @param {HTMLElement} root
  * @param {string | null} claim
+ * @returns {HTMLElement | null} the mark, where it is marked
  */
 export function markClaim(root, claim) {
   const answer = textIn(root.querySelector('.a'));
   answer?.unmark('claim');
   const place = claim && answer ? answer.find(claim.trim().replace(/[.。!?]$/, ''), 1)[0] ?? sentenceLike(answer.raw, claim) : null;
-  if (place) answer?.mark(...place, 'claim');
+  return place ? answer?.mark(...place, 'claim')[0] ?? null : null;
 }
 
 /**

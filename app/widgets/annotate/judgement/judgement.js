@@ -17,6 +17,9 @@ import { hasEvidence } from '../../viewer/viewer.js';
 /** @typedef {import('../sheet.js').Sheet} Sheet */
 /** @typedef {import('./divider.js').Panes} Panes */
 
+const ABOVE = 0.3; // of the height of the reading: where a claim is brought
+const BELOW = 0.35; // what of it fades out, or is too near to that
+
 /** @extends {Side<Cell>} */
 export class Judgement extends Side {
   /**
@@ -374,7 +377,12 @@ export class Judgement extends Side {
   /** Marks what of the answer the current decision is about. */
   markClaim() {
     const { claim } = targetKeys(this.cell?.target ?? '');
-    markClaim(this.areas[0].scroller, this.sheet?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
+    const { scroller } = this.areas[0];
+    const mark = markClaim(scroller, this.sheet?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
+    if (!mark || !(this.group instanceof ClaimGrid)) return;
+    // Little of the answer is in view beside a grid: what is judged is brought there.
+    const [view, own] = [scroller.getBoundingClientRect(), mark.getBoundingClientRect()];
+    if (own.top < view.top || own.bottom > view.bottom - view.height * BELOW) scroller.scrollTop += own.top - view.top - view.height * ABOVE;
   }
 
   /** @returns {import('./rows.js').Row | null} */
