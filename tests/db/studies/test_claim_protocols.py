@@ -65,7 +65,7 @@ def test_shares_of_labels_are_the_checker_s_metrics(
     made = create_study(db, actor, project, protocol=PROTOCOLS.get(protocol), design=design)
     assert made.notes == ()
     with db.read() as session:
-        items = dict(session.execute(select(ItemVersion.question, Item.external_id).join(Item)).tuples().all())
+        items = dict(session.exec(select(ItemVersion.question, Item.external_id).join(Item)).all())
     rows = [
         ForeignLabel(number, items[result["query"]], "checker", *label)
         for result in results
