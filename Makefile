@@ -112,6 +112,9 @@ test-all:
 test-nightly: setup
 	$(BIN)/python -m pytest -m nightly $(PYTEST_OPTIONS)
 
+# Python keeps what it compiles, also where PYTHONDONTWRITEBYTECODE says otherwise: each process that loads torch would
+# compile it anew, for 7 s of a processor, and tests start dozens.
+tests: export PYTHONDONTWRITEBYTECODE :=
 tests: setup
 	@scratch=$$(mktemp -d "$(SCRATCH)/assay-tests.XXXXXX") && chmod 711 "$$scratch" && export TMPDIR="$$scratch" && \
 	trap 'rm -rf "$$scratch"' EXIT && trap 'exit 130' INT TERM && \

@@ -52,6 +52,11 @@ def p_value(value: float | None, *, space: str = " ", reason: str | None = None)
     return number(value, 3, reason=reason)
 
 
+def p_in_words(value: float) -> str:
+    """`p = 0.032`, or `p < 0.001`."""
+    return f"p {'' if value < 0.001 else '= '}{p_value(value)}"
+
+
 def count(n: int, noun: str, nouns: str | None = None, *, nothing: str = "0") -> str:
     """`1 item`, `1,200 items`; none at all are `0 items`, or `nothing` of them."""
     return f"{n:,} {noun if n == 1 else nouns or f'{noun}s'}" if n else f"{nothing} {nouns or f'{noun}s'}"

@@ -18,7 +18,10 @@ _OPTIONS = {
     "key": "codeBackgroundColor",
 }
 
-_ADDED = {"on-accent": ("#fff", "#10202c")}
+_ADDED = {
+    "on-accent": ("#fff", "#10202c"),
+    "box": ("#d55e00", "#d55e00"),  # around a passage on a page, which is white in either theme
+}
 """What Streamlit has no name for: light, dark."""
 
 _FULL_SCREEN = {

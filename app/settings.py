@@ -177,6 +177,11 @@ class Settings:
         return self.home / "data" / "pages"
 
     @property
+    def recognised_folder(self) -> Path:
+        """The words that were recognised on pages without a text layer: recognising them again takes hours."""
+        return self.home / "data" / "ocr"
+
+    @property
     def backups_folder(self) -> Path:
         """Copies of the database made before it was migrated, and by `assay backup`."""
         return self.home / "backups"

@@ -13,12 +13,13 @@ from typing import Protocol
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from annotators.errors import InvalidInput
+from annotators.progress import Progress
 from app.state import app_state
 from db.engine import Database
 from db.items.imports import ImportReport
 from db.permissions import Actor
 from exports.formats.base import Columns, read_sources
-from exports.importing.items import Progress, import_reading
+from exports.importing.items import import_reading
 from exports.reading.sources import Sources, open_sources
 
 

@@ -23,6 +23,7 @@ from sqlmodel import Session
 
 from annotators.errors import AssayError, InvalidInput
 from db.faults import DatabaseUnavailable, fault_of, is_to_be_reopened, sqlite_code
+from db.query import mark
 from db.waiting import Places, deadline, given_deadline, seconds_left
 
 if TYPE_CHECKING:
@@ -313,7 +314,7 @@ def insert_many(connection: Connection, table: str, columns: Sequence[str], rows
         return
     sqlite = connection.dialect.name == "sqlite"
     names = ", ".join(f'"{column}"' for column in columns)
-    row = "(" + ", ".join(["?" if sqlite else "%s"] * len(columns)) + ")"
+    row = "(" + ", ".join([mark(connection)] * len(columns)) + ")"
     insert = f"INSERT INTO {table} ({names}) VALUES "
     blocks = len(rows) // _ROWS_A_STATEMENT if sqlite else 0
     if blocks:

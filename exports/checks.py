@@ -6,13 +6,10 @@ refused at once and in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from annotators.errors import Conflict, InvalidInput, NotFound
-
-EXPORTED = ("native", "labels", "derived", "adjudicated", "scores")
-"""What an export may hold."""
 
 REPORTS = (".html", ".md", ".tex")
 SCORES = (".jsonl", ".parquet")
@@ -23,8 +20,8 @@ INFERABLE = ("nominal", "ordinal", "interval")
 MAY_BE_INFERRED = "With --infer it is made from the table."
 """What a study that is not there can be answered with, where a table of its labels is."""
 
-SAID = ("nominal", "ordinal", "interval", "ratio")
-"""The scales that can be said of a table's ratings; sets are seen by their JSON arrays."""
+SAID = ("nominal", "ordinal", "interval", "ratio", "ranking", "spans")
+"""The scales that can be said of the ratings of a table; other JSON arrays are sets."""
 
 
 def check_there(paths: Iterable[Path | str]) -> None:
@@ -40,16 +37,6 @@ def check_report(path: Path) -> str:
     if ending not in REPORTS:
         raise InvalidInput(f"{path.name} ends with {ending or 'nothing'!r}. A report ends with {', '.join(REPORTS)}.")
     return ending
-
-
-def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
-    """The formats of an export, each once; InvalidInput for an unknown one, and when there is none."""
-    for name in formats:
-        if name not in EXPORTED:
-            raise InvalidInput(f"{name!r} is not a format of exports. Known: {', '.join(EXPORTED)}.")
-    if not formats:
-        raise InvalidInput(f"An export needs at least one format. Known: {', '.join(EXPORTED)}.")
-    return tuple(dict.fromkeys(formats))
 
 
 def check_export_folder(to: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
@@ -10,11 +11,16 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from argon2 import PasswordHasher, profiles
 from hypothesis import settings
 
+import exports.sample
 from db.engine import Database
+from db.people import passwords
 from db.schema import migrate
+from exports.sample.documents import draw_documents
 from tests import postgresql
+from tests.databases import put_database
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
@@ -25,6 +31,15 @@ IN_CI = os.environ.get("CI") == "true"
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("everyday", deadline=None)
 settings.load_profile("ci" if IN_CI else "everyday")
+
+# A password costs an attacker 64 MiB and a tenth of a second, and hundreds of tests as well. Those about that cost put
+# PRODUCT_HASHER back.
+PRODUCT_HASHER = passwords._hasher
+passwords._hasher = PasswordHasher.from_parameters(profiles.CHEAPEST)
+
+# The documents of the sample come out the same each time (tests/exports/sample/): drawn once a process, not for seconds
+# by everybody who writes the sample.
+exports.sample.draw_documents = functools.cache(draw_documents)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -62,16 +77,6 @@ def node() -> str:
 
 
 @pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty migrated SQLite database, copied for each test."""
-    path = tmp_path_factory.mktemp("template") / "assay.db"
-    database = Database(f"sqlite:///{path}")
-    migrate(database)
-    database.dispose()
-    return path
-
-
-@pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[postgresql.Server]:
     """A running PostgreSQL with a migrated template database."""
     if postgresql.programs() is None:
@@ -91,10 +96,10 @@ def postgresql_server() -> Iterator[postgresql.Server]:
 
 
 @pytest.fixture
-def sqlite_database(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]:
+def sqlite_database(tmp_path: Path) -> Iterator[Database]:
     """A fresh SQLite database."""
     path = tmp_path / "assay.db"
-    shutil.copy(sqlite_template, path)
+    put_database(path)
     database = Database(f"sqlite:///{path}")
     yield database
     database.dispose()

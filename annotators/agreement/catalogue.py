@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotators.agreement.statistics.base import all_coefficients
-from annotators.agreement.tables.ratings import Ratings, Scale
+from annotators.agreement.tables.ratings import COMPOSED, Ratings, Scale
 
 MOST_LABELS = 20  # specific agreement is reported by default up to so many labels
 MOST_RATERS = 10  # statistics of each pair, and their means, are made unasked up to so many raters (45 pairs)
@@ -21,6 +21,16 @@ def default_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[
     """
     if ratings.scale == "set":
         return ("mean_jaccard", "krippendorff_alpha_masi", "exact_match", "pairwise_f1")
+    if ratings.scale == "ranking":
+        return ("percent_agreement", "mean_spearman", "kendall_w")
+    if ratings.scale == "spans":
+        return (
+            "percent_agreement",
+            "krippendorff_alpha_unitizing",
+            "krippendorff_alpha_unitizing_binary",
+            "pairwise_f1_characters",
+            "pairwise_f1_boundaries",
+        )
     if ratings.scale == "text":
         return ("text_identical", "text_similarity")
     alpha = headline(ratings.scale)
@@ -40,10 +50,11 @@ def default_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[
 
 def all_statistics(ratings: Ratings, *, own_weights: bool = False) -> tuple[str, ...]:
     """Every name that can be measured on labels of this kind; those of own weights only when there are some."""
-    if ratings.scale in ("set", "text"):
+    if ratings.scale in COMPOSED:
         return default_statistics(ratings)
     return tuple(
         coefficient.name
         for coefficient in all_coefficients()
-        if coefficient.needs not in ("sets", "texts") and (own_weights or not coefficient.own_weights)
+        if coefficient.needs not in ("sets", "rankings", "spans", "texts")
+        and (own_weights or not coefficient.own_weights)
     )

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from annotators.agreement.catalogue import headline
 from annotators.agreement.statistics.base import LANDIS_KOCH, coefficient_named, title_of
-from annotators.agreement.tables.ratings import Ratings, Scale
+from annotators.agreement.tables.ratings import COMPOSED, Ratings, Scale
 from annotators.arrays import np
 from annotators.errors import InvalidInput
 from annotators.figures import ends, number, percent
@@ -145,7 +145,7 @@ def small_sample_warning(ratings: Ratings) -> str | None:
     """
     counting = ratings.counting(2)
     units = int((ratings.sizes >= 2).sum())
-    if not units or ratings.scale in ("set", "text", "interval", "ratio"):
+    if not units or ratings.scale in COMPOSED or ratings.scale in ("interval", "ratio"):
         few = 0 < units < FEW_UNITS
         return _few_units(units) if few else None
     shares = np.bincount(ratings.code[counting], minlength=len(ratings.labels))

@@ -10,9 +10,10 @@ from annotators.agreement.catalogue import headline
 from annotators.agreement.measure import measure
 from annotators.agreement.remarks import sentence, warnings_about
 from annotators.agreement.statistics.base import LEAST_SHARED
+from annotators.agreement.statistics.spans import stretches
 from annotators.agreement.tables.columns import ITEM, CriterionTable
 from annotators.agreement.tables.own_weights import OwnWeights
-from annotators.agreement.tables.ratings import Label, Ratings, Scale
+from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings, Scale
 from annotators.intervals.result import IntervalKind, Raters, Statistic
 
 
@@ -20,7 +21,8 @@ from annotators.intervals.result import IntervalKind, Raters, Statistic
 class CriterionAgreement:
     """One criterion: its numbers, the share of each label, its statistics, and the words for them.
 
-    `labels` are the declared ones; of sets they are the elements that occur, and of texts there are none to list.
+    `labels` are the declared ones; of sets they are the elements that occur, of stretches their labels, and of rankings
+    and texts there are none to list.
     """
 
     criterion: str
@@ -127,7 +129,7 @@ def criterion_agreement(
         n_units=int((ratings.sizes > 0).sum()),
         n_raters=len(set(ratings.rater.tolist())),
         n_ratings=ratings.n_ratings,
-        shares={} if ratings.scale in ("set", "text") else ratings.label_shares(),
+        shares={} if ratings.scale in COMPOSED else ratings.label_shares(),
         statistics=statistics,
         sentence=sentence(statistics, coefficient=said, criterion=title or criterion, units=units) if said else None,
         warnings=warnings_about(ratings, statistics, asked.get("clusters"), asked.get("over", "questions")),
@@ -150,8 +152,10 @@ def share_clusters(clusters: Mapping[Hashable, Hashable]) -> bool:
 
 
 def _labels(ratings: Ratings) -> tuple[Hashable, ...]:
-    if ratings.scale == "text":
+    if ratings.scale in ("ranking", "text"):
         return ()
+    if ratings.scale == "spans":
+        return tuple(sorted({stretch.label for label in ratings.labels for stretch in stretches(label)}))
     if ratings.scale == "set":
         elements = {element for label in ratings.labels if isinstance(label, frozenset) for element in label}
         return tuple(sorted(elements, key=lambda element: (str(type(element)), element)))

@@ -26,7 +26,7 @@ class Settled:
 
     `value` is None while the outcome is open. `votes` counts each value, written as JSON where it is not a word.
     `dispute` is the share of votes against the most frequent value (0: none). `majority` is the value that more than
-    half of the voters gave, whatever the rule, or None.
+    half of the voters gave, or None; where the study's rule is majority, what they settle part by part.
     """
 
     outcome: Outcome
@@ -40,15 +40,16 @@ def settle(criterion: Criterion, values: Sequence[Any], n_annotations: int, rule
     """Settle one unit from the values given for it (`cannot judge` left out) by `n_annotations` annotators.
 
     Unanimity: all who judged agree, as the criterion sees it (`Criterion.agreed`), and they are more than half of the
-    annotators. Majority: one value has more than half of all annotations.
+    annotators. Majority: more than half of all annotations say so, part by part where the kind settles parts
+    (`Criterion.by_majority`).
     A unit that one part of the annotators was never asked (its condition did not hold) counts as not judged by them.
     """
     cast = [criterion.vote(value) for value in values]
     votes = dict(sorted(Counter(cast).items(), key=lambda pair: (-pair[1], pair[0])))
-    by_vote = dict(zip(cast, values, strict=True))
     top = max(votes.values(), default=0)
     dispute = 1 - top / len(values) if values else 0.0
-    majority = next((by_vote[name] for name, n in votes.items() if n > n_annotations / 2), None)
+    most = criterion.by_majority if rule == "majority" else criterion.most_given
+    majority = most(values, n_annotations) if values else None
     if len(values) > n_annotations / 2 and (agreed := criterion.agreed(values)) is not None:
         return Settled(Outcome.UNANIMOUS, agreed, votes, 0.0, majority)
     if rule == "majority" and majority is not None:

@@ -99,7 +99,9 @@ def _check_consequences(
                 continue
             own = {(label.criterion, label.target): label}
             if _holds(consequence.when, label.target, decided) and not _holds(consequence.then, label.target, own):
-                first, second = (protocol.criterion(one.criterion) for one in (consequence.when, consequence.then))
+                first, second = (
+                    protocol.criterion(condition.criterion) for condition in (consequence.when, consequence.then)
+                )
                 where = "" if label.target == "item" else f" ({_neutral(label.target, units)})"
                 raise InvalidInput(consequence.sentence(first, second) + where)
 
@@ -118,8 +120,9 @@ def _holds(condition: Condition, target: str, decided: Mapping[tuple[str, str], 
     for place in {(condition.criterion, target), (condition.criterion, "item")}:
         label = decided.get(place)
         if label is not None and label.value is not None and not label.cannot_judge:
-            values = label.value if isinstance(label.value, list) else [label.value]
-            if wanted & {str(value) for value in values}:
+            parts = label.value if isinstance(label.value, list) else [label.value]
+            # A part of a set is a label, a stretch of the answer has one.
+            if wanted & {str(part["label"]) if isinstance(part, dict) else str(part) for part in parts}:
                 return True
     return False
 

@@ -7,6 +7,7 @@ that does for most kinds; a kind says what is otherwise with it.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
@@ -21,11 +22,10 @@ from annotators.errors import InvalidInput, shown
 from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
 from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, Chosen, TargetKind, Units
 
-Scale = Literal["nominal", "ordinal", "interval", "set", "ranking", "text"]
-MeasuredScale = Literal["nominal", "ordinal", "interval", "set", "text"]
-"""The scales that coefficients of agreement know (annotators/agreement)."""
+Scale = Literal["nominal", "ordinal", "interval", "set", "ranking", "spans", "text"]
+"""The scales of values, each of which has coefficients of agreement (annotators/agreement)."""
 
-Value = str | int | float | list[str]
+Value = str | int | float | list[str] | list[dict[str, Any]]
 
 KINDS: dict[str, type[Criterion]] = {}
 """Kind → class, filled as the classes are defined."""
@@ -148,6 +148,8 @@ class Criterion(BaseModel):
     """Whether values lie on one line, so that they can be near each other."""
     compared: ClassVar[bool] = True
     """Whether values of several people can be the same, so that they are counted, settled and decided on."""
+    fits_items: ClassVar[bool] = False
+    """Whether a value made elsewhere has to be checked against the item that it is about."""
     for_the_rest: ClassVar[bool] = False
     """Whether one of its labels can be given to all units that have none (`rest`)."""
     unsent: ClassVar[frozenset[str]] = frozenset({"accept", "only", "tolerance", "score", "derived"})
@@ -285,12 +287,25 @@ class Criterion(BaseModel):
             return None
         return median_low(values) if max(values) - min(values) <= self.tolerance else None
 
+    def by_majority(self, values: Sequence[Any], n_annotations: int) -> Any:
+        """The value that these (not empty) settle as by majority, or None: the one that more than half of all gave.
+
+        `n_annotations` counts those who did not judge, too. What has parts may be settled part by part.
+        """
+        return self.most_given(values, n_annotations)
+
+    def most_given(self, values: Sequence[Any], n_annotations: int) -> Any:
+        """The value that more than half of all annotations gave, as a whole, or None."""
+        by_vote = {self.vote(value): value for value in values}
+        counts = Counter(self.vote(value) for value in values)
+        return next((by_vote[vote] for vote, n in counts.items() if n > n_annotations / 2), None)
+
     # Statistics -------------------------------------------------------------------------------------------------------
 
     @property
-    def measured_scale(self) -> MeasuredScale | None:
+    def measured_scale(self) -> Scale | None:
         """The scale, and with it the distance between two values, by which agreement is measured; None: it is not."""
-        return None if self.scale == "ranking" else self.scale
+        return self.scale
 
     def stored_labels(self) -> list[str | int | float]:
         """The declared labels as they are stored, in order, used or not; empty where values are not single labels."""

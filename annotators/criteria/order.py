@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Any, ClassVar, Literal
 
 from annotators.criteria.base import Criterion, Scale, Value
@@ -25,13 +26,16 @@ class Order(Criterion):
         return super().needs() | {Material.IMAGES}
 
     def check(self, value: object, units: Units | None = None) -> Value:
-        """The keys, each once; with the item at hand, of all its images."""
+        """The keys, each once; with the item at hand, of all its images but those of the question."""
         if not isinstance(value, list) or any(not isinstance(key, str) for key in value):
             raise self._reject(value, "a list of image keys")
         if len(set(value)) != len(value):
             raise self._reject(value, "a list of image keys, each once")
-        if units is not None and set(value) != set(units.images):
-            raise InvalidInput(f"this is no order of the item's {len(units.images)} images. Put all in order.")
+        if units is None:
+            return value
+        ordered = [key for key in units.images if units.side_of(f"{_IMAGE}{key}") != "question"]
+        if set(value) != set(ordered):
+            raise InvalidInput(f"this is no order of the item's {len(ordered)} images. Put all in order.")
         return value
 
     def parse(self, text: str) -> Value:
@@ -48,3 +52,13 @@ class Order(Criterion):
             for target in targets
             if target is not None
         ]
+
+    def by_majority(self, values: Sequence[Any], n_annotations: int) -> Any:
+        """The images by their median rank over those who judged, if they are more than half of all; None with a tie.
+
+        An order that more than half gave is that of the medians.
+        """
+        if len(values) <= n_annotations / 2 or len({frozenset(value) for value in values}) > 1:
+            return None
+        ranks = {key: median(value.index(key) for value in values) for key in values[0]}
+        return sorted(ranks, key=lambda key: ranks[key]) if len(set(ranks.values())) == len(ranks) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -34,6 +36,17 @@ class Several(Criterion):
     def parse(self, text: str) -> Value:
         """A JSON array of values."""
         return self.check(self._json_list(text))
+
+    def by_majority(self, values: Sequence[Any], n_annotations: int) -> Any:
+        """Label by label what more than half of all annotations say of it; None where they say neither of some label.
+
+        So labels may settle that nobody gave as a set.
+        """
+        given, most = Counter(label for value in values for label in value), n_annotations / 2
+        labels = [str(label.value) for label in self.labels]
+        if any(given[label] <= most and len(values) - given[label] <= most for label in labels):
+            return None
+        return [label for label in labels if given[label] > most]
 
     def labels_in(self, value: Any) -> list[str]:
         """Those that were chosen."""

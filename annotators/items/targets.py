@@ -150,6 +150,10 @@ class Units:
     answer: str = ""
     parts: Parts = field(default_factory=dict)
 
+    def side_of(self, part: str) -> str:
+        """Whose a claim or an image is."""
+        return self.parts.get(part, _PLAIN).of
+
     def targets(self, kind: TargetKind, *, per_hop: bool = False, chosen: Chosen = ALL_PARTS) -> list[str]:
         """Every target of `kind` on this item that is chosen, written out; with `per_hop` each page once for a hop."""
         match kind:

@@ -8,7 +8,7 @@ import typer
 
 from annotators.errors import NotFound
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, Seed, StudyName, check_names, command, opened, study_id_of
+from app.cli.base import AsJson, ProjectName, Seed, StudyName, check_names, command, opened, option, study_id_of
 from app.cli.output import emit, table, working
 
 if TYPE_CHECKING:
@@ -29,23 +29,15 @@ def advice(  # noqa: PLR0917 - the command's options
     context: typer.Context,
     project: ProjectName,
     study: StudyName,
-    metric: Annotated[
-        str, typer.Option(metavar="NAME", help="The score or judge that labels are to tell about.", show_default=False)
-    ],
+    metric: Annotated[str, option("NAME", "The score or judge that labels are to tell about.")],
     criterion: Annotated[
-        str | None,
-        typer.Option(
-            metavar="C", help="What people judge.  [default: the first that the metric fits]", show_default=False
-        ),
+        str | None, option("C", "What people judge.  [default: the first that the metric fits]")
     ] = None,
     most: Annotated[int, typer.Option(metavar="N", min=1, help="Items to list, the most telling first.")] = 20,
     draw: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Draw so many of all of them instead, with known probabilities, for `study create --drawn`.",
-            show_default=False,
+        option(
+            "N", "Draw so many of all of them instead, with known probabilities, for `study create --drawn`.", min=1
         ),
     ] = None,
     seed: Seed = 0,

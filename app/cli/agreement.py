@@ -26,6 +26,7 @@ from app.cli.base import (
     command,
     one_of,
     opened,
+    option,
     study_id_of,
     table_or_study,
 )
@@ -60,19 +61,16 @@ def agreement(  # noqa: PLR0917 - the command's options
     table: TableFile = None,
     scale: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="S",
-            help=f"With --table: {', '.join(SAID[:-1])} or {SAID[-1]}; CRITERION=S for one criterion; "
+        option(
+            "S",
+            f"With --table: {', '.join(SAID[:-1])} or {SAID[-1]}; CRITERION=S for one criterion; "
             "repeatable.  [default: nominal]",
-            show_default=False,
         ),
     ] = None,
     labels: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="A,B,C",
-            help="With --table: the labels that there are, in their order; CRITERION=A,B,C for one; repeatable.",
-            show_default=False,
+        option(
+            "A,B,C", "With --table: the labels that there are, in their order; CRITERION=A,B,C for one; repeatable."
         ),
     ] = None,
     unit: Annotated[str | None, column("With --table: what was rated.  [default: item]")] = None,
@@ -92,11 +90,10 @@ def agreement(  # noqa: PLR0917 - the command's options
     ] = "default",
     weights: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Own weights for κ: a table with a row and a column a label, 1 for full agreement, 0 for none; "
+        option(
+            "FILE",
+            "Own weights for κ: a table with a row and a column a label, 1 for full agreement, 0 for none; "
             "CRITERION=FILE for one criterion; repeatable.",
-            show_default=False,
         ),
     ] = None,
     clustered: Annotated[
@@ -109,11 +106,10 @@ def agreement(  # noqa: PLR0917 - the command's options
     ] = None,
     raters: Annotated[
         str | None,
-        typer.Option(
-            metavar="R",
-            help="Which raters intervals are about: fixed (these) or random (raters like these: units and raters are "
+        option(
+            "R",
+            "Which raters intervals are about: fixed (these) or random (raters like these: units and raters are "
             "resampled).  [default: fixed, but random for ICC(A,1) and ICC(A,k)]",
-            show_default=False,
         ),
     ] = None,
     shared: Annotated[
@@ -124,11 +120,10 @@ def agreement(  # noqa: PLR0917 - the command's options
     report: ReportFile = None,
     plan: Annotated[
         float | None,
-        typer.Option(
-            metavar="WIDTH",
+        option(
+            "WIDTH",
+            "Also plan: how many items and annotators give an interval of this width (upper minus lower end).",
             min=0.0,
-            help="Also plan: how many items and annotators give an interval of this width (upper minus lower end).",
-            show_default=False,
         ),
     ] = None,
     seed: Seed = 0,

@@ -23,6 +23,7 @@ from app.cli.base import (
     command,
     one_of,
     opened,
+    option,
     study_id_of,
     table_or_study,
 )
@@ -54,23 +55,13 @@ def alignment(  # noqa: PLR0917 - the command's options
     project: SomeProject = None,
     study: SomeStudy = None,
     scorer: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Only the scores of this scorer or judge; repeatable.  [default: all]",
-            show_default=False,
-        ),
+        list[str] | None, option("NAME", "Only the scores of this scorer or judge; repeatable.  [default: all]")
     ] = None,
     labels: Annotated[
         str, typer.Option(metavar="L", help="Which labels: item (one value a unit), each, or settled.")
     ] = "item",
     by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIELD",
-            help="Group by this field of the items' metadata, besides system and category.",
-            show_default=False,
-        ),
+        str | None, option("FIELD", "Group by this field of the items' metadata, besides system and category.")
     ] = None,
     table: TableFile = None,
     human: Annotated[str | None, column("With --table: what people said.")] = None,
@@ -79,27 +70,18 @@ def alignment(  # noqa: PLR0917 - the command's options
     cluster: Annotated[str | None, column("With --table: rows that are drawn together, such as the question.")] = None,
     unit: Annotated[str | None, column("With --table and --rater: what was judged.")] = None,
     rater: Annotated[str | None, column("With --table and --unit: who judged.")] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(metavar="VALUE", help="With --table: the human value that counts as yes.", show_default=False),
-    ] = None,
+    positive: Annotated[str | None, option("VALUE", "With --table: the human value that counts as yes.")] = None,
     threshold: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X",
-            help="With --table: the metric says yes from here on.  [default: 0.5 for metrics in 0..1]",
-            show_default=False,
-        ),
+        float | None, option("X", "With --table: the metric says yes from here on.  [default: 0.5 for metrics in 0..1]")
     ] = None,
     epsilon: Annotated[
         float, typer.Option(metavar="E", help="What an annotator's cost is worth in the alternative annotator test.")
     ] = 0.2,
     human_scale: Annotated[
         str | None,
-        typer.Option(
-            metavar="LOW,HIGH",
-            help="With --table: the ends of the people's scale.  [default: the lowest and highest value there is]",
-            show_default=False,
+        option(
+            "LOW,HIGH",
+            "With --table: the ends of the people's scale.  [default: the lowest and highest value there is]",
         ),
     ] = None,
     report: ReportFile = None,

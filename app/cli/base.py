@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 N = TypeVar("N", bound=str)
 
+
+def option(metavar: str, help_text: str, *names: str, **more: Any) -> Any:
+    """An option without a default of its own to show; `metavar` is how its value reads, such as NAME."""
+    return typer.Option(*names, metavar=metavar, help=help_text, show_default=False, **more)
+
+
+def column(help_text: str) -> Any:
+    """An option that names a column of a table."""
+    return option("COL", help_text)
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else.")]
 
 
@@ -41,17 +52,9 @@ SomeProject = Annotated[
 ]
 SomeStudy = Annotated[str | None, typer.Argument(metavar="[STUDY]", help="Name of the study.", show_default=False)]
 TableFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Measure this table (.csv, .tsv, .jsonl, .parquet) instead of a study; no database.",
-        show_default=False,
-    ),
+    Path | None, option("FILE", "Measure this table (.csv, .tsv, .jsonl, .parquet) instead of a study; no database.")
 ]
-ReportFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Also write a report with plots: .html, .md or .tex.", show_default=False),
-]
+ReportFile = Annotated[Path | None, option("FILE", "Also write a report with plots: .html, .md or .tex.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the resamples behind the intervals.")]
 Resamples = Annotated[int, typer.Option(min=0, help="Resamples behind each interval; 0 leaves the intervals out.")]
 INTERVAL_KINDS: tuple[IntervalKind, ...] = ("BCa", "percentile", "jackknife", "analytic")
@@ -60,8 +63,7 @@ Level = Annotated[
     float, typer.Option(metavar="L", min=0.01, max=0.9999, help="Level of the intervals, between 0 and 1.")
 ]
 IntervalKindName = Annotated[
-    str,
-    typer.Option(metavar="K", help="Kind of interval: BCa, percentile, jackknife, or analytic where there is one."),
+    str, typer.Option(metavar="K", help="Kind of interval: BCa, percentile, jackknife, or analytic where there is one.")
 ]
 PersonName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the person.", show_default=False)]
 
@@ -92,11 +94,6 @@ def command(on: typer.Typer, name: str, *examples: str) -> Callable[[F], F]:
     """Register a function as a command; its help is the docstring, and ends with the examples."""
     heading = "Example:" if len(examples) == 1 else "Examples:"
     return on.command(name, epilog="\n".join(["\b", heading, *(f"  {example}" for example in examples)]))
-
-
-def column(help_text: str) -> Any:
-    """An option that names a column of a table."""
-    return typer.Option(metavar="COL", help=help_text, show_default=False)
 
 
 def one_of(given: str, names: Sequence[N], option: str) -> N:

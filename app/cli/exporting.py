@@ -10,7 +10,7 @@ import typer
 from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, check_names, command, home_is_given, opened, project_id_of, study_id_of
 from app.cli.output import emit, table, working
-from exports.checks import check_export_folder, check_export_formats
+from exports.checks import check_export_folder
 
 if TYPE_CHECKING:
     from exports.bundles.verify import VerifyReport
@@ -41,7 +41,11 @@ def export(
     ] = None,
     format_names: Annotated[
         str,
-        typer.Option("--format", metavar="A,B", help="native, labels, derived, adjudicated, scores, with commas."),
+        typer.Option(
+            "--format",
+            metavar="A,B",
+            help="native, labels, derived, adjudicated, scores, and what `assay formats` writes, with commas between.",
+        ),
     ] = "native,labels,adjudicated",
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
     as_json: AsJson = False,
@@ -53,6 +57,8 @@ def export(
     """
     formats = [name.strip() for name in format_names.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
+    from exports.bundles.contents import check_export_formats
+
     check_export_formats(formats)
     check_export_folder(to)
     if study:
@@ -126,10 +132,16 @@ def _in_words(report: VerifyReport) -> str:
 
 
 def formats(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the formats that items are imported from."""
+    """List the formats that items are read from, and written in."""
+    from exports.bundles.contents import exported
     from exports.formats import FORMATS
 
     del context  # the list needs no home folder
-    document = [{"format": format_.name, "title": format_.title, "help": format_.help} for format_ in FORMATS]
-    rows = ((format_.name, format_.title, format_.help) for format_ in FORMATS)
-    emit(document, lambda: table(("format", "title", "takes"), rows), as_json=as_json)
+    written = exported()
+    found = [(format_, format_.name in written) for format_ in FORMATS]
+    document = [
+        {"format": format_.name, "title": format_.title, "help": format_.help, "reads": True, "writes": writes}
+        for format_, writes in found
+    ]
+    rows = ((format_.name, format_.title, "yes" if writes else "", format_.help) for format_, writes in found)
+    emit(document, lambda: table(("format", "title", "writes", "takes"), rows), as_json=as_json)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotators.errors import Conflict
-from app.cli.base import AsJson, Here, command, database_of, opened, settings_of
+from app.cli.base import AsJson, Here, command, database_of, opened, option, settings_of
 from app.cli.output import emit, working
 from app.cli.people import sign_in_address
 
@@ -23,14 +23,8 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from db.engine import Database
 
-Host = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Address to listen on.  [default: 127.0.0.1]", show_default=False),
-]
-Port = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.  [default: 8501]", show_default=False),
-]
+Host = Annotated[str | None, option("ADDRESS", "Address to listen on.  [default: 127.0.0.1]")]
+Port = Annotated[int | None, option("N", "Port to listen on; 0 takes a free one.  [default: 8501]")]
 
 OpenBrowser = Annotated[
     bool | None,
@@ -263,12 +257,7 @@ def doctor(
 
 def backup(
     context: typer.Context,
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="New file to write.  [default: one in the folder backups]", show_default=False
-        ),
-    ] = None,
+    to: Annotated[Path | None, option("FILE", "New file to write.  [default: one in the folder backups]")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Copy the SQLite database, which may be in use.

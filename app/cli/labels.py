@@ -9,7 +9,7 @@ import typer
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, StudyName, check_names, command, group, opened, project_id_of
+from app.cli.base import AsJson, ProjectName, StudyName, check_names, command, group, opened, option, project_id_of
 from app.cli.output import emit, working
 from exports.checks import MAY_BE_INFERRED, check_inferable
 
@@ -47,10 +47,7 @@ def import_labels(
     ],
     infer: Annotated[
         bool,
-        typer.Option(
-            "--infer",
-            help="Make the study if there is none: protocol and items are those of the table.",
-        ),
+        typer.Option("--infer", help="Make the study if there is none: protocol and items are those of the table."),
     ] = False,
     bare_items: Annotated[
         bool,
@@ -60,10 +57,8 @@ def import_labels(
     ] = False,
     scale: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="S",
-            help="With --infer: nominal, ordinal or interval, or CRITERION=S for one; repeatable.  [default: nominal]",
-            show_default=False,
+        option(
+            "S", "With --infer: nominal, ordinal or interval, or CRITERION=S for one; repeatable.  [default: nominal]"
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,

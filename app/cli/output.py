@@ -35,24 +35,16 @@ def _emit_json(document: Any) -> None:
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, decimals: int = 4) -> str:
     """Rows under headers, in columns; numbers to the right with so many decimals, None as a dash."""
+    from exports.drawing.tables import in_columns
+
     given = [list(row) for row in rows]
     if not given:
         return "(none)"
-    cells = [list(headers), *([_cell(value, decimals) for value in row] for row in given)]
-    widths = [max(len(row[place]) for row in cells) for place in range(len(headers))]
     numeric = [
         all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in column)
         for column in zip(*given, strict=True)
     ]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if is_number else cell.ljust(width)
-            for cell, width, is_number in zip(row, widths, numeric, strict=True)
-        ).rstrip()
-        for row in cells
-    ]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return "\n".join(lines)
+    return in_columns(headers, [[_cell(value, decimals) for value in row] for row in given], numeric)
 
 
 def _cell(value: Any, decimals: int) -> str:

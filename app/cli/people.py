@@ -15,6 +15,7 @@ from app.cli.base import (
     command,
     group,
     opened,
+    option,
     password_from_stdin,
     project_id_of,
 )
@@ -26,10 +27,7 @@ member = group("member", "Roles of people in a project.")
 PasswordFromStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input (one line).")
 ]
-Role = Annotated[
-    str | None,
-    typer.Option(metavar="ROLE", help="researcher, adjudicator, annotator or viewer.", show_default=False),
-]
+Role = Annotated[str | None, option("ROLE", "researcher, adjudicator, annotator or viewer.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -159,10 +157,7 @@ def add_member(
     context: typer.Context,
     project: ProjectName,
     name: PersonName,
-    role: Annotated[
-        str,
-        typer.Option(metavar="ROLE", help="researcher, adjudicator, annotator or viewer.", show_default=False),
-    ],
+    role: Annotated[str, option("ROLE", "researcher, adjudicator, annotator or viewer.")],
     as_json: AsJson = False,
 ) -> None:
     """Give a person a role in a project; it goes before their default role, and replaces one they had there."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, command, group, opened, project_id_of
+from app.cli.base import AsJson, ProjectName, command, group, opened, option, project_id_of
 from app.cli.output import emit, progress, table
 from app.wording import import_counts
 
@@ -78,12 +78,7 @@ def import_items(
     ],
     format_name: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="One of `assay formats`.  [default: the one that recognises the files]",
-            show_default=False,
-        ),
+        option("FORMAT", "One of `assay formats`.  [default: the one that recognises the files]", "--format"),
     ] = None,
     mapping: Annotated[
         list[str] | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, command, group
+from app.cli.base import AsJson, command, group, option
 from app.cli.output import emit, table
 from app.cli.studies import protocol_named
 
@@ -23,10 +23,7 @@ def add_to(app: typer.Typer) -> None:
 
 def protocols(
     context: typer.Context,
-    export: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Print this protocol as a YAML file, to be changed.", show_default=False),
-    ] = None,
+    export: Annotated[str | None, option("NAME", "Print this protocol as a YAML file, to be changed.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the built-in protocols, or print one as a YAML file."""

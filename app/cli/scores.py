@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, Here, SomeProject, command, opened, project_id_of
+from app.cli.base import AsJson, Here, SomeProject, command, opened, option, project_id_of
 from app.cli.output import emit, progress, table
 
 if TYPE_CHECKING:
@@ -37,37 +37,22 @@ def add_to(app: typer.Typer) -> None:
 
 def score(  # noqa: PLR0917 - the command's options
     context: typer.Context,
-    scorer: Annotated[str, typer.Option(metavar="NAME", help="One of `assay scorers`.", show_default=False)],
+    scorer: Annotated[str, option("NAME", "One of `assay scorers`.")],
     project: SomeProject = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A parameter of the scorer; repeatable.", show_default=False),
-    ] = None,
+    param: Annotated[list[str] | None, option("NAME=VALUE", "A parameter of the scorer; repeatable.")] = None,
     source: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--input", metavar="FILE", help="Score these files, without a database; repeatable.", show_default=False
-        ),
+        list[Path] | None, option("FILE", "Score these files, without a database; repeatable.", "--input")
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where the scores of --input go: .jsonl or .parquet.", show_default=False),
-    ] = None,
+    output: Annotated[Path | None, option("FILE", "Where the scores of --input go: .jsonl or .parquet.")] = None,
     format_name: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="NAME", help="Format of --input.  [default: the one that fits]", show_default=False
-        ),
+        str | None, option("NAME", "Format of --input.  [default: the one that fits]", "--format")
     ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows of --input out.")] = False,
     engine: Annotated[
         str, typer.Option(metavar="NAME", help="Where it is computed: local, or dask (the extra assay[dask]).")
     ] = "local",
     address: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL", help="Scheduler of a Dask cluster.  [default: a cluster on this machine]", show_default=False
-        ),
+        str | None, option("URL", "Scheduler of a Dask cluster.  [default: a cluster on this machine]")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -14,8 +14,8 @@ from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.studies.design import StudyRow, list_studies
 from exports.bundles.bundle import DEFAULT_FORMATS
+from exports.bundles.contents import writers
 from exports.bundles.manifest import Manifest
-from exports.checks import EXPORTED
 
 TITLES = {
     "native": "Items and documents (native JSONL)",
@@ -73,15 +73,26 @@ def _form(project: ProjectRow) -> _Wanted:
     st.caption("Files")
     formats = tuple(
         name
-        for name in EXPORTED
-        if st.checkbox(TITLES.get(name, name), value=name in DEFAULT_FORMATS, key=f"exports-format-{name}")
+        for name in TITLES
+        if st.checkbox(TITLES[name], value=name in DEFAULT_FORMATS, key=f"exports-format-{name}")
+    )
+    of_others = {name: writer.title for name, writer in writers().items()}
+    formats += tuple(
+        st.multiselect(
+            "Items in other formats",
+            list(of_others),
+            format_func=of_others.__getitem__,
+            key="exports-others",
+            placeholder="None",
+            help="An item that a format cannot hold is left out there, and counted.",
+        )
     )
     documents = st.checkbox(
         "With the documents' bytes",
         value=True,
-        disabled="native" not in formats,
+        disabled=not _have_documents(formats),
         key="exports-documents",
-        help="Documents that are supplied come in the folder native/documents.",
+        help="Documents that are supplied come in the folder documents of each format.",
     )
     named = st.segmented_control(
         "People",
@@ -93,7 +104,14 @@ def _form(project: ProjectRow) -> _Wanted:
     )
     if named == "Names":
         st.warning("The tables will name people. Give them only to those who may know.")
-    return _Wanted(by_id.get(chosen) if chosen else None, formats, named == "Names", documents and "native" in formats)
+    return _Wanted(
+        by_id.get(chosen) if chosen else None, formats, named == "Names", documents and _have_documents(formats)
+    )
+
+
+def _have_documents(formats: tuple[str, ...]) -> bool:
+    """Whether any of these is a format of items."""
+    return not set(formats) <= {"labels", "derived", "adjudicated", "scores"}
 
 
 def _make(project: ProjectRow, wanted: _Wanted) -> None:

@@ -45,7 +45,8 @@ _STYLE = """
 .assay-page { position: relative; display: block; border: 1px solid var(--assay-line); border-radius: 4px;
   overflow: hidden; background: #fff; }
 .assay-page img { display: block; width: 100%; }
-.assay-page i { position: absolute; border: 2px solid #d55e00; border-radius: 2px; background: rgb(213 94 0 / 8%); }
+.assay-page i { position: absolute; border: 2px solid var(--assay-box); border-radius: 2px;
+  background: color-mix(in srgb, var(--assay-box) 8%, transparent); }
 .assay-unit { display: grid; grid-template-columns: minmax(0, 1fr) 260px; gap: 20px; align-items: start; }
 .assay-unit.assay-unit-plain { grid-template-columns: minmax(0, 1fr); }
 @media (max-width: 900px) { .assay-unit { grid-template-columns: minmax(0, 1fr); } }

@@ -75,7 +75,7 @@ class Plain:
 # In the web process ---------------------------------------------------------------------------------------------------
 
 
-class _Work:
+class _ReportWork:
     """A piece of work: its parts so far, whether it is done, and who looks at it."""
 
     def __init__(self, key: Hashable, task: Task) -> None:
@@ -94,7 +94,7 @@ class _Work:
 class Look:
     """Somebody who looks at a piece of work; to be used in a `with` block, at whose end they look away."""
 
-    def __init__(self, work: _Work, changed: threading.Condition) -> None:
+    def __init__(self, work: _ReportWork, changed: threading.Condition) -> None:
         self._work, self._changed = work, changed
 
     def __enter__(self) -> Self:
@@ -135,8 +135,8 @@ class Reports:
     def __init__(self, settings: Settings) -> None:
         self._settings, self._most = settings, max(1, settings.report_workers)
         self._changed = threading.Condition()
-        self._known: OrderedDict[Hashable, _Work] = OrderedDict()
-        self._queue: deque[_Work] = deque()
+        self._known: OrderedDict[Hashable, _ReportWork] = OrderedDict()
+        self._queue: deque[_ReportWork] = deque()
         self._threads: list[threading.Thread] = []
         self._processes: dict[threading.Thread, _Process] = {}
         self._busy, self._closed = 0, False
@@ -150,7 +150,7 @@ class Reports:
                 raise NotMeasured("The server is stopping. Try again in a minute.")
             work = self._known.get(key)
             if work is None or work.error is not None:
-                work = self._known[key] = _Work(key, task)
+                work = self._known[key] = _ReportWork(key, task)
                 self._queue.append(work)
                 self.begun += 1
                 self._hire()
@@ -240,7 +240,7 @@ class Reports:
                 process.child.kill()
         return process
 
-    def _next(self, me: threading.Thread) -> _Work | None:
+    def _next(self, me: threading.Thread) -> _ReportWork | None:
         """The next piece of work that somebody looks at; None when this thread is to end."""
         idle_since = time.monotonic()
         with self._changed:
@@ -257,7 +257,7 @@ class Reports:
                 self._changed.wait(5.0)
         return None
 
-    def _carry_out(self, process: _Process, work: _Work) -> None:
+    def _carry_out(self, process: _Process, work: _ReportWork) -> None:
         process.pipe.send_bytes(pickle.dumps(work.task, pickle.HIGHEST_PROTOCOL))
         while True:
             if process.pipe.poll(_LOOK_SECONDS):
@@ -280,12 +280,12 @@ class Reports:
                     self._drop(work)
                     return
 
-    def _failed(self, work: _Work, error: BaseException) -> None:
+    def _failed(self, work: _ReportWork, error: BaseException) -> None:
         if not work.done:
             work.error, work.done = error, True
             self._changed.notify_all()
 
-    def _drop(self, work: _Work) -> None:
+    def _drop(self, work: _ReportWork) -> None:
         """Forget work that nobody waits for."""
         work.done, work.error = True, NotMeasured("Nobody looked at this any more. Open the page again.")
         if self._known.get(work.key) is work:

@@ -513,7 +513,7 @@ def _checked(
         criterion = protocol.criterion(decision.criterion)
         value = criterion.check(decision.value)
         if criterion.vote(value) not in settled[unit].votes:
-            _check_fits(session, study, study_item_id, criterion, value)
+            value = _fitted(session, study, study_item_id, criterion, value)
         majority = settled[unit].majority
         overrules = majority is not None and criterion.vote(majority) != criterion.vote(value)
         why = (decision.reason or "").strip() or None
@@ -539,13 +539,13 @@ def _checked(
     return list(final.values())
 
 
-def _check_fits(session: Session, study: Study, study_item_id: int, criterion: Criterion, value: Value) -> None:
-    """InvalidInput where a value that no annotator gave does not fit the item, as it is shown at the last step.
+def _fitted(session: Session, study: Study, study_item_id: int, criterion: Criterion, value: Value) -> Value:
+    """A value that no annotator gave as it is stored; InvalidInput where it does not fit the item at the last step.
 
     What annotators gave stands even where it does not: labels that were made elsewhere may be about other parts.
     """
     _, units = units_at(session, study, study_item_id, len(protocol_of(study).steps) - 1)
     try:
-        criterion.check(value, units)
+        return criterion.check(value, units)
     except InvalidInput as error:
         raise InvalidInput(f"{criterion.title}: {error}") from None

@@ -32,7 +32,7 @@ _SPAN = _between(bindparam("since", type_=UtcTime()), bindparam("until", type_=U
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _SpentSoFar:
     midnight: datetime
     until: datetime
     seconds: float
@@ -41,7 +41,7 @@ class _Kept:
 class _Days:
     def __init__(self) -> None:
         self.lock = Lock()
-        self.kept: dict[int, _Kept] = {}
+        self.kept: dict[int, _SpentSoFar] = {}
 
 
 _DAYS: WeakKeyDictionary[Engine, _Days] = WeakKeyDictionary()
@@ -59,11 +59,11 @@ def spent_today(session: Session, person_id: int, midnight: datetime, moment: da
     with days.lock:
         kept = days.kept.get(person_id)
         if kept is None or kept.midnight != midnight:
-            kept = _Kept(midnight, midnight, 0.0)
+            kept = _SpentSoFar(midnight, midnight, 0.0)
     if moment - kept.until > _MOST:
         until = moment - _UNSETTLED
         more = session.execute(_SPAN, {"person": person_id, "since": kept.until, "until": until}).scalar_one()
-        kept = _Kept(midnight, until, kept.seconds + more)
+        kept = _SpentSoFar(midnight, until, kept.seconds + more)
     with days.lock:
         days.kept[person_id] = kept
     return float(kept.seconds + session.execute(_SINCE, {"person": person_id, "since": kept.until}).scalar_one())

@@ -15,9 +15,8 @@ from typing import Any
 from sqlalchemy import ColumnElement
 from sqlmodel import Session, col
 
-from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
+from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.files import sync
-from annotators.items.checks import canonical, document_key
 from annotators.pages import DocumentFacts, Renderer, sniff
 from db.engine import Database
 from db.items.current import batches_left_out, is_published, item_is_current
@@ -179,47 +178,6 @@ def give_bytes(document: Document, found: Bytes) -> bool:
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def add_document(
-    db: Database,
-    actor: Actor,
-    project_id: int,
-    *,
-    key: str,
-    title: str = "",
-    metadata: dict[str, Any] | None = None,
-    source: Path | None = None,
-    data_folder: Path | None = None,
-    renderer: Renderer | None = None,
-) -> int:
-    """Add a document and return its id; with `source` (a file) its bytes are looked at and stored.
-
-    `data_folder` is the folder of documents' bytes (`Settings.documents_folder`).
-
-    Raises Conflict when the project has a document of that key, InvalidInput for a key or bytes that do not fit.
-    """
-    document_key(key, "key")
-    found = _look(source, key, renderer) if source else None
-    with db.write() as session:
-        there = session.execute(pick(is_published(Document.batch_id)).where(_has_key(project_id, key))).scalar()
-        if there is False:
-            raise Conflict(
-                f"An import that brings a document {key!r} has not ended. Add it when that has. What is left of one "
-                "that was broken off goes with the next import, or by: assay doctor"
-            )
-        if there is not None:
-            raise Conflict(f"The project has a document {key!r} already. Attach bytes to it, or choose another key.")
-        document = Document(project_id=project_id, key=key, title=title, extra=canonical(metadata or {}))
-        if found is not None:
-            give_bytes(document, found)
-            store(_needed(data_folder), found)
-        session.add(document)
-        session.flush()
-        assert document.id is not None
-        record(session, actor, "document added", "document", document.id, project_id=project_id, details={"key": key})
-        return document.id
-
-
-@operation(On.PROJECT, RESEARCHERS)
 def attach_bytes(
     db: Database,
     actor: Actor,
@@ -315,9 +273,3 @@ def _look(source: Path, name: str, renderer: Renderer | None) -> Bytes:
         return look_at(source, name, renderer.inspect)
     with Renderer(workers=1) as own:
         return look_at(source, name, own.inspect)
-
-
-def _needed(data_folder: Path | None) -> Path:
-    if data_folder is None:
-        raise AssayError("There is no data folder to store bytes in. Give one, or add the document without bytes.")
-    return data_folder

@@ -174,7 +174,7 @@ def staged(
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
     if data_folder is None and any(document.found for document in supplied):
         raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
-    with only_import(db, project_id), _Kept(rows_a_turn(db)) as kept:
+    with only_import(db, project_id), _KeptItems(rows_a_turn(db)) as kept:
         clear_broken_off(db, project_id, actor=actor, data_folder=data_folder)
         documents = _check(db, project_id, reading, report, supplied, kept=kept, skip_bad=skip_bad)
         if report.rejected and not skip_bad:
@@ -218,7 +218,7 @@ class Staged:
         report: ImportReport,
         batch: _Batch,
         documents: _Documents,
-        kept: _Kept,
+        kept: _KeptItems,
         data_folder: Path | None,
         *,
         refused: bool = False,
@@ -227,7 +227,7 @@ class Staged:
         self.refused = refused
         self._batch, self._documents, self._data_folder = batch, documents, data_folder
         self._parts, self._n_parts = kept.parts(), kept.n
-        self._last: _Part | None = None
+        self._last: _WriteTurn | None = None
         self._stored: list[str] = []
 
     def write(self, db: Database, written: Written | None = None) -> None:
@@ -243,7 +243,7 @@ class Staged:
                 number, following = 0, next(self._parts, None)
                 while following is not None:
                     with turns.turn() as session:
-                        turn = _Part()
+                        turn = _WriteTurn()
                         for _ in range(turns.parts):
                             if self._last is None or following is None:
                                 break
@@ -287,11 +287,11 @@ class Staged:
 
 
 @dataclass(frozen=True)
-class _To:
+class _Destination:
     """Where a stream of items goes: compared with what it has had, and counted (and, for an import, kept)."""
 
     seen: Seen
-    counted: _Counted
+    counted: _WrittenCount
     skip_bad: bool
 
 
@@ -302,14 +302,14 @@ def _check(
     report: ImportReport,
     supplied: Sequence[Supplied],
     *,
-    kept: _Kept | None,
+    kept: _KeptItems | None,
     skip_bad: bool = False,
 ) -> _Documents:
     """Read everything, compare it with itself and with the project, and count it; what is to be written is kept."""
     with closing(Seen()) as seen, db.read() as session:
         documents = _documents(session, project_id, supplied, report)
-        counted = _Counted(session, project_id, {document.parsed.key for document in supplied}, kept)
-        _items(session, project_id, reading, report, _To(seen, counted, skip_bad))
+        counted = _WrittenCount(session, project_id, {document.parsed.key for document in supplied}, kept)
+        _items(session, project_id, reading, report, _Destination(seen, counted, skip_bad))
         report.documents += counted.documents_added
     return documents
 
@@ -348,7 +348,7 @@ def _items(
     project_id: int,
     reading: Reading,
     report: ImportReport,
-    to: _To,
+    to: _Destination,
 ) -> None:
     """Sort the stream block by block into the report and, while nothing stands against it, count and keep it."""
     has_items = session.execute(pick(Item.id).where(col(Item.project_id) == project_id).limit(1)).first() is not None
@@ -391,10 +391,10 @@ def _blocks(stream: Iterable[Any], n: int | None = None) -> Iterator[list[Any]]:
         yield block
 
 
-class _Counted:
+class _WrittenCount:
     """What would be written, counted; for an import it is kept as well."""
 
-    def __init__(self, session: Session, project_id: int, described: set[str], kept: _Kept | None) -> None:
+    def __init__(self, session: Session, project_id: int, described: set[str], kept: _KeptItems | None) -> None:
         self._session, self._project_id, self._known, self._kept = session, project_id, described, kept
         self.documents_added = 0
 
@@ -410,27 +410,27 @@ class _Counted:
 
 
 @dataclass
-class _Part:
+class _WriteTurn:
     """What is written in one turn: new versions of items, and scores of versions that are there."""
 
     new: list[NewVersion] = field(default_factory=list)
     scores: list[tuple[int, tuple[ItemScore, ...]]] = field(default_factory=list)
     rows: int = 0
 
-    def join(self, other: _Part) -> None:
+    def join(self, other: _WriteTurn) -> None:
         """Take in what stands in another one: few long statements are quicker than many short ones."""
         self.new += other.new
         self.scores += other.scores
         self.rows += other.rows
 
 
-class _Kept:
+class _KeptItems:
     """Checked items on their way into the database, in parts of some rows; a file when they are many."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
         self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by __exit__
-        self._part = _Part()
+        self._part = _WriteTurn()
         self.n = 0
 
     def add(self, new: list[NewVersion], scores: list[tuple[int, tuple[ItemScore, ...]]]) -> None:
@@ -447,20 +447,20 @@ class _Kept:
     def _full(self, least: int | None = None) -> None:
         if self._part.rows >= (least or self._rows):
             pickle.dump((list(map(tuple, self._part.new)), self._part.scores), self._file, pickle.HIGHEST_PROTOCOL)
-            self._part = _Part()
+            self._part = _WriteTurn()
             self.n += 1
 
-    def parts(self) -> Iterator[_Part]:
+    def parts(self) -> Iterator[_WriteTurn]:
         """What was kept, once; nothing can be added from then on."""
         self._full(1)
         self._file.seek(0)
         return (self._read() for _ in range(self.n))
 
-    def _read(self) -> _Part:
+    def _read(self) -> _WriteTurn:
         new, scores = pickle.load(self._file)  # noqa: S301 - written by this very object
-        return _Part([NewVersion(*version) for version in new], scores)
+        return _WriteTurn([NewVersion(*version) for version in new], scores)
 
-    def __enter__(self) -> _Kept:
+    def __enter__(self) -> _KeptItems:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -515,7 +515,7 @@ class _Batch:
                     session, self._actor, kind, "document", document.id, project_id=self._project_id, details=details
                 )
 
-    def write(self, session: Session, part: _Part) -> None:
+    def write(self, session: Session, part: _WriteTurn) -> None:
         """Write some of the items, and of the scores of items that were there."""
         assert self._writer is not None
         self._writer.write(session, part.new)

@@ -287,7 +287,7 @@ class _Version(NamedTuple):
     fields: list[Any]
 
 
-class _Rows(NamedTuple):
+class _StoredItems(NamedTuple):
     """The rows of some versions, those of their parts by field and version, and the documents they point at by id.
 
     `about`: version → the ids of the documents that it is about by itself.
@@ -299,7 +299,7 @@ class _Rows(NamedTuple):
     about: dict[int, list[int]]
 
 
-def _rows(session: Session, by: tuple[str, str], ids: Sequence[int], parts: Collection[str]) -> _Rows:
+def _rows(session: Session, by: tuple[str, str], ids: Sequence[int], parts: Collection[str]) -> _StoredItems:
     condition, values = in_clause(session, by[0], ids)
     query = (
         f"SELECT {by[0]}, {_OF_VERSIONS}, {_VERSION.read} FROM {by[1]} JOIN item i ON i.id = v.item_id "
@@ -337,10 +337,10 @@ def _rows(session: Session, by: tuple[str, str], ids: Sequence[int], parts: Coll
                 documents[document_id] = StoredDocument(document_id, *others)
             if version_id is not None:
                 about[version_id].append(document_id)
-    return _Rows(versions, found, documents, about)
+    return _StoredItems(versions, found, documents, about)
 
 
-def _items(rows: _Rows, parts: Collection[str]) -> dict[int, StoredItem]:
+def _items(rows: _StoredItems, parts: Collection[str]) -> dict[int, StoredItem]:
     items = {}
     for by, version_id, item_id, number, digest, fields in rows.versions:
         ids = set(rows.about.get(version_id, ()))

@@ -13,7 +13,7 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.parsed import ForeignLabel, Rejected
-from annotators.items.targets import TargetKind, target_kind
+from annotators.items.targets import TargetKind, Units, target_kind
 from annotators.protocols import Protocol
 from db.engine import Database, dumps, insert_many
 from db.items.current import withdrawn_batches
@@ -94,9 +94,17 @@ class LabelPlan:
 def plan_labels(db: Database, _actor: Actor, study_id: int, *, rows: Sequence[ForeignLabel], source: str) -> LabelPlan:
     """What `import_labels` would do with these rows, and everything that stands against it. Nothing is written."""
     with db.read() as session:
-        study = session.get_one(Study, study_id)
-        items = items_of_study(session, study_id)
-        return planned(session, study_id, protocol_of(study), items, rows=rows, there=items.keys(), source=source)
+        protocol, items = protocol_of(session.get_one(Study, study_id)), items_of_study(session, study_id)
+        return planned(
+            session,
+            study_id,
+            protocol,
+            items,
+            rows=rows,
+            there=items.keys(),
+            source=source,
+            answers=_answers(session, study_id, protocol),
+        )
 
 
 def planned(
@@ -108,10 +116,14 @@ def planned(
     rows: Sequence[ForeignLabel],
     there: Container[str],
     source: str,
+    answers: Mapping[str, str] | None = None,
 ) -> LabelPlan:
-    """The plan for rows about these items (external id → id), of which those in `there` are not new; reads only."""
+    """The plan for rows about these items (external id → id), of which those in `there` are not new; reads only.
+
+    `answers` (external id → answer) are needed where the protocol has a criterion that `fits_items`.
+    """
     named = list(dict.fromkeys(row.item for row in rows))
-    grouped, problems = _grouped([row for row in rows if row.item in items], protocol, items, source)
+    grouped, problems = _grouped([row for row in rows if row.item in items], protocol, items, source, answers)
     annotators = sorted({annotator for _, annotator in grouped})
     known = dict(session.execute(_accounts(annotators)).all())
     if study_id is not None:
@@ -139,7 +151,8 @@ def import_labels(
     """
     with db.read() as session:  # a study's items and protocol are frozen: what is checked now holds when it is written
         protocol, items = protocol_of(session.get_one(Study, study_id)), items_of_study(session, study_id)
-    checked = checked_labels(protocol, rows=rows, items=items, source=source)
+        answers = _answers(session, study_id, protocol)
+    checked = checked_labels(protocol, rows=rows, items=items, source=source, answers=answers)
     with db.write() as session:
         return add_labels(session, actor, session.get_one(Study, study_id), checked=checked, source=source)
 
@@ -157,12 +170,20 @@ class CheckedLabels:
 
 
 def checked_labels(
-    protocol: Protocol, *, rows: Sequence[ForeignLabel], items: Mapping[str, int], source: str
+    protocol: Protocol,
+    *,
+    rows: Sequence[ForeignLabel],
+    items: Mapping[str, int],
+    source: str,
+    answers: Mapping[str, str] | None = None,
 ) -> CheckedLabels:
-    """The rows, each checked, about these items (external id → a number of theirs); InvalidInput as `import_labels`."""
+    """The rows, each checked, about these items (external id → a number of theirs); InvalidInput as `import_labels`.
+
+    `answers` are as of `planned`.
+    """
     if not rows:
         raise InvalidInput(f"{source} has no labels. Give a table with the columns item, annotator, criterion, value.")
-    grouped, problems = _grouped(rows, protocol, items, source)
+    grouped, problems = _grouped(rows, protocol, items, source, answers)
     if problems:
         raise InvalidInput(rejections(problems))
     return CheckedLabels(grouped, len(rows))
@@ -205,8 +226,27 @@ def items_of_study(session: Session, study_id: int) -> dict[str, int]:
     )
 
 
+def _answers(session: Session, study_id: int, protocol: Protocol) -> dict[str, str] | None:
+    """External id → answer of the items of a study, where a criterion's values have to fit them."""
+    if not any(criterion.fits_items for criterion in protocol.criteria):
+        return None
+    return dict(
+        session.execute(
+            select(Item.external_id, ItemVersion.answer)
+            .select_from(StudyItem)
+            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+            .join(Item, col(Item.id) == ItemVersion.item_id)
+            .where(StudyItem.study_id == study_id)
+        ).all()
+    )
+
+
 def _grouped(
-    rows: Sequence[ForeignLabel], protocol: Protocol, items: Mapping[str, int], source: str
+    rows: Sequence[ForeignLabel],
+    protocol: Protocol,
+    items: Mapping[str, int],
+    source: str,
+    answers: Mapping[str, str] | None,
 ) -> tuple[_Grouped, list[Rejected]]:
     """(study item, annotator) → cells, every row checked against the protocol; and the rows that do not fit."""
     seen: dict[tuple[str, str, str, str], int] = {}
@@ -231,6 +271,8 @@ def _grouped(
             if item not in items:
                 raise InvalidInput(f"item {item!r} is not in the study. Import it, or leave the row out.")
             fits = fitting(criterion, target, value)
+            if answers is not None and criteria[criterion].fits_items:
+                fits = dumps(criteria[criterion].check(parsed_value(fits), Units(answer=answers[item])))
             first = seen.setdefault((item, annotator, criterion, target), line)
             if first != line:
                 raise InvalidInput(

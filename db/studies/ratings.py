@@ -51,7 +51,10 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class StudyItems:
-    """The items of a study in columns, one entry each, in the order of `study_item`, the id of the study's item."""
+    """The items of a study in columns, one entry each, in the order of `study_item`, the id of the study's item.
+
+    `answer_length` counts the Unicode characters of their answers; it is empty unless a criterion is about them.
+    """
 
     study_item: IntArray
     item: IntArray
@@ -59,6 +62,7 @@ class StudyItems:
     question: IntArray
     category: list[str | None]
     system: list[str]
+    answer_length: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +158,8 @@ def ratings(
     with db.read() as session:
         study = session.get_one(Study, study_id)
         protocol = protocol_of(study)
-        items = _items(session, study_id)
+        of_answers = any(criterion.measured_scale == "spans" for criterion in protocol.criteria)
+        items = _items(session, study_id, of_answers=of_answers)
         ids, annotations = _annotations(session, items, _counting(study_id, kinds))
         read = _labels(session, _counting(study_id, kinds))
         people = named and sees_names(session, actor, study)
@@ -263,7 +268,7 @@ def _counting(study_id: int, kinds: Sequence[AnnotationKind]) -> list[ColumnElem
     ]
 
 
-def _items(session: Session, study_id: int) -> StudyItems:
+def _items(session: Session, study_id: int, *, of_answers: bool) -> StudyItems:
     def of_study(*columns: Any) -> Select[Any]:
         found = pick(*columns).select_from(StudyItem)
         found = found.join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
@@ -278,6 +283,10 @@ def _items(session: Session, study_id: int) -> StudyItems:
     order = np.argsort(columns[0])
     of = group[order].tolist()
     names = session.execute(of_study(Item.external_id).order_by(col(StudyItem.id))).scalars().all()
+    lengths: Sequence[int] = ()
+    if of_answers:
+        length = of_study(func.length(ItemVersion.answer)).order_by(col(StudyItem.id))
+        lengths = session.execute(length).scalars().all()
     return StudyItems(
         study_item=columns[0][order],
         item=columns[1][order],
@@ -285,6 +294,7 @@ def _items(session: Session, study_id: int) -> StudyItems:
         question=columns[2][order],
         category=[groups[place][0] for place in of],
         system=[groups[place][1] for place in of],
+        answer_length=_integers(list(lengths)),
     )
 
 
@@ -320,7 +330,7 @@ def _annotations(
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _SameValue:
     """The annotations (their ids) that gave one target of a criterion one value, written as JSON."""
 
     criterion: str
@@ -330,7 +340,7 @@ class _Group:
     annotations: IntArray
 
 
-def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_Group]:
+def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_SameValue]:
     """Every label, those that are alike together: a million rows become a few groups with a list of ids each."""
     text = type_coerce(cast(col(StoredLabel.value), String), String)
     about = (col(StoredLabel.criterion), col(StoredLabel.target), text, col(StoredLabel.cannot_judge))
@@ -345,7 +355,7 @@ def _labels(session: Session, counting: list[ColumnElement[bool]]) -> list[_Grou
         .where(*counting)
         .group_by(*about)
     )
-    return [_Group(row[0], row[1], row[2], row[3], _whole(row[4])) for row in rows]
+    return [_SameValue(row[0], row[1], row[2], row[3], _whole(row[4])) for row in rows]
 
 
 def _listed(column: Any) -> Any:
@@ -359,7 +369,7 @@ def _whole(text: str) -> IntArray:
 
 
 def _of_criterion(
-    criterion: Criterion, read: list[_Group], ids: IntArray, items: StudyItems, annotations: Annotations
+    criterion: Criterion, read: list[_SameValue], ids: IntArray, items: StudyItems, annotations: Annotations
 ) -> CriterionRatings:
     """The labels of one criterion."""
     mine = [group for group in read if group.criterion == criterion.name]
@@ -394,7 +404,7 @@ def _of_criterion(
     )
 
 
-def _with_derived(column: CriterionRatings, read: list[_Group], ids: IntArray) -> Iterator[CriterionRatings]:
+def _with_derived(column: CriterionRatings, read: list[_SameValue], ids: IntArray) -> Iterator[CriterionRatings]:
     """A criterion's labels, and what is derived from them."""
     yield column
     if not column.criterion.derived:

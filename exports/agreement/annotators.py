@@ -9,7 +9,7 @@ import numpy as np
 
 from annotators.agreement.annotators import AnnotatorAgreement, Similarity, agreement_with_reference
 from annotators.agreement.pace import Drift, Speed, drifts, speeds
-from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings
 from annotators.later import Later
 from db.studies.ratings import StudyRatings
 from exports.agreement.counts import shares_by_rater, word
@@ -93,7 +93,7 @@ def bias_plot(found: Sequence[AnnotatorAgreement]) -> alt.LayerChart | None:
 
 def shares_table(title: str, ratings: Ratings) -> TextTable | None:
     """The share of each label by annotator, and in all; None for sets, texts and more labels than can be read."""
-    if ratings.scale in ("set", "text") or len(ratings.labels) > MOST_LABELS:
+    if ratings.scale in COMPOSED or len(ratings.labels) > MOST_LABELS:
         return None
     labels = [word(label) for label in ratings.labels]
     sizes = np.bincount(ratings.rater, minlength=len(ratings.raters)).tolist()

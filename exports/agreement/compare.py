@@ -14,7 +14,7 @@ from annotators.agreement.simultaneous import Simultaneous, jointly
 from annotators.agreement.statistics.base import named, title_of
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
-from annotators.figures import ends
+from annotators.figures import ends, p_in_words
 from annotators.later import Later
 from exports.agreement.study import CriterionReport, Grouping
 from exports.drawing.figures import Estimated, between, figure, number, p_value
@@ -49,8 +49,7 @@ class Comparison:
         )
         if found.p_value is None:
             return f"{words}; no p: {found.p_reason}." if found.p_reason else f"{words}."
-        p = p_value(found.p_value)
-        return f"{words}, p {p if p.startswith('<') else f'= {p}'}."
+        return f"{words}, {p_in_words(found.p_value)}."
 
 
 def comparable_statistics(ratings: Ratings) -> list[str]:

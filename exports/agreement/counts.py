@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement.statistics.reasons import shown
-from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings
 from annotators.arrays import IntArray
 from exports.agreement.study import CriterionReport
 
@@ -90,7 +90,7 @@ def label_counts(ratings: Ratings) -> LabelCounts:
 
 def confusion_of(ratings: Ratings, between: tuple[str, str]) -> Counts:
     """How often each pair of labels was given by two raters, by their names; of sets and texts there is none."""
-    if ratings.scale in ("set", "text"):
+    if ratings.scale in COMPOSED:
         return {}
     return confusion(ratings, *(ratings.raters.index(name) for name in between))
 

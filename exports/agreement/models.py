@@ -9,7 +9,7 @@ import numpy as np
 
 from annotators.agreement.rater_models.dawid_skene import DawidSkene, dawid_skene
 from annotators.agreement.rater_models.mace import Mace, mace
-from annotators.agreement.tables.ratings import Ratings
+from annotators.agreement.tables.ratings import COMPOSED, Ratings
 from annotators.arrays import FloatArray
 from annotators.later import Later
 from exports.agreement.counts import word
@@ -63,7 +63,7 @@ def rater_models(
 ) -> RaterModels:
     """Fit both models; `resamples` over units give intervals. Sets, texts and many labels have a reason instead."""
     reason = None
-    if ratings.scale in ("set", "text"):
+    if ratings.scale in COMPOSED:
         reason = f"rater models need one label a rating; these are {ratings.scale}s"
     elif len(ratings.labels) > MOST_LABELS:
         reason = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from annotators.agreement.tables.own_weights import OwnWeights
-from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings
 from annotators.errors import InvalidInput
 from exports.cells import original
 from exports.checks import about_and_file
@@ -54,7 +54,7 @@ def weights_for(given: Mapping[str, OwnWeights], tables: Iterable[tuple[str, Rat
     """
     labels: dict[str, set[Label]] = {}
     for name, table in tables:
-        if table is not None and table.scale not in ("set", "text"):
+        if table is not None and table.scale not in COMPOSED:
             labels.setdefault(name, set()).update(table.labels)
     found: dict[str, OwnWeights] = {}
     for about, weights in given.items():

@@ -11,7 +11,7 @@ import numpy as np
 from annotators.agreement.catalogue import headline
 from annotators.agreement.planning import Plan, PlannedStudy, plan, plannable
 from annotators.agreement.statistics.base import named, title_of
-from annotators.agreement.tables.ratings import Ratings
+from annotators.agreement.tables.ratings import COMPOSED, Ratings
 from annotators.later import Later
 from exports.drawing import charts
 from exports.drawing.charts import COLOURS, QUIET
@@ -31,7 +31,7 @@ SIMULATIONS = 200
 
 def planned_statistics(ratings: Ratings) -> list[str]:
     """The coefficients that can be planned on this scale, its headline first; none for sets and texts."""
-    if ratings.scale in ("set", "text"):
+    if ratings.scale in COMPOSED:
         return []
     names = [coefficient.name for coefficient in named(plannable()) if coefficient.misfit(ratings) is None]
     first = headline(ratings.scale)

@@ -11,7 +11,7 @@ from annotators.agreement.remarks import benchmarks
 from annotators.agreement.report import CriterionAgreement
 from annotators.agreement.statistics.base import title_of
 from annotators.agreement.tables.own_weights import OwnWeights
-from annotators.agreement.tables.ratings import Ratings
+from annotators.agreement.tables.ratings import COMPOSED, Ratings
 from annotators.intervals.result import Statistic
 from exports.agreement import plots
 from exports.agreement.counts import Wanted, confusions, shares_by_rater, units_behind, word
@@ -38,6 +38,8 @@ SECOND = {
     "interval": ("icc_a_1", "icc_1_1"),
     "ratio": ("icc_a_1", "icc_1_1"),
     "set": ("mean_jaccard", "pairwise_f1"),
+    "ranking": ("kendall_w",),
+    "spans": ("pairwise_f1_characters",),
     "text": (),
 }
 """What stands beside the coefficient in the first table, by scale: the first that was measured."""
@@ -319,7 +321,7 @@ def _units(report: CriterionReport) -> list[TextTable]:
 def _plots(criterion: Measured, ratings: Ratings) -> Iterator[Plot]:
     """Labels by annotator, who labels alike, and the confusion of the first pairs."""
     name = slug(criterion.title)
-    if ratings.scale in ("set", "text") or len(ratings.labels) > MOST_LABELS:
+    if ratings.scale in COMPOSED or len(ratings.labels) > MOST_LABELS:
         return
     labels = [word(label) for label in ratings.labels]
     given = shares_by_rater(ratings)

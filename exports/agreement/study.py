@@ -83,10 +83,10 @@ class CriterionReport:
 
     @property
     def statistics(self) -> list[Statistic]:
-        """What was measured; for a ranking one entry that says why nothing was."""
+        """What was measured; for a kind whose values are not, one entry that says so."""
         if self.measured is not None:
             return self.measured.statistics
-        reason = "no coefficient is measured for a ranking: it orders the parts of its own item"
+        reason = f"no coefficient is measured for criteria of the kind {self.criterion.kind}"
         return [
             Statistic(
                 name=PERCENT.name,
@@ -339,5 +339,6 @@ def rating_table(column: CriterionRatings, names: dict[int, str], scale: Scale) 
         code=code_of[column.value[order]],
         numbers=words.numbers,
         numeric=words.numeric,
+        lengths=column.items.answer_length[column.item] if scale == "spans" else None,
     )
     return table, column.annotation[order]

@@ -31,6 +31,7 @@ from annotators.alignment.tables.labels import Labels as PeopleLabels
 from annotators.arrays import FloatArray, IntArray
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
+from annotators.progress import Progress
 from db.engine import Database
 from db.models import Study
 from db.permissions import Actor
@@ -43,8 +44,6 @@ T = TypeVar("T")
 Labels = Literal["item", "each", "settled"]
 MOST_COMPARED = 8
 """Up to so many metrics every two of them are compared."""
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

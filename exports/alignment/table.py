@@ -95,7 +95,7 @@ def align_table(
     notes = [f'{named.human}: "{word}" counts as 1, any other value as 0'] if word else []
     ends, where = _human_scale(table, named.human, human, scale)
     notes += [where] if where else []
-    work = _Work(
+    work = _Measuring(
         table=table,
         named=named,
         asked=asked or Resampling(),
@@ -137,7 +137,7 @@ def _human_scale(
     return ((low, high) if low < high else None), f"{column}: the scale goes from {low:g} to {high:g}, {where}"
 
 
-class _Work:
+class _Measuring:
     """A table being measured."""
 
     def __init__(

@@ -13,29 +13,34 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import orjson
 from sqlalchemy import Select, or_, true
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
+from annotators.items.normal import Normal
 from annotators.version import program_version
 from db.engine import Database
 from db.items.as_of import marks
 from db.items.current import item_is_current, version_is_latest
 from db.items.documents import document_is_current
 from db.items.read import BLOCK, current_versions
+from db.items.rows import items_as_json
 from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion, Project, Study, StudyItem
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.schema import current_revision
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated
+from exports.bundles.contents import check_export_formats, writers
 from exports.bundles.derived_table import write_derived
 from exports.bundles.label_table import write_labels
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.score_table import write_scores
-from exports.checks import check_export_folder, check_export_formats
-from exports.formats.native import ITEMS, write_documents, write_items
+from exports.checks import check_export_folder
+from exports.formats._writing import Files, Writer
+from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out, Sink
 
@@ -125,6 +130,9 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
     counts = manifest.counts
     if "native" in selection.formats:
         _write_native(session, selection, sink, counts)
+    for name, writer in writers().items():
+        if name in selection.formats:
+            _write_format(session, selection, writer, sink, counts)
     folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
     for study in studies:
         for name in selection.formats:
@@ -178,6 +186,23 @@ def _write_native(session: Session, selection: Selection, sink: Sink, counts: di
     counts["documents"], counts["documents_with_bytes"] = write_documents(
         documents, sink, "native", selection.data_folder
     )
+
+
+def _write_format(session: Session, selection: Selection, writer: Writer, sink: Sink, counts: dict[str, int]) -> None:
+    """The items that a format can hold, and the documents whose key can be the name of a file beside them."""
+
+    def items() -> Iterator[Normal]:
+        for block in _version_blocks(session, selection):
+            found = items_as_json(session, block)
+            yield from (orjson.loads(orjson.dumps(found[version_id])) for version_id in block)
+
+    with Files(lambda name: sink.open(f"{writer.name}/{name}")) as files:
+        written = writer.write(items, files)
+    counts[writer.name] = written.items
+    if written.left_out:
+        counts[f"{writer.name}_left_out"] = written.left_out
+    if selection.data_folder is not None:
+        copy_documents(_documents(session, selection), sink, writer.name, selection.data_folder)
 
 
 def _version_blocks(session: Session, selection: Selection) -> Iterator[list[int]]:

@@ -22,7 +22,7 @@ class CsvFile:
     def add(self, rows: Iterable[Sequence[object]], n: int) -> None:
         """Append these n rows."""
         lines: list[str] = []
-        csv.writer(_To(lines), lineterminator=_QUOTED_FOR).writerows(rows)
+        csv.writer(_Lines(lines), lineterminator=_QUOTED_FOR).writerows(rows)
         self.add_lines([line[:-2] for line in lines], n)
 
     def add_lines(self, lines: Sequence[str], n: int) -> None:
@@ -39,11 +39,11 @@ def csv_cells(*cells: str) -> str:
     if plain.count(",") == len(cells) - 1 and '"' not in plain and "\n" not in plain and "\r" not in plain:
         return plain
     lines: list[str] = []
-    csv.writer(_To(lines), lineterminator=_QUOTED_FOR).writerow(cells)
+    csv.writer(_Lines(lines), lineterminator=_QUOTED_FOR).writerow(cells)
     return lines[0][:-2]
 
 
-class _To:
+class _Lines:
     """What the csv module writes to: a list of lines."""
 
     def __init__(self, lines: list[str]) -> None:

@@ -23,8 +23,8 @@ from db.permissions import READERS, Actor, On, operation
 from db.query import pick
 from db.upkeep.export_log import is_logged
 from exports.bundles.bundle import Selection, derive
+from exports.bundles.contents import exported
 from exports.bundles.manifest import NAME, Manifest, read_manifest
-from exports.checks import EXPORTED
 from exports.garbage import seldom_collected
 from exports.sinks import ComparingSink
 
@@ -137,7 +137,7 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     """What the export was made of, from the manifest's filters."""
     filters = manifest.filters
     formats, study, study_id = filters.get("formats"), filters.get("study"), None
-    if not isinstance(formats, list) or not formats or not set(formats) <= set(EXPORTED):
+    if not isinstance(formats, list) or not formats or not set(formats) <= set(exported()):
         raise InvalidInput(f"The manifest names the formats {formats!r}. Take the one that was exported.")
     if study is not None:
         study_id = session.execute(

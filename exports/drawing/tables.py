@@ -218,8 +218,12 @@ def _whole(text: str) -> str:
 
 def as_text(table: TextTable) -> str:
     """The table in columns of text."""
-    widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
-    right = [table.numeric(place) for place in range(len(widths))]
+    return in_columns(table.columns, table.rows, [table.numeric(place) for place in range(len(table.columns))])
+
+
+def in_columns(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """Rows of text under their titles and a rule; `right` says of each column whether its cells stand at the right."""
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = (
@@ -228,4 +232,4 @@ def as_text(table: TextTable) -> str:
         )
         return "  ".join(padded).rstrip()
 
-    return "\n".join([line(table.columns), line(["-" * width for width in widths]), *map(line, table.rows)])
+    return "\n".join([line(titles), line(["-" * width for width in widths]), *map(line, rows)])

@@ -6,6 +6,7 @@ The files count pages from 0, Assay from 1.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
+from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.sources import SourceFile, Sources
 
@@ -55,10 +57,22 @@ class DoubleBench:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _DoubleBenchReading(sources, json_files(sources))
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `records.json` of the items of the system `reference` that have one document."""
+        n = left_out = 0
+        for item in items():
+            record = _record(item)
+            if record is None:
+                left_out += 1
+                continue
+            files.add("records.json", record)
+            n += 1
+        return Written(n, left_out)
 
 
-class _Reading(RecordReading):
+class _DoubleBenchReading(RecordReading):
     """The files of one Double-Bench source.
 
     `_bare_steps` are the questions with a step that names no page; `_unclaimed` counts pages that belong to no step,
@@ -176,6 +190,40 @@ def _step(number: int, step: Any) -> tuple[Normal, list[int]]:
         "metadata": rest_of(step, "reference_page", *filter(None, names.values())),
     }
     return hop, list(dict.fromkeys(_pages(step, "reference_page")))
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _record(item: Normal) -> Record | None:
+    """An item as a record; None for one of another system, and for one of no or several documents."""
+    documents, metadata = item.get("documents", []), metadata_of(item)
+    pages = [unit for unit in parts_of(item, "evidence") if unit.get("role") == "gold" and unit.get("pages")]
+    if item["system"] != DEFAULT_SYSTEM or len(documents) != 1:
+        return None
+    hops = parts_of(item, "hops")
+    unclaimed = metadata.get("pages_of_no_step", [])
+    evidence = [page for unit in pages for page in unit["pages"]]
+    name = "file_name" if metadata.get("file_name") == documents[0] else "doc_path"
+    return {
+        "uid": re.sub("^(?:single|multi)-", "", item["question_key"]),
+        "question": item["question"],
+        "answer": item["answer"],
+        "reference_page": [page - 1 for page in dict.fromkeys([*evidence, *unclaimed])],
+        name: documents[0],
+        **given(language=item.get("language"), query_type=item.get("category")),
+        **({"steps": [_as_step(n, hop, pages) for n, hop in enumerate(hops)]} if hops else {}),
+        **without(metadata, "pages_of_no_step", name),
+    }
+
+
+def _as_step(number: int, hop: Normal, units: Sequence[Normal]) -> Record:
+    return {
+        f"question{number}": hop["question"],
+        f"answer{number}": hop.get("answer", ""),
+        "reference_page": [page - 1 for unit in units if unit.get("hop") == number + 1 for page in unit["pages"]],
+        **metadata_of(hop),
+    }
 
 
 FORMATS.register(DoubleBench())

@@ -9,11 +9,14 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
+import orjson
+
 from annotators.errors import InvalidInput
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats._records import items_of, need
+from exports.formats._writing import Files, Items, Written, metadata_of, parts_of, plain_name, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import Meter, json_file
 from exports.reading.sources import SourceFile, Sources
@@ -24,6 +27,8 @@ _CONTEXT = re.compile(r"\AFile: (?P<file>[^\n]+)\nContent: (?P<text>.*)\Z", re.D
 _NEEDED = ("question", "category", "ground_truth", "pred_answer")
 _FIELDS = frozenset((*_NEEDED, *_HALLUCINATION, "required_files", "rag_context", "correctness_score"))
 _QUESTION_FIELDS = frozenset(("question", "files", "answers"))
+RESULTS = "results"
+QUESTIONS = "questions_answers.json"
 _NAMED = 5
 _ALIKE = 60
 """Questions that differ which are named, and how alike (0 to 100) two wordings are that are shown side by side."""
@@ -63,7 +68,28 @@ class Fathoms:
             raise InvalidInput(
                 f"{sources.description}: there is no .json file and no PDF. Name FATHOMS' files or folder."
             )
-        return _Reading(sources, files)
+        return _FathomsReading(sources, files)
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `questions_answers.json` of the system `reference`, and a result file of each other system."""
+        n = 0
+        questions: dict[str, list[Normal]] = {}
+        for item in items():
+            n += 1
+            if item["system"] == DEFAULT_SYSTEM:
+                questions.setdefault(item.get("category", ""), []).append(_question_row(item))
+                continue
+            metadata = metadata_of(item)
+            group, slash, model = item["system"].rpartition("/")
+            name = files.named("results", item["system"], ".json")
+            path = f"{plain_name(group) if slash else RESULTS}/{name}"
+            of_file = metadata.get("file")
+            head = orjson.dumps({**(of_file if isinstance(of_file, dict) else {}), "model": model})
+            files.begin(path, head[:-1] + b',"responses":[\n', b"\n]}\n")
+            files.add(path, _response_row(item))
+        if questions:
+            files.begin(QUESTIONS, b"", orjson.dumps(questions, option=orjson.OPT_INDENT_2)).rows = n
+        return Written(n, 0)
 
 
 class _Asked:
@@ -127,7 +153,7 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _FathomsReading:
     """The files of one FATHOMS source."""
 
     sources: Sources
@@ -268,6 +294,49 @@ def _scores(row: dict[str, Any]) -> Iterator[Normal]:
                 raise InvalidInput(f"`{name}` is {row[name]!r:.60}. Write true or false.")
             yield {"name": "hallucination", "value": row[name]}
             return
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _question_row(item: Normal) -> Normal:
+    return {
+        "question": item["question"],
+        "files": item.get("documents", []),
+        "answers": item.get("references") or [[item["answer"]]],
+        **metadata_of(item),
+    }
+
+
+def _response_row(item: Normal) -> Normal:
+    metadata = without(metadata_of(item), "group", "file")
+    hidden = metadata.get("response")
+    if isinstance(hidden, dict) and hidden.keys() & {"group", "file"}:
+        metadata = {**without(metadata, "response"), **hidden}
+    scores = {score["name"]: score.get("value") for score in parts_of(item, "scores") if score["scorer"] == SCORER}
+    row = {
+        "category": item.get("category", ""),
+        "question": item["question"],
+        "required_files": item.get("documents", []),
+        "rag_context": [_context(unit) for unit in parts_of(item, "evidence")],
+        "pred_answer": item["answer"],
+        "ground_truth": item.get("references", []),
+    }
+    if scores.get("correctness") is not None:
+        row["correctness_score"] = scores["correctness"]
+    if scores.get("hallucination") is not None:
+        row[_HALLUCINATION[0]] = bool(scores["hallucination"])
+    return {**row, **metadata}
+
+
+def _context(unit: Normal) -> Any:
+    """A retrieved context: a text where it has no document and nothing else, else an object."""
+    metadata, pages = metadata_of(unit), unit.get("pages", [])
+    text = unit.get("text", "")
+    if not metadata and not pages and "document" not in unit and not _CONTEXT.match(text):
+        return text
+    page = {"page_number": pages[0]} if pages else {}
+    return {"file_name": unit.get("document"), "content": text, **page, **metadata}
 
 
 FORMATS.register(Fathoms())

@@ -19,6 +19,7 @@ from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedItem, Rejected
 from exports.formats._files import FilesReading
 from exports.formats._records import Record, lacking, list_of, names_in, rest_of, text_of
+from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -34,6 +35,7 @@ _SETTING = re.compile(r"_(?P<mode>[^_]+)(?:_response)?_quotes(?P<quotes>\d+)")
 _IMAGE = re.compile(r"!\[(?P<words>[^\]]{0,2000})\]\((?P<name>[^)\s]{1,500})\)")
 _QUESTION = ("q_id", "question", "doc_name", "domain", "text_quotes", "img_quotes", "gold_quotes", "answer_short")
 _TAKEN_OF_QUESTION = (*_QUESTION, "answer_interleaved")
+QUESTIONS = "questions.jsonl"
 _NAMED = 5
 
 
@@ -65,7 +67,36 @@ class MMDocRAG:
             raise InvalidInput(
                 f"{sources.description}: there is no {_ENDING} file in it. Name the files or their folder."
             )
-        return _Reading(sources, files)
+        return _MMDocRAGReading(sources, files)
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `questions.jsonl` of the system `reference`, and answers and grades of every other one."""
+        n = left_out = 0
+        of_questions: dict[str, frozenset[str]] = {}
+        for item in items():
+            if item["system"] == DEFAULT_SYSTEM:
+                if not item.get("documents"):
+                    left_out += 1
+                    continue
+                of_questions[item["question_key"]] = frozenset(metadata_of(item))
+                files.add(QUESTIONS, _question_row(item))
+                n += 1
+        for item in items():
+            if item["system"] == DEFAULT_SYSTEM:
+                continue
+            setting, slash, model = item["system"].partition("/")
+            if not slash or not _SETTING.fullmatch(f"_{setting}"):
+                setting, model = "", item["system"]
+            about = f"{model}_{setting}" if setting else model
+            asked = of_questions.get(item["question_key"], frozenset())
+            row = {"q_id": _q_id(item), "model": model, "response": item["answer"]}
+            rest = without(metadata_of(item), *asked)
+            files.add(files.named("answers", about, f"{_ANSWERS}{_ENDING}"), {**row, **rest})
+            for judge, grades in _grades_of(item).items():
+                record = {"q_id": row["q_id"], "model": judge, "response": grades}
+                files.add(files.named("grades", about, f"{_JUDGED}{_ENDING}"), record)
+            n += 1
+        return Written(n, left_out)
 
 
 @dataclass
@@ -77,7 +108,7 @@ class _Graded:
     used: set[str] = field(default_factory=set)
 
 
-class _Reading(FilesReading):
+class _MMDocRAGReading(FilesReading):
     """The files of one MMDocRAG source.
 
     Before the answers, grades and questions are read: `_graded` by the beginning of their file's name, `_questions` by
@@ -356,6 +387,59 @@ def _images(answer: str, metadata: Normal, of: str | None = None) -> list[Normal
         image["metadata"] = {**({"of": of} if of else {}), **({"name": name} if key != name else {})}
         images.append(image)
     return images
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _q_id(item: Normal) -> int | str:
+    """A question's id as the files have it: most are numbers."""
+    key: str = item["question_key"].removeprefix("mmdocrag-")
+    return int(key) if key.isdecimal() and str(int(key)) == key else key
+
+
+def _grades_of(item: Normal) -> dict[str, Normal]:
+    """Judge → the grades it gave, by the names of the files. One that is missing stays missing."""
+    titles: dict[str, str] = {re.sub(r"[\s-]+", "_", title.lower()): title for title in GRADES}
+    grades: dict[str, Normal] = {}
+    for score in parts_of(item, "scores"):
+        if score["scorer"] == SCORER and "judge" in score.get("parameters", {}):
+            of_judge = grades.setdefault(str(score["parameters"]["judge"]), {})
+            if score.get("value") is not None:
+                of_judge[titles.get(str(score["name"]), str(score["name"]))] = score["value"]
+    return grades
+
+
+def _question_row(item: Normal) -> Normal:
+    references, metadata, units = item.get("references", []), metadata_of(item), parts_of(item, "evidence")
+    short = references[0] if references and isinstance(references[0], str) else item["answer"]
+    pictures = metadata.get("pictures", {})
+    return {
+        "q_id": _q_id(item),
+        "question": item["question"],
+        "doc_name": item["documents"][0],
+        **given(domain=item.get("category")),
+        "text_quotes": [
+            {"quote_id": unit["key"], "type": "text", **given(text=unit.get("text")), **metadata_of(unit)}
+            for unit in units
+            if unit["kind"] != "figure"
+        ],
+        "img_quotes": [
+            {
+                "quote_id": unit["key"],
+                "type": "image",
+                "img_path": pictures.get(unit["key"]) or unit.get("document") or unit["key"],
+                **given(img_description=unit.get("text")),
+                **without(metadata_of(unit), "of_document"),
+            }
+            for unit in units
+            if unit["kind"] == "figure"
+        ],
+        "gold_quotes": [unit["key"] for unit in units if unit.get("role") == "gold"],
+        "answer_short": short,
+        **({"answer_interleaved": item["answer"]} if item["answer"] != short else {}),
+        **without(metadata, "pictures"),
+    }
 
 
 FORMATS.register(MMDocRAG())

@@ -26,6 +26,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
+from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.sources import SourceFile, Sources
 
@@ -55,10 +56,22 @@ class MMLongBench:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _MMLongBenchReading(sources, json_files(sources))
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `samples.json` of the items of the system `reference` that have one document."""
+        n = left_out = 0
+        for item in items():
+            record = _record(item)
+            if record is None:
+                left_out += 1
+                continue
+            files.add("samples.json", record)
+            n += 1
+        return Written(n, left_out)
 
 
-class _Reading(RecordReading):
+class _MMLongBenchReading(RecordReading):
     """The files of one MMLongBench-Doc source; counts questions without pages, and those without an answer."""
 
     format = MMLongBench.name
@@ -125,6 +138,28 @@ def _list(record: Record, name: str) -> list[Any]:
     if not isinstance(value, list) or not all(isinstance(element, str | int) for element in value):
         raise InvalidInput(f'`{name}` is {called(given)}. Write a list of numbers or texts, such as "[3, 5]".')
     return value
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _record(item: Normal) -> Record | None:
+    """An item as a record; None for one of another system, and for one of no or several documents."""
+    documents, metadata = item.get("documents", []), metadata_of(item)
+    if item["system"] != DEFAULT_SYSTEM or len(documents) != 1:
+        return None
+    units = [unit for unit in parts_of(item, "evidence") if unit.get("role") == "gold"]
+    pages = dict.fromkeys(page for unit in units for page in unit.get("pages", ()))
+    sources = metadata.get("evidence_sources")
+    return {
+        "doc_id": documents[0],
+        **given(doc_type=item.get("category")),
+        "question": item["question"],
+        "answer": item["answer"],
+        "evidence_pages": str(list(pages)),
+        **({"evidence_sources": str(sources)} if sources is not None else {}),
+        **without(metadata, "evidence_sources"),
+    }
 
 
 FORMATS.register(MMLongBench())

@@ -32,6 +32,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
+from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import json_file
 from exports.reading.sources import SourceFile, Sources
@@ -85,10 +86,22 @@ class MRAGSuite:
                 f"{sources.description}: there is no {JSON_ENDING} or {LINES_ENDING} file in it. Name the files or "
                 "their folder."
             )
-        return _Reading(sources, files)
+        return _MRAGSuiteReading(sources, files)
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `records.jsonl` of the items whose evidence is no page of a document."""
+        n = left_out = 0
+        for item in items():
+            record = _record(item)
+            if record is None:
+                left_out += 1
+                continue
+            files.add("records.jsonl", record)
+            n += 1
+        return Written(n, left_out)
 
 
-class _Reading(FilesReading):
+class _MRAGSuiteReading(FilesReading):
     """The files of one MRAG-Suite source. `_modes` counts items by mode."""
 
     format = MRAGSuite.name
@@ -128,7 +141,11 @@ class _Reading(FilesReading):
             given = record.get("retrieval_mode")
             mode = _mode(given) if given is not None else of_file
             short, metadata = record.get("short_answer"), rest_of(record, *_TAKEN)
-            references = [one for one in (short if isinstance(short, list) else [short]) if one not in (None, "")]
+            references = [
+                reference
+                for reference in (short if isinstance(short, list) else [short])
+                if reference not in (None, "")
+            ]
             long = text_of(record, "long_answer") if record.get("long_answer") is not None else None
             if long is None:
                 if not references or not isinstance(references[0], str):
@@ -139,8 +156,8 @@ class _Reading(FilesReading):
             if mode:
                 metadata["retrieval_mode"] = mode
             key, system = _key(record, question, dataset), record.get("system") or DEFAULT_SYSTEM
-            pictures = [_picture(n, one, mode) for n, one in enumerate(list_of(record, _EVIDENCE[0]), 1)]
-            texts = [_passage(n, one, mode) for n, one in enumerate(list_of(record, _EVIDENCE[1]), 1)]
+            pictures = [_picture(n, picture, mode) for n, picture in enumerate(list_of(record, _EVIDENCE[0]), 1)]
+            texts = [_passage(n, passage, mode) for n, passage in enumerate(list_of(record, _EVIDENCE[1]), 1)]
             self._modes[mode or "without"] += 1
             return {
                 **({"id": f"{key}:{system}:{mode}"} if mode else {}),
@@ -230,6 +247,48 @@ def _kept(given: Any, unit: Record, taken: Sequence[str], mode: str | None) -> N
         return {}
     told = unit.get("caption") is not None or (unit.get("role") or _role({}, mode)) != _role({}, mode)
     return rest_of(unit, *taken) or ({} if told else {"form": OBJECT})
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _record(item: Normal) -> Record | None:
+    """An item as a record; None where evidence is a page or table of a document, which the format does not have."""
+    metadata, units = metadata_of(item), parts_of(item, "evidence")
+    pictures = [unit for unit in units if unit["kind"] == "figure"]
+    texts = [unit for unit in units if unit["kind"] == "passage" and unit.get("text") is not None]
+    if len(pictures) + len(texts) < len(units):
+        return None
+    mode, dataset = metadata.get("retrieval_mode"), item.get("category")
+    key, references = item["question_key"], item.get("references", [])
+    own = question_key(item["question"], dataset)
+    return {
+        **({} if key == own else {"id": key.removeprefix(f"{dataset}/") if dataset else key}),
+        **given(dataset=dataset, system=item["system"], retrieval_mode=mode),
+        "question": item["question"],
+        "short_answer": metadata.get("short_answer", references[0] if references else None),
+        "long_answer": None if "long_answer" in metadata else item["answer"],
+        _EVIDENCE[0]: [_as_picture(unit, mode) for unit in pictures],
+        _EVIDENCE[1]: [_as_text(unit, mode) for unit in texts],
+        **without(metadata, "retrieval_mode", "short_answer", "long_answer"),
+    }
+
+
+def _as_picture(unit: Normal, mode: str | None) -> Any:
+    path = metadata_of(unit).get("path") or unit.get("document") or unit["key"]
+    return _as_given(unit, {"path": path, **given(caption=unit.get("text"))}, mode)
+
+
+def _as_text(unit: Normal, mode: str | None) -> Any:
+    return _as_given(unit, {"text": unit["text"]}, mode)
+
+
+def _as_given(unit: Normal, said: Record, mode: str | None) -> Any:
+    """A unit as a text where nothing else is said of it, else as an object."""
+    own, usual = unit.get("role"), _role({}, mode)
+    metadata = metadata_of(unit)
+    found = {**said, **({"role": own} if own not in (None, usual) else {}), **without(metadata, "path", "form")}
+    return found if len(found) > 1 or "form" in metadata else next(iter(found.values()))
 
 
 FORMATS.register(MRAGSuite())

@@ -32,6 +32,7 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
+from exports.formats._writing import Files, Items, Written, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -74,7 +75,27 @@ class MRAMG:
             raise InvalidInput(
                 f"{sources.description}: there is no {LINES_ENDING} file in it. Name the files or their folder."
             )
-        return _Reading(sources, files)
+        return _MRAMGReading(sources, files)
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `SUBSET_mqa.jsonl` and `doc_SUBSET.jsonl` of the items of the system `reference`."""
+        n = left_out = 0
+        seen: set[tuple[str, str]] = set()
+        for item in items():
+            if item["system"] != DEFAULT_SYSTEM:
+                left_out += 1
+                continue
+            subset = item.get("category") or ""
+            files.add(
+                files.named("questions", subset or "questions", "_mqa.jsonl" if subset else ".jsonl"), _record(item)
+            )
+            for identity, unit in _sources_of(item):
+                if unit.get("text") is not None and (subset, identity) not in seen:
+                    seen.add((subset, identity))
+                    row = [_number(identity), unit["text"], metadata_of(unit).get("images", [])]
+                    files.add(files.named("documents", f"doc_{subset or 'questions'}", ".jsonl"), row)
+            n += 1
+        return Written(n, left_out)
 
 
 def _is_document(first: bytes) -> bool:
@@ -90,7 +111,7 @@ class _Document:
     pictures: list[str]
 
 
-class _Reading(FilesReading):
+class _MRAMGReading(FilesReading):
     """The files of one MRAMG source.
 
     `_texts` are the documents by subset and id. `_bare` counts evidence without a text, `_misplaced` are questions
@@ -105,7 +126,7 @@ class _Reading(FilesReading):
         known = self._pictures() if loose else set()
         for key, file in loose:
             name = PurePosixPath(key)
-            own = next((one for one in (name.name, name.stem) if one in known), key)
+            own = next((candidate for candidate in (name.name, name.stem) if candidate in known), key)
             yield ParsedDocument(file.name, 1, own, name.name, path=file.path)
 
     def _pictures(self) -> set[str]:
@@ -169,7 +190,7 @@ class _Reading(FilesReading):
         need(record, *_NEEDED)
         identity = _identity(record["id"], "id")
         answer, pictures = text_of(record, "ground_truth"), _names(list_of(record, "images_list"), "images_list")
-        sources = [_identity(one, "provenance") for one in _provenance(record)]
+        sources = [_identity(source, "provenance") for source in _provenance(record)]
         evidence = [self._evidence(number, subset, source) for number, source in enumerate(sources, 1)]
         key = f"{subset}/{identity}" if subset else identity
         if answer.count(PLACE) != len(pictures):
@@ -230,7 +251,7 @@ def _identity(value: Any, name: str) -> str:
 def _provenance(record: Record) -> list[Any]:
     given = record.get("provenance")
     found = list_of(record, "provenance") if not isinstance(given, str | int) else [given]
-    return list({str(one): one for one in found}.values())
+    return list({str(row): row for row in found}.values())
 
 
 def _names(given: Sequence[Any], name: str) -> list[str]:
@@ -261,6 +282,37 @@ def _images(pictures: Sequence[str]) -> list[Normal]:
         taken.add(image["key"])
         images.append(image)
     return images
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _record(item: Normal) -> Record:
+    metadata, subset = metadata_of(item), item.get("category")
+    key = item["question_key"]
+    sources = [_number(identity) for identity, _ in _sources_of(item)]
+    return {
+        "id": metadata.get("id", key.removeprefix(f"{subset}/") if subset else key),
+        "question": item["question"],
+        "ground_truth": item["answer"],
+        "images_list": [image.get("document") or image["key"] for image in parts_of(item, "images")],
+        **({"provenance": sources} if sources else {}),
+        **without(metadata, "id"),
+    }
+
+
+def _sources_of(item: Normal) -> Iterator[tuple[str, Normal]]:
+    """The gold units of an item, each with the id of the document that it is."""
+    subset = item.get("category")
+    for unit in parts_of(item, "evidence"):
+        if unit.get("role") == "gold":
+            name = unit.get("document") or unit["key"]
+            yield name.removeprefix(f"{subset}/") if subset else name, unit
+
+
+def _number(identity: str) -> int | str:
+    """An id as the files have it: most are numbers."""
+    return int(identity) if identity.isdecimal() and str(int(identity)) == identity else identity
 
 
 FORMATS.register(MRAMG())

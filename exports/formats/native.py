@@ -17,7 +17,7 @@ from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
 from exports.formats._records import names_in
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import Meter, json_lines
-from exports.reading.sources import SourceFile, Sources, is_hidden
+from exports.reading.sources import DOCUMENT_ENDINGS, TEXT_ENDINGS, SourceFile, Sources, is_hidden
 from exports.sinks import Sink
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Native:
                 f"{sources.description}: there is no {ITEMS} and no document in it. Name the folder that holds "
                 "them, or choose another format."
             )
-        return _Reading(sources, items, described)
+        return _NativeReading(sources, items, described)
 
 
 def _is_lines(file: SourceFile) -> bool:
@@ -84,7 +84,7 @@ def _is_lines(file: SourceFile) -> bool:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _NativeReading:
     """The files of one native source."""
 
     sources: Sources
@@ -216,6 +216,25 @@ def write_documents(
             n += 1
         out.rows = n
     return n, supplied
+
+
+def copy_documents(documents: Iterable[Document], sink: Sink, folder: str, data_folder: Path) -> None:
+    """Write the bytes of documents as every format finds them: `documents/KEY`, where the key can be such a path."""
+    from db.items.documents import document_file  # noqa: PLC0415
+
+    taken: set[str] = set()
+    for document in documents:
+        if document.sha256 and _is_path(document.key) and document.key.casefold() not in taken:
+            taken.add(document.key.casefold())
+            path = f"{folder}/documents/{document.key}"
+            sink.copy(path, document_file(data_folder, document.sha256), document.sha256)
+
+
+def _is_path(key: str) -> bool:
+    """Whether a document's key can be the path of a file, which is read back as the document of that key."""
+    path = PurePosixPath(key)
+    unfit = str(path) != key or path.is_absolute() or "\\" in key or {"..", "documents"} & set(path.parts)
+    return not unfit and not any(map(is_hidden, path.parts)) and key.lower().endswith(DOCUMENT_ENDINGS + TEXT_ENDINGS)
 
 
 def _file_name(key: str, taken: set[str]) -> str:

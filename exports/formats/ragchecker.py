@@ -13,9 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import orjson
+
 from annotators.errors import AssayError, InvalidInput
 from annotators.figures import count
 from annotators.items.checks import called
+from annotators.items.item import CLAIM_SIDES
 from annotators.items.normal import Normal, question_key, read_item
 from annotators.items.parsed import ParsedItem, Rejected
 from exports.formats._records import (
@@ -34,6 +37,7 @@ from exports.formats._records import (
     text_of,
     verdict_label,
 )
+from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
@@ -82,7 +86,29 @@ class RAGChecker:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _RAGCheckerReading(sources, json_files(sources))
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write checked answers, and pairs of answers with their ratings and with the metric's scores."""
+        n = left_out = 0
+        seconds = {
+            _about(item): item for item in items() if any(pair["place"] == _SIDES[1] for pair in _pairs_of(item))
+        }
+        for item in items():
+            pairs, record = _pairs_of(item), None
+            for pair in pairs:
+                other = seconds.get((item["question_key"], pair["other_system"]))
+                if pair["place"] == _SIDES[0] and other is not None and item.get("references"):
+                    _write_pair(files, item, other, pair)
+            if not pairs and (record := _checked_record(item)) is not None:
+                of_file = metadata_of(item).get("file") or {}
+                name = files.named("checking", orjson.dumps(of_file).decode(), ".json")
+                head = orjson.dumps(of_file)[:-1] + (b"," if of_file else b"")
+                files.begin(name, head + b'"results":[\n', b"\n]}\n")
+                files.add(name, record)
+            taken = bool(pairs) or record is not None
+            n, left_out = n + taken, left_out + (not taken)
+        return Written(n, left_out)
 
 
 _Answer = tuple[str, str]
@@ -96,7 +122,7 @@ class _Checked(NamedTuple):
     response: str
 
 
-class _Reading(RecordReading):
+class _RAGCheckerReading(RecordReading):
     """The files of one RAGChecker source.
 
     Before the items, all files are looked through: `_rated` are the texts of the answers that files of ratings have,
@@ -192,6 +218,8 @@ class _Reading(RecordReading):
         if not isinstance(metrics, dict):
             raise InvalidInput(f"`metrics` is {called(metrics)}, not an object of scores by name.")
         metadata = rest_of(record, *_CHECKING)
+        if record.get("query_id") is not None:
+            metadata["query_id"] = record["query_id"]
         if of_file:
             metadata["file"] = of_file
         if verdicts:
@@ -292,6 +320,7 @@ class _InPairs:
             "scores": scores,
             "metadata": {
                 **rest_of(record, *_PAIR),
+                **({} if isinstance(record["query_id"], str) else {"query_id": record["query_id"]}),
                 **rest_of(answer, "model_name", "response", "ragchecker"),
                 "pairs": list(self._pairs.values()),
             },
@@ -402,6 +431,102 @@ def _scores(metrics: Record) -> Iterator[Normal]:
     """The scores of a metric; the metric's `correctness_label` is the score `correctness`."""
     for name, value in metrics.items():
         yield {"name": name.removesuffix("_label"), "value": value}
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+PAIRS_RATED = "human_labeled_data.json"
+PAIRS_SCORED = "baseline_ragchecker.json"
+
+
+def _about(item: Normal) -> _Answer:
+    return item["question_key"], item["system"]
+
+
+def _pairs_of(item: Normal) -> list[Normal]:
+    """The pairs that an answer stands in; those that are none of this format's are passed over."""
+    pairs = metadata_of(item).get("pairs")
+    return [
+        pair
+        for pair in (pairs if isinstance(pairs, list) else [])
+        if isinstance(pair, dict) and pair.get("place") in _SIDES and "other_system" in pair
+    ]
+
+
+def _write_pair(files: Files, first: Normal, second: Normal, pair: Normal) -> None:
+    dataset = first.get("category")
+    key: str = first["question_key"]
+    record = {
+        **given(instance_id=pair.get("instance_id"), dataset=dataset),
+        "query_id": metadata_of(first).get("query_id", key.removeprefix(f"{dataset or 'ragchecker'}/")),
+        "query": first["question"],
+        "gt_answer": first["references"][0],
+    }
+    plain = dict(zip(_SIDES, map(_side, (first, second)), strict=True))
+    scored = {side: _metrics(item, "_label") for side, item in zip(_SIDES, (first, second), strict=True)}
+    for rating in pair.get("ratings", []):
+        files.add(PAIRS_RATED, {**record, **plain, **without(rating, "rater")})
+    if any(scored.values()) or not pair.get("ratings"):
+        sides = {side: {**plain[side], **({"ragchecker": scored[side]} if scored[side] else {})} for side in _SIDES}
+        files.add(PAIRS_SCORED, {**record, **sides})
+
+
+def _side(item: Normal) -> Normal:
+    return {
+        "model_name": item["system"], "response": item["answer"], **without(metadata_of(item), "pairs", "query_id")
+    }  # fmt: skip
+
+
+def _metrics(item: Normal, ending: str = "") -> Normal:
+    return {
+        f"{score['name']}{ending}": score.get("value")
+        for score in parts_of(item, "scores")
+        if score["scorer"] == SCORER and score.get("target", "item") == "item"
+    }
+
+
+def _checked_record(item: Normal) -> Record | None:
+    """A checked answer; None without a reference answer that is a text, and for evidence without a text."""
+    references, units = item.get("references", []), parts_of(item, "evidence")
+    if not references or not isinstance(references[0], str) or any("text" not in unit for unit in units):
+        return None
+    claims = {of: [one for one in parts_of(item, "claims") if one.get("of", "answer") == of] for of in CLAIM_SIDES}
+    own, gold = claims["answer"], claims["reference"]
+    metadata = metadata_of(item)
+    said = {
+        (verdict.get("claim"), verdict.get("against"), verdict.get("evidence")): str(verdict.get("label")).capitalize()
+        for verdict in metadata.get("verdicts", [])
+        if isinstance(verdict, dict) and verdict.get("source") == CHECKER
+    }
+    lists: dict[str, list[Any]] = {
+        "answer2response": [said.get((claim["key"], "reference", None)) for claim in own],
+        "response2answer": [said.get((claim["key"], "answer", None)) for claim in gold],
+        "retrieved2response": [[said.get((claim["key"], None, unit["key"])) for unit in units] for claim in own],
+        "retrieved2answer": [[said.get((claim["key"], None, unit["key"])) for unit in units] for claim in gold],
+    }
+    system, metrics = item["system"], _metrics(item)
+    return {
+        **({"query_id": metadata["query_id"]} if "query_id" in metadata else {}),
+        **({} if system == UNNAMED else {"system": system}),
+        "query": item["question"],
+        "gt_answer": references[0],
+        "response": item["answer"],
+        "retrieved_context": [{**metadata_of(unit), "text": unit["text"]} for unit in units],
+        **({_CLAIMS[0]: list(map(_as_claim, own)), _CLAIMS[1]: list(map(_as_claim, gold))} if own or gold else {}),
+        **{name: found for name, found in lists.items() if found and _whole(found)},
+        **({"metrics": metrics} if metrics else {}),
+        **without(metadata, "query_id", "file", "verdicts"),
+    }
+
+
+def _whole(labels: Sequence[Any]) -> bool:
+    """Whether every claim has its verdicts: a list has no place for one that is missing."""
+    return all(_whole(label) if isinstance(label, list) else label is not None for label in labels)
+
+
+def _as_claim(claim: Normal) -> Any:
+    return metadata_of(claim).get("triplet", claim["text"])
 
 
 FORMATS.register(RAGChecker())

@@ -29,6 +29,7 @@ from exports.formats._records import (
     text_of,
     verdict_label,
 )
+from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.sources import SourceFile, Sources
 
@@ -59,10 +60,26 @@ class RefChecker:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _RefCheckerReading(sources, json_files(sources))
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `DATASET_SYSTEM_answers.json` of the items that have claims, or came from such a file."""
+        n = left_out = 0
+        for item in items():
+            if not (item.get("claims") or "extractor" in metadata_of(item)):
+                left_out += 1
+                continue
+            dataset, system = item.get("category"), item["system"]
+            about = f"{dataset}_{system}" if dataset else system
+            name = files.named("answers", about, "_answers.json" if dataset else ".json")
+            told = _NAME.fullmatch(name[: -len(JSON_ENDING)]) if dataset else None
+            same = (told["system"] if told else name[: -len(JSON_ENDING)]) == system
+            files.add(name, _record(item, {} if same else {"system": system}))
+            n += 1
+        return Written(n, left_out)
 
 
-class _Reading(RecordReading):
+class _RefCheckerReading(RecordReading):
     """The files of one RefChecker source, with counts of items and of labels."""
 
     format = RefChecker.name
@@ -142,6 +159,34 @@ class _Reading(RecordReading):
 def _extractor(record: Record) -> str | None:
     """What took the triplets from the answer: `claude2` where they are called `claude2_response_kg`."""
     return next((found["extractor"] for name in record if (found := _TRIPLETS.fullmatch(name))), None)
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _record(item: Normal, system: Record) -> Record:
+    metadata, dataset = metadata_of(item), item.get("category")
+    labels = {
+        verdict.get("claim"): verdict["label"].capitalize()
+        for verdict in metadata.get("verdicts", [])
+        if verdict.get("source") == PEOPLE and verdict.get("against") == "context"
+    }
+    key = item["question_key"]
+    return {
+        "id": key.removeprefix(f"{dataset}/") if dataset else key,
+        "response": item["answer"],
+        **system,
+        f"{metadata.get('extractor', 'claims')}_response_kg": [
+            {
+                "triplet": metadata_of(claim).get("triplet", claim["text"]),
+                **given(human_label=labels.get(claim["key"])),
+                **without(metadata_of(claim), "triplet"),
+            }
+            for claim in parts_of(item, "claims")
+            if claim.get("of", "answer") == "answer"
+        ],
+        **without(metadata, "extractor", "verdicts"),
+    }
 
 
 FORMATS.register(RefChecker())

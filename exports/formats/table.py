@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -13,7 +15,9 @@ from annotators.items.checks import called
 from annotators.items.item import Field, ItemContent, fields_of
 from annotators.items.normal import Normal, read_item
 from annotators.items.parsed import ParsedItem, Rejected
+from exports.cells import safe
 from exports.formats._files import FilesReading
+from exports.formats._writing import Files, Items, Written, metadata_of
 from exports.formats.base import FORMATS, TABLES, Columns, FileReading
 from exports.formats.labels import NEEDED as OF_LABELS
 from exports.reading.sources import SourceFile, Sources
@@ -86,10 +90,50 @@ class TableOfItems:
             raise InvalidInput(
                 f"{sources.description}: there is no table in it ({', '.join(ENDINGS)}). Name the file or its folder."
             )
-        return _Reading(sources, files, mapping)
+        return _TableReading(sources, files, mapping)
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `items.csv`: a column a field that some item has, and one for each text that all metadata have so."""
+        there: dict[str, None] = {}
+        texts: dict[str, bool] = {}
+        n = 0
+        for item in items():
+            n += 1
+            there |= dict.fromkeys(item)
+            for name, value in metadata_of(item).items():
+                texts[name] = texts.get(name, True) and isinstance(value, str) and value != ""
+        fields = [name for name in _FIELDS if name in there and name != "metadata"]
+        own = [name for name, is_text in texts.items() if is_text and _may_be_a_column(name)]
+        others = [name for name in texts if name not in own]
+        if not n:
+            return Written(0, 0)
+        columns = [*fields, *own, *(["metadata"] if others else [])]
+        out = files.begin("items.csv")
+        cells = io.StringIO()
+        writer = csv.writer(cells, lineterminator="\n")
+
+        def write(row: Iterable[str]) -> None:
+            writer.writerow(map(safe, row))
+            out.write_text(cells.getvalue())
+            cells.seek(0)
+            cells.truncate()
+
+        write(columns)
+        for item in items():
+            metadata = metadata_of(item)
+            rest = {name: metadata[name] for name in others if name in metadata}
+            write(
+                [
+                    *(_cell(name, item.get(name)) for name in fields),
+                    *(metadata.get(name, "") for name in own),
+                    *([_encoded(rest) if rest else ""] if others else []),
+                ]
+            )
+        out.rows = n
+        return Written(n, 0)
 
 
-class _Reading(FilesReading):
+class _TableReading(FilesReading):
     """The tables of one source. `columns` and `headings` are those of the tables that were opened last."""
 
     format = TableOfItems.name
@@ -239,6 +283,26 @@ def _part(name: str, part: Any) -> Any:
     """A part as a row has it; a plain text is that of a unit or claim."""
     of_part = _OF_TEXT.get(name)
     return {of_part: part} if of_part is not None and isinstance(part, str) else part
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _may_be_a_column(name: str) -> bool:
+    """Whether a column of this name would be read as nothing but itself."""
+    plain = name == name.strip() and name and "\x00" not in name and "�" not in name
+    return bool(plain) and name not in _FIELDS and not _guessed([name])
+
+
+def _cell(name: str, value: Any) -> str:
+    """A field's value: a text as it is; what has several values as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else _encoded(value)
+
+
+def _encoded(value: Any) -> str:
+    return orjson.dumps(value).decode()
 
 
 FORMATS.register(TableOfItems())

@@ -29,12 +29,14 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
+from exports.formats._writing import Files, Items, Written, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.sources import SourceFile, Sources
 
 SCORER = "imported:unidoc"
 _NEEDED = ("rewritten_question_obscured", "complete_answer", "chunk_used")
 _KINDS = {"chunk": "passage", "img": "figure", "tab": "table"}
+_PREFIXES = {kind: prefix for prefix, kind in _KINDS.items()}
 _PASSAGE = re.compile(r"(?P<document>.+)_id_\d+(?P<pages>(?:_pg\d{1,6})+)\.txt")
 _PICTURE = re.compile(r"(?P<noun>figure|table)-(?P<page>\d{1,6})-(?P<number>\d{1,6})\.\w+")
 _DOMAIN = re.compile(r"(?P<domain>.+)_(?:database|figures)")
@@ -58,10 +60,22 @@ class UniDoc:
 
     def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
-        return _Reading(sources, json_files(sources))
+        return _UniDocReading(sources, json_files(sources))
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write `DOMAIN.json` of the items of the system `reference` whose evidence is no page."""
+        n = left_out = 0
+        for item in items():
+            record = _record(item)
+            if record is None:
+                left_out += 1
+                continue
+            files.add(files.named("records", item.get("category") or "records", ".json"), record)
+            n += 1
+        return Written(n, left_out)
 
 
-class _Reading(RecordReading):
+class _UniDocReading(RecordReading):
     """The files of one UniDoc-Bench source.
 
     `_placeless` counts the units whose source names no document or no page, `_structured` the answers that are objects.
@@ -105,7 +119,7 @@ class _Reading(RecordReading):
         if not isinstance(answer, str):
             self._structured += 1
             metadata["complete_answer"] = answer
-            answer = orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
+            answer = _as_text(answer)
         return {
             "question": text_of(record, "rewritten_question_obscured"),
             "answer": answer,
@@ -139,6 +153,11 @@ class _Reading(RecordReading):
             **{name: place[name] for name in ("figure", "table") if name in place},
             "metadata": {**rest_of(unit, "used", "metadata"), **own},
         }
+
+
+def _as_text(answer: Any) -> str:
+    """The JSON of an answer that is no text."""
+    return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
 
 
 def _source(key: str, metadata: Any) -> tuple[str, Record]:
@@ -175,6 +194,47 @@ def _domain(source: str) -> str | None:
     """The domain that a folder on the way to a source is called after, the innermost one."""
     folders = source[:LONGEST_KEY].replace("\\", "/").split("/")[:-1]
     return next((found["domain"] for folder in reversed(folders) if (found := _DOMAIN.fullmatch(folder))), None)
+
+
+# Writing --------------------------------------------------------------------------------------------------------------
+
+
+def _record(item: Normal) -> Record | None:
+    """An item as a record; None for one of another system, and for evidence that is a page as such."""
+    units = parts_of(item, "evidence")
+    if item["system"] != DEFAULT_SYSTEM or any(unit["kind"] not in _PREFIXES for unit in units):
+        return None
+    metadata = metadata_of(item)
+    structured = metadata.get("complete_answer")
+    same = structured is not None and _as_text(structured) == item["answer"]
+    chunks: Record = {}
+    for number, unit in enumerate(units):
+        prefix = _PREFIXES[unit["kind"]]
+        own = unit["key"].partition("_")[0] == prefix
+        chunks[unit["key"] if own else f"{prefix}_{number}"] = _chunk(number, unit)
+    return {
+        "rewritten_question_obscured": item["question"],
+        "complete_answer": structured if same else item["answer"],
+        "chunk_used": chunks,
+        **without(metadata, "complete_answer"),
+    }
+
+
+def _chunk(number: int, unit: Normal) -> Record:
+    metadata = metadata_of(unit)
+    used = unit.get("used", None if "role" not in unit else unit["role"] == "gold")
+    source = metadata.get("source") or _source_of(number, unit)
+    said = {"source": source} if unit["kind"] == "passage" else source
+    return {"used": used, "metadata": said, **without(metadata, "source", "figure", "table")}
+
+
+def _source_of(number: int, unit: Normal) -> str:
+    """A source that says where a unit stands, for one that came without."""
+    document = unit.get("document", "document").removesuffix(".pdf")
+    pages = unit.get("pages", [1])
+    if unit["kind"] == "passage":
+        return f"{document}_id_{number}" + "".join(f"_pg{page}" for page in pages) + ".txt"
+    return f"{document}/{unit['kind']}-{pages[0]}-{number + 1}.jpg"
 
 
 FORMATS.register(UniDoc())

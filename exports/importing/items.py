@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from annotators.items.parsed import ParsedItem, Reading, Rejected
+from annotators.progress import Progress
 from db.engine import Database
 from db.items.imports import ImportReport, import_items, preview_import
 from db.permissions import RESEARCHERS, Actor, On, operation
 from exports.formats.base import Columns, FileReading, MappedReading, read_sources
 from exports.garbage import seldom_collected
 from exports.reading.sources import open_sources
-
-Progress = Callable[[int, int], None]
-"""Called now and then with how much is done, of how much."""
 
 _BETWEEN = 1_000
 

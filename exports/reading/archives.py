@@ -33,7 +33,7 @@ class _Member:
 
     name: str
     parts: tuple[str, ...]
-    stream: _Counted
+    stream: _BudgetedStream
 
 
 def is_archive(path: Path) -> bool:
@@ -141,7 +141,7 @@ def _zip_members(path: Path, budget: _Budget) -> Iterator[_Member]:
                     "Pack it again as plain zip."
                 ) from error
             with stream:
-                yield _Member(info.filename, parts, _Counted(stream, budget))
+                yield _Member(info.filename, parts, _BudgetedStream(stream, budget))
 
 
 def _tar_members(path: Path, budget: _Budget) -> Iterator[_Member]:
@@ -149,7 +149,7 @@ def _tar_members(path: Path, budget: _Budget) -> Iterator[_Member]:
         is_gzip = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)
         # Counted below the tar reader, which reads long headers whole, however long they claim to be.
-        counted = _Counted(gzip.GzipFile(fileobj=raw) if is_gzip else raw, budget)
+        counted = _BudgetedStream(gzip.GzipFile(fileobj=raw) if is_gzip else raw, budget)
         with tarfile.open(fileobj=counted, mode="r|") as archive:
             for info in archive:
                 parts = _parts(path.name, info.name) if info.name != "." else ()
@@ -158,10 +158,10 @@ def _tar_members(path: Path, budget: _Budget) -> Iterator[_Member]:
                 stream = archive.extractfile(info) if info.isreg() else None
                 if stream is None:
                     raise InvalidInput(f"{path.name}: the member {info.name!r} is a link or no plain file. {_REPACK}")
-                yield _Member(info.name, parts, _Counted(stream, None))
+                yield _Member(info.name, parts, _BudgetedStream(stream, None))
 
 
-class _Counted(io.RawIOBase):
+class _BudgetedStream(io.RawIOBase):
     """A stream whose bytes are counted against a budget (if they are not already), a block at a time."""
 
     def __init__(self, stream: IO[bytes] | gzip.GzipFile, budget: _Budget | None) -> None:

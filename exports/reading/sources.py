@@ -18,7 +18,7 @@ HEAD = 64 << 10
 
 DOCUMENT_ENDINGS = (".pdf", ".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")
 """Files that are documents wherever they lie; texts are documents only in a folder called `documents`."""
-_TEXT_ENDINGS = (".txt", ".md", ".markdown")
+TEXT_ENDINGS = (".txt", ".md", ".markdown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Sources:
             parts = PurePosixPath(file.name).parts
             if "documents" in parts[:-1]:
                 below = len(parts) - 1 - parts[::-1].index("documents", 1)
-                if file.basename.endswith(DOCUMENT_ENDINGS + _TEXT_ENDINGS):
+                if file.basename.endswith(DOCUMENT_ENDINGS + TEXT_ENDINGS):
                     yield "/".join(parts[below + 1 :]), file
             elif file.basename.endswith(DOCUMENT_ENDINGS):
                 yield file.path.name, file

@@ -53,7 +53,7 @@ class Results:
     @property
     def figures(self) -> list[Figure]:
         """Every figure of every report."""
-        return [one for found in self.findings for one in found.figures]
+        return [figure for found in self.findings for figure in found.figures]
 
     @property
     def notes(self) -> list[str]:
@@ -73,7 +73,7 @@ class Results:
         return {
             "study": self.study,
             "protocol": self.protocol,
-            "rows": [one.to_json() for one in self.figures],
+            "rows": [figure.to_json() for figure in self.figures],
             "tables": [
                 {"caption": table.caption, "columns": list(table.columns), "rows": [list(row) for row in table.rows]}
                 for table in self.tables()

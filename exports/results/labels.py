@@ -120,7 +120,7 @@ class StudyLabels:
 
     def labels(self, criterion: str, whose: Whose) -> CriterionLabels:
         """The labels of a criterion: what is settled, or what each annotator gave. `cannot judge` is in neither."""
-        column = next(one for one in self.found.criteria if one.criterion.name == criterion)
+        column = next(report for report in self.found.criteria if report.criterion.name == criterion)
         if whose == "each":
             item, target = column.item[column.unit], column.target[column.unit]
             return CriterionLabels(column.criterion, whose, column.distinct, column.value, column.targets, target, item)
@@ -144,7 +144,7 @@ class StudyLabels:
 
     def cannot_judge(self, criterion: str) -> int:
         """How often somebody said that they cannot judge."""
-        return next(one.cannot_judge for one in self.found.criteria if one.criterion.name == criterion)
+        return next(report.cannot_judge for report in self.found.criteria if report.criterion.name == criterion)
 
     # What items are grouped by, and what is drawn together
 

@@ -123,17 +123,17 @@ def _means(study: StudyLabels, criterion: Criterion, asked: Resampling) -> Itera
                 continue
             names = study.group_of(labels, by) if by else None
             found = mean_agreement(given, names, asked, clusters=clusters, scale=numbers.scale, by=by)
-            for one in found[1:] if place else found:
+            for entry in found[1:] if place else found:
                 yield Figure(
                     is_share=False,
-                    name="mean" if one.name == "mean_agreement" else "macro_mean",
-                    value=one.value,
-                    interval=one.interval,
-                    method=one.method,
-                    reason=one.reason,
-                    n=one.n,
+                    name="mean" if entry.name == "mean_agreement" else "macro_mean",
+                    value=entry.value,
+                    interval=entry.interval,
+                    method=entry.method,
+                    reason=entry.reason,
+                    n=entry.n,
                     criterion=criterion.name,
-                    group=one.group,
+                    group=entry.group,
                     by=by,
                     labels=whose,
                 )
@@ -146,7 +146,7 @@ def _section(study: StudyLabels, criterion: Criterion, figures: Sequence[Figure]
     tables = [
         table
         for by in (None, *GROUPINGS)
-        if (table := _table(criterion, [one for one in figures if one.by == by], by)) is not None
+        if (table := _table(criterion, [entry for entry in figures if entry.by == by], by)) is not None
     ]
     return Section(criterion.title, tables, words=_words(study, criterion))
 
@@ -154,10 +154,10 @@ def _section(study: StudyLabels, criterion: Criterion, figures: Sequence[Figure]
 def _table(criterion: Criterion, figures: Sequence[Figure], by: Grouping | None) -> TextTable | None:
     """A row a label (of all, or of a group), then the means; columns for settled and for single annotators' labels."""
     rows: dict[tuple[str | None, str, str | None], dict[str, Figure]] = {}
-    for one in figures:
-        rows.setdefault((one.group, one.name, one.label), {})[one.labels or ""] = one
+    for entry in figures:
+        rows.setdefault((entry.group, entry.name, entry.label), {})[entry.labels or ""] = entry
     whose = [name for name in WHOSE if any(name in cells for cells in rows.values())]
-    if not rows or not any(one.n for one in figures):
+    if not rows or not any(entry.n for entry in figures):
         return None
     titles = {criterion.vote(label.value): label.title for label in criterion.label_list()}
     named = {"mean": "Mean", "macro_mean": f"Unweighted mean of the {_plural(by)}"}
@@ -176,11 +176,11 @@ def _table(criterion: Criterion, figures: Sequence[Figure], by: Grouping | None)
     return TextTable.of(caption, [*first, *columns], lines)
 
 
-def cell(one: Figure) -> str:
+def cell(entry: Figure) -> str:
     """A figure as tables show it: a share in percent, anything else as a number; a dash where it is not defined."""
-    if one.value is None:
+    if entry.value is None:
         return "–"
-    return percent(one) if one.is_share else figure(one)
+    return percent(entry) if entry.is_share else figure(entry)
 
 
 def _plural(by: str | None) -> str:

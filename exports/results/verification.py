@@ -62,7 +62,11 @@ class Verification:
                     for group in labels.groups(by):
                         part = labels.of_group(given, by, group)
                         figures.append(_figure(labels, part, flags, asked, group=group, by=by))
-        tables = [table for by in (None, *GROUPINGS) if (table := _table([one for one in figures if one.by == by], by))]
+        tables = [
+            table
+            for by in (None, *GROUPINGS)
+            if (table := _table([figure for figure in figures if figure.by == by], by))
+        ]
         words = ["Positive labels in percent, with the columns of UniDoc-Bench, Table 2."]
         if flags is not None:
             words.append(f"{GROUNDING} is the {HOW_GROUNDING}: the share of units on which they are the same.")
@@ -142,11 +146,11 @@ def _figure(
 def _table(figures: Sequence[Figure], by: Grouping | None) -> TextTable | None:
     """A row for settled labels and one for single annotators', of all items or of each group."""
     rows: dict[tuple[str | None, Whose | None], dict[str, Figure]] = {}
-    for one in figures:
-        rows.setdefault((one.group, one.labels), {})[one.name] = one
+    for figure in figures:
+        rows.setdefault((figure.group, figure.labels), {})[figure.name] = figure
     if not rows:
         return None
-    columns = list(dict.fromkeys(one.name for one in figures))
+    columns = list(dict.fromkeys(figure.name for figure in figures))
     lines = [
         [
             *([group or ""] if by else []),
@@ -160,7 +164,7 @@ def _table(figures: Sequence[Figure], by: Grouping | None) -> TextTable | None:
 
 
 def _plots(figures: Sequence[Figure]) -> Iterable[tuple[str, str, Any]]:
-    rows = [(one.name, one) for one in figures if one.by is None and one.labels == "settled"]
+    rows = [(figure.name, figure) for figure in figures if figure.by is None and figure.labels == "settled"]
     chart = forest(rows, "Share of positive labels, settled")
     if chart is not None:
         yield "verified-quality", "Share of positive settled labels of each criterion, with its interval.", chart

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from html import unescape
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime import context
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -21,6 +23,7 @@ from app.state import AppState
 from db.people.accounts import add_person, first_administrator
 from db.people.sign_in import sign_in
 from db.permissions import Actor, Role
+from tests.databases import put_database
 from tests.servers import PASSWORD
 
 
@@ -71,6 +74,9 @@ def _main_script() -> None:
 @contextmanager
 def installation(home: Path, monkeypatch: pytest.MonkeyPatch, **given: object) -> Iterator[Pages]:
     """A new installation in `home`, as the state of this process."""
+    put_database(home / "assay.db")
+    # Each AppTest would read the metadata of every package that is installed, which takes longer than our page.
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _manifests)
     # The tests' own processes are what reports would step back for.
     opened = state.open_state(Settings.load({}, home=home, **{"report_niceness": 0, **given}))
     try:
@@ -78,6 +84,9 @@ def installation(home: Path, monkeypatch: pytest.MonkeyPatch, **given: object) -
     finally:
         opened.close()
         state._current.clear()
+
+
+_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def words(page: AppTest) -> str:

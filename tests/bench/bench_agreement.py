@@ -52,7 +52,7 @@ def simulated(rng: np.random.Generator, raters: int, units: int, labels: int, mi
 
 
 def table(matrix: Matrix) -> Ratings:
-    return Ratings.from_matrix(matrix, scale="ratio")
+    return Ratings.from_rows(matrix.tolist(), scale="ratio")
 
 
 def long_table(matrix: Matrix) -> Ratings:

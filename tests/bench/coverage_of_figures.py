@@ -12,7 +12,7 @@ import argparse
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from annotators.intervals.result import Aligned, Interval, Statistic
 SIMULATIONS = 1000
 RESAMPLES = 400
 ALPHA = "krippendorff_alpha_nominal"
+UNITIZING = "krippendorff_alpha_unitizing"
+OVERLAPS = "pairwise_f1_characters"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def sparse_crowd(rng: np.random.Generator, seed: int) -> tuple[float, Found, Fou
     matrix = _right(rng, np.full(40, 0.88), truth)
     for unit in range(150):
         matrix[rng.permutation(40)[3:], unit] = np.nan
-    alpha, light = measure(Ratings.from_matrix(matrix), [ALPHA, "light_kappa"], RESAMPLES, seed)
+    alpha, light = measure(Ratings.from_rows(matrix.tolist()), [ALPHA, "light_kappa"], RESAMPLES, seed)
     assert light.value is None
     return _alpha(0.88, 0.3), None, alpha
 
@@ -72,7 +74,7 @@ def few_clusters(clusters: int, rng: np.random.Generator, seed: int) -> tuple[fl
     hard = np.repeat(rng.random(clusters) < 0.4, 10)
     truth = rng.random(10 * clusters) < 0.5
     right = rng.random((2, len(truth))) < np.where(hard, 0.6, 0.97)
-    ratings = Ratings.from_matrix(np.where(right, truth, ~truth).astype(float))
+    ratings = Ratings.from_rows(np.where(right, truth, ~truth).astype(int).tolist())
     questions = {unit: int(str(unit)) // 10 for unit in ratings.units}
     easy, difficult = (a * a + (1 - a) ** 2 for a in (0.97, 0.6))
     plain = measure(ratings, ["percent_agreement"], RESAMPLES, seed)[0]
@@ -101,7 +103,7 @@ def few_clusters_of_alignment(rng: np.random.Generator, seed: int) -> tuple[floa
 def random_raters(raters: int, rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
     """Raters of accuracy .8 ± .1 on 100 units: α of raters like these, with units and with both resampled."""
     accuracy = np.clip(0.8 + 0.1 * rng.standard_normal(raters), 0.5, 1)
-    ratings = Ratings.from_matrix(_right(rng, accuracy, rng.random(100) < 0.4))
+    ratings = Ratings.from_rows(_right(rng, accuracy, rng.random(100) < 0.4).tolist())
     fixed, random = (
         measure(ratings, [ALPHA], RESAMPLES, seed, raters=which)[0]
         for which in ("fixed", "random")  # type: ignore[arg-type]
@@ -139,6 +141,52 @@ def advised(rng: np.random.Generator, _: int) -> tuple[float, Found, Found]:
     return float(y.mean()), powered(top, f)[2], powered(drawn, f, probabilities=chance)[2]
 
 
+def sparse_stretches(name: str, rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """40 texts of ten sentences of 20 characters, a fifth of which are wrong; three of 12 raters mark each text.
+
+    A rater finds what a sentence is with probability .9. What is marked is one stretch where sentences touch.
+    """
+    units, raters, values = [], [], []
+    for text in range(40):
+        wrong = rng.random(10) < 0.2
+        for rater in rng.permutation(12)[:3].tolist():
+            said = np.where(rng.random(10) < 0.9, wrong, ~wrong)
+            edges = np.flatnonzero(np.diff(np.r_[False, said, False])).tolist()
+            units.append(text)
+            raters.append(rater)
+            values.append(
+                [{"start": 20 * a, "end": 20 * b, "label": "x"} for a, b in zip(edges[::2], edges[1::2], strict=True)]
+            )
+    ratings = Ratings.from_triples(units, raters, values, scale="spans", lengths=dict.fromkeys(range(40), 200))
+    found = measure(ratings, [name], RESAMPLES, seed)[0]
+    both, one = 0.2 * 0.9**2 + 0.8 * 0.1**2, 0.2 * 0.9 + 0.8 * 0.1
+    return _alpha(0.9, 0.2) if name == UNITIZING else both / one, None, found
+
+
+@cache
+def _mean_rho(noise: float) -> float:
+    """The mean of Spearman's ρ of two raters of four things that lie 1 apart, with normal noise: by 400,000 pairs."""
+    rng = np.random.default_rng(1)
+    one, other = (_ranks(np.arange(4) + noise * rng.standard_normal((400_000, 4))) for _ in range(2))
+    return float(1 - 6 * ((one - other) ** 2).sum(axis=1).mean() / (4 * 15))
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    return values.argsort(axis=1).argsort(axis=1)
+
+
+def sparse_orders(rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
+    """60 answers of four images, which lie 1 apart; two of 12 raters order each, with normal noise of 1."""
+    units, raters, values = [], [], []
+    for answer in range(60):
+        for rater in rng.permutation(12)[:2].tolist():
+            units.append(answer)
+            raters.append(rater)
+            values.append(["abcd"[thing] for thing in np.argsort(np.arange(4) + rng.standard_normal(4)).tolist()])
+    ratings = Ratings.from_triples(units, raters, values, scale="ranking")
+    return _mean_rho(1.0), None, measure(ratings, ["mean_spearman"], RESAMPLES, seed)[0]
+
+
 DESIGNS: dict[str, tuple[str, Simulation]] = {
     "sparse crowd: 40 raters, 150 units, 3 ratings each": ("α (Light's κ: undefined)", sparse_crowd),
     "6 questions of 10 units": ("raw agreement", partial(few_clusters, 6)),
@@ -152,6 +200,9 @@ DESIGNS: dict[str, tuple[str, Simulation]] = {
     "share .05, 30 of 1,000 labelled, scores": ("mean, PPI++", partial(rare_label, 2, 1000, 30)),
     "share .05, 150 of 300 labelled, scores": ("mean, PPI++", partial(rare_label, 2, 300, 150)),
     "60 of 600 by advice, scores": ("mean, PPI++", advised),
+    "40 texts of 10 sentences, 3 of 12 raters each": ("α for unitizing", partial(sparse_stretches, UNITIZING)),
+    "40 texts of 10 sentences, 3 of 12 raters each, overlap": ("F1 of characters", partial(sparse_stretches, OVERLAPS)),
+    "60 orders of 4 images, 2 of 12 raters each": ("mean ρ", sparse_orders),
 }
 """Design → what is estimated, and one simulation of it: the truth, the interval without the remedy, and with it."""
 

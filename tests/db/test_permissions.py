@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -24,6 +23,7 @@ from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.models import Person, StudyItem, now
 from db.permissions import OPERATIONS, Actor, On, Operation, Role, role_in
+from tests.databases import put_database
 from tests.makers import StudyInUse, make_member, make_person, make_project
 
 for package in (db_package, exports_package):
@@ -64,7 +64,6 @@ MAY: dict[str, frozenset[str]] = {
     "annotating.disclosure.may_see_page": SIGNED_IN,
     "annotating.disclosure.reading": ROLES,
     "annotating.disclosure.visible_document": SIGNED_IN,
-    "items.documents.add_document": RESEARCHERS,
     "items.documents.attach_bytes": RESEARCHERS,
     "items.documents.list_documents": READERS,
     "events.list_events": ADMINISTRATORS,
@@ -193,10 +192,10 @@ def made_in(db: Database) -> World:
 
 
 @pytest.fixture(scope="module")
-def made(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A world for those who are refused, which nothing may change."""
     path = tmp_path_factory.mktemp("world") / "assay.db"
-    shutil.copy(sqlite_template, path)
+    put_database(path)
     made = made_in(Database(f"sqlite:///{path}"))
     yield made
     made.db.dispose()

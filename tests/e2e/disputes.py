@@ -14,6 +14,7 @@ from annotators.criteria import Criterion
 from annotators.criteria.number import Number
 from annotators.criteria.order import Order
 from annotators.criteria.several import Several
+from annotators.criteria.spans import Spans
 from annotators.criteria.text import Text
 from annotators.protocols import PROTOCOLS, Protocol
 from db.annotating.annotations import submit, work
@@ -122,7 +123,7 @@ def _first(criterion: Criterion, item: dict[str, Any]) -> Any:
     match criterion:
         case Number():
             return criterion.minimum
-        case Several():
+        case Several() | Spans():
             return []
         case Order():
             return [image["key"] for image in item["images"]]

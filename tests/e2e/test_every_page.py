@@ -7,7 +7,7 @@ does so at dusk. Opening it anew for each of them would take three times as long
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -19,7 +19,7 @@ from db.items.read import list_items
 from db.jobs import WorkerDesk, queue_job
 from db.people.accounts import set_password
 from db.projects import create_project, find_project
-from tests.e2e.conftest import NewPage, sign_in
+from tests.e2e.conftest import NewPage, sign_in, sign_in_by_form
 from tests.e2e.scene import say_that_the_guidelines_are_read
 from tests.e2e.screenshots import addresses
 from tests.exports.judged import Judged, make_judged
@@ -129,7 +129,9 @@ def project_with_jobs(server: RunningServer) -> int:
 
 def findings(page: Page) -> list[str]:
     """What axe finds that is serious or critical: rule, what it says, and where."""
-    result: dict[str, Any] = Axe().run(page).response
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    result: dict[str, Any] = page.evaluate("axe.run({resultTypes: ['violations']})")
     found = []
     for rule in result["violations"]:
         if rule["impact"] not in GRAVE:
@@ -168,24 +170,30 @@ class Look:
 
     def __init__(self, page: Page) -> None:
         self.page, self.found = page, dict[str, list[str]]()
+        self._theme: Literal["dark", "light"] = "light"
 
     def at_colours(self, name: str) -> None:
-        """Ask axe in the light theme and in the dark one."""
-        for theme in ("dark", "light"):
-            self.page.emulate_media(color_scheme=theme)
-            settle(self.page, theme)
-            self._keep(f"{name}, {theme}", findings(self.page))
+        """Ask axe in the theme that is in force, and in the other one, which is in force from then on."""
+        self.settle()
+        self._ask_axe(name)
+        self._theme = "dark" if self._theme == "light" else "light"
+        self.page.emulate_media(color_scheme=self._theme)
+        self.settle()
+        self._ask_axe(name)
 
     def at_widths(self, name: str) -> None:
         """Narrow the page down to a phone's width, and widen it again."""
         for width in (*WIDTHS[1:], WIDTHS[0]):
             self.page.set_viewport_size({"width": width, "height": 768})
-            settle(self.page)
+            self.settle()
             self._keep(f"{name} at {width}", sorted(set(self.page.evaluate(BROKEN)))[:8])
+
+    def settle(self) -> None:
+        """Until the page holds still, in the theme that is in force."""
+        settle(self.page, self._theme)
 
     def at(self, name: str) -> None:
         """Both."""
-        settle(self.page)
         self.at_colours(name)
         self.at_widths(name)
 
@@ -194,13 +202,16 @@ class Look:
         for tab in self.page.get_by_role("tab").all() or [None]:
             if tab is not None:
                 tab.click()
-                settle(self.page)
+                self.settle()
             for summary in self.page.locator('[role="tabpanel"]:visible summary').all():
                 summary.click()
             self.at(f"{name}: {tab.inner_text()}" if tab is not None else name)
 
     def report(self) -> None:
         assert not self.found, "\n".join(f"{name}:\n  " + "\n  ".join(lines) for name, lines in self.found.items())
+
+    def _ask_axe(self, name: str) -> None:
+        self._keep(f"{name}, {self._theme}", findings(self.page))
 
     def _keep(self, name: str, lines: list[str]) -> None:
         if lines:
@@ -235,7 +246,7 @@ def test_the_plain_pages(server: RunningServer, page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_be_visible()
     look.at("sign-in refused")
-    sign_in(page, server, "admin")
+    sign_in_by_form(page, server, "admin")
     page.goto(f"{server.url}/sign-out")
     look.at("sign-out")
     look.report()
@@ -257,10 +268,10 @@ def test_the_pages_of_the_shell(server: RunningServer, page: Page) -> None:
         places[f"help: {guide}"] = f"{server.url}/help?page={guide}"
     for name, address in places.items():
         page.goto(address)
-        settle(page)
+        look.settle()
         look.at_tabs(name)
     page.get_by_role("button", name="admin").click()
-    settle(page)
+    look.settle()
     look.at_colours("the person's menu")
     look.report()
     assert {entry.name for entry in ENTRIES} - {name.partition(":")[0] for name in places} <= {"annotate"}
@@ -293,7 +304,7 @@ def test_the_results_of_a_study_of_scores(server: RunningServer, page: Page, jud
     for name in ("agreement", "alignment", "scores", "data", "studies"):
         study = "" if name in ("scores", "data", "studies") else f"&study={judged.study_id}"
         page.goto(f"{server.url}/{name}?project={judged.project_id}{study}")
-        settle(page)
+        look.settle()
         if name == "alignment":
             expect(page.get_by_role("tab")).to_have_count(5)
         look.at_tabs(name)
@@ -312,14 +323,14 @@ def test_the_annotators_page(server: RunningServer, page: Page) -> None:
         look.at(f"{name} of an annotator")
     page.goto(places["annotate"])
     page.get_by_test_id("item").wait_for()
-    settle(page)
+    look.settle()
     say_that_the_guidelines_are_read(page, lambda: look.at_colours("the guidelines at first"))
     look.at_colours("the first step")
     if page.get_by_test_id("item").get_attribute("data-step") == "0":
         for key in ("1", "1", "Enter"):
             page.keyboard.press(key)
     page.locator('[data-testid="page"] img').first.wait_for()
-    settle(page)
+    look.settle()
     look.at_colours("the second step")
     page.keyboard.press("1")
     page.keyboard.press("f")

@@ -14,7 +14,7 @@ from db.people.accounts import list_members
 from db.permissions import Role
 from db.projects import create_project, my_projects
 from db.studies.design import list_studies
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, screenshot, sign_in, sign_in_by_form
 from tests.exports.sources import write_pdf
 from tests.servers import RunningServer, running_server
 
@@ -77,7 +77,7 @@ def test_from_an_empty_home_to_the_first_label_of_ones_own_data_in_ten_clicks(
     server: RunningServer, new_page: NewPage, own_data: list[Path]
 ) -> None:
     page = new_page(width=1366, height=768)
-    sign_in(page, server, "admin")
+    sign_in_by_form(page, server, "admin")
     hand = Hand(page)
     page.get_by_label("Name of the project").fill("Coastal rail archive")
     hand.press("Enter")

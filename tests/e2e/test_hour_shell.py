@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from db.projects import create_project
-from tests.e2e.conftest import NewPage, sign_in
+from tests.e2e.conftest import NewPage, sign_in, sign_in_by_form
 from tests.makers import StudyInUse
 from tests.servers import RunningServer, running_server
 
@@ -26,7 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @pytest.mark.parametrize("width", [390, 600, 767, 768, 820, 1024, 1366])
 def test_project_links_and_person_do_not_overlap(server: RunningServer, new_page: NewPage, width: int) -> None:
     page = new_page(width=width)
-    sign_in(page, server, "admin")
+    sign_in_by_form(page, server, "admin")
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
     bar = page.locator(".assay-lines")
     expect(bar.get_by_role("link", name="Help")).to_be_visible()
@@ -50,7 +50,7 @@ def test_project_links_and_person_do_not_overlap(server: RunningServer, new_page
 
 def test_the_groups_lead_to_their_pages_within_the_session(server: RunningServer, new_page: NewPage) -> None:
     page = new_page(width=1024)
-    sign_in(page, server, "admin")
+    sign_in_by_form(page, server, "admin")
     groups, pages = (page.get_by_role("navigation", name=name, exact=True) for name in ("Groups of pages", "Pages"))
     expect(groups.get_by_role("link")).to_have_text(["Work", "Data", "Results", "Administration"])
     expect(pages.get_by_role("link")).to_have_text(["Home", "My work", "Studies", "Adjudicate"])
@@ -98,6 +98,6 @@ def test_what_waits_stands_beside_its_page(server: RunningServer, new_page: NewP
 def test_a_group_without_a_page_for_this_person_is_not_shown(server: RunningServer, new_page: NewPage) -> None:
     server.person("zoe", default_role="annotator")
     page = new_page()
-    sign_in(page, server, "zoe")
+    sign_in_by_form(page, server, "zoe")
     groups = page.get_by_role("navigation", name="Groups of pages")
     expect(groups.get_by_role("link")).to_have_text(["Work"])

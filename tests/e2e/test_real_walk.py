@@ -15,7 +15,7 @@ from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import my_projects
 from db.studies.design import list_studies
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, screenshot, sign_in, sign_in_by_form
 from tests.e2e.disputes import row, settle_one, wait_until_saved
 from tests.e2e.scene import judgement
 from tests.e2e.test_scores import LAPTOP, expect_judged_in_view
@@ -53,7 +53,7 @@ def test_a_study_of_real_answers_from_the_first_file_to_the_last_decision(
 
 def set_up(server: RunningServer, fathoms: Path, page: Page) -> int:
     """Import, people and study on the pages, as the administrator; the study's id."""
-    sign_in(page, server, "admin")
+    sign_in_by_form(page, server, "admin")
     page.get_by_label("Name of the project").fill("FATHOMS, closed systems")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Import…").click()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from db.people.accounts import revoke_sessions
 from db.projects import create_project
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, screenshot, sign_in_by_form
 from tests.servers import RunningServer, running_server
 
 pytestmark = pytest.mark.e2e
@@ -42,7 +42,7 @@ def test_the_pages_ask_nothing_of_other_servers(server: RunningServer, new_page:
     page.goto(f"{server.url}/people")
     assert "/sign-in" in page.url
     screenshot(page, f"sign-in-{'dark' if dark else 'light'}")
-    sign_in(page, server, "admin")
+    sign_in_by_form(page, server, "admin")
     places = (
         ("Home", "Work", "four steps to"),
         ("People", "Administration", "Add people"),
@@ -79,7 +79,7 @@ def test_one_comes_back_to_the_page_that_was_asked_for(server: RunningServer, ne
 
 def test_signing_out_says_what_still_waits_in_this_browser(server: RunningServer, new_page: NewPage) -> None:
     page = new_page()
-    sign_in(page, server, "ana")
+    sign_in_by_form(page, server, "ana")
     page.get_by_role("button", name="ana").click()
     page.get_by_role("link", name="Sign out").click()
     expect(page.get_by_role("button", name="Sign out", exact=True)).to_be_visible()
@@ -97,7 +97,7 @@ def test_signing_out_says_what_still_waits_in_this_browser(server: RunningServer
 
 def test_a_session_that_ends_while_a_page_is_open_leads_to_signing_in(server: RunningServer, new_page: NewPage) -> None:
     page = new_page()
-    sign_in(page, server, "ana")
+    sign_in_by_form(page, server, "ana")
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
     revoke_sessions(server.db, server.admin, "ana")
     page.get_by_role("button", name="ana").click()
@@ -109,7 +109,7 @@ def test_a_session_that_ends_while_a_page_is_open_leads_to_signing_in(server: Ru
 
 def test_the_shell_fits_a_tablet(server: RunningServer, new_page: NewPage, tmp_path: Path) -> None:
     page = new_page(width=720, height=900)
-    sign_in(page, server, "admin")
+    sign_in_by_form(page, server, "admin")
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
     page.wait_for_timeout(500)
     screenshot(page, "home-tablet")

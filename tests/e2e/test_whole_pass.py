@@ -13,7 +13,7 @@ from sqlmodel import col, select
 
 from db.annotating.adjudications import disputes
 from db.models import Annotation, Submission
-from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.conftest import NewPage, screenshot, sign_in_by_form
 from tests.e2e.disputes import settle_one
 from tests.e2e.scene import (
     Scene,
@@ -40,7 +40,7 @@ def scene(tmp_path: Path) -> Scene:
 
 def open_work(new_page: NewPage, scene: Scene, name: str) -> Page:
     page = new_page()
-    sign_in(page, scene.server, name)
+    sign_in_by_form(page, scene.server, name)
     page.goto(scene.address())
     expect(judgement(page)).to_be_visible()
     return page
@@ -111,7 +111,7 @@ def test_three_people_label_settle_and_export(new_page: NewPage, scene: Scene, t
 def settle_by_keyboard(new_page: NewPage, scene: Scene, n: int) -> None:
     """The administrator adjudicates every disputed item with the first label, giving a reason where one is asked."""
     page = new_page()
-    sign_in(page, scene.server, "admin")
+    sign_in_by_form(page, scene.server, "admin")
     page.goto(f"{scene.server.url}/adjudicate?study={scene.study_id}")
     for _ in range(n):
         page.get_by_test_id("dispute").wait_for()
@@ -161,7 +161,7 @@ def test_a_killed_server_loses_nothing_that_was_acknowledged(
             "request",
             lambda request: sent.append(request.post_data_json["uid"]) if request.url.endswith("/submit") else None,
         )
-        sign_in(page, server, "ada")
+        sign_in_by_form(page, server, "ada")
         page.goto(scene.address())
         expect(judgement(page)).to_be_visible()
         for _ in range(3):

@@ -99,6 +99,9 @@ test('a press means its character, then the letter in the other case, and on oth
   assert.deepEqual(meant(press('ы', { code: 'KeyS' })), ['ы', 's', 'S']);
   assert.deepEqual(meant(press('Ы', { code: 'KeyS', shiftKey: true })), ['Ы', 'S', 's']);
   assert.deepEqual(meant(press('?')), ['?']);
+  assert.deepEqual(meant(press('ArrowUp', { shiftKey: true })), ['Shift+ArrowUp', 'ArrowUp']);
+  assert.deepEqual(meant(press('ArrowUp')), ['ArrowUp']);
+  assert.deepEqual(meant(press('Home', { shiftKey: true })), ['Home']);
   assert.deepEqual(meant(press('ArrowUp')), ['ArrowUp']);
   assert.deepEqual([meant(press(' ')), meant(press(' ', { shiftKey: true }))], [['Space'], ['Shift+Space']]);
 });

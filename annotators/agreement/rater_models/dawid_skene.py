@@ -131,7 +131,9 @@ def dawid_skene(
         )
     everything, data = data, data.beside_others()
     groups = [
-        _Group.fitted(theirs, own, smoothing, starts=starts, seed=seed, tolerance=tolerance, most=most_iterations)
+        _ConnectedRaters.fitted(
+            theirs, own, smoothing, starts=starts, seed=seed, tolerance=tolerance, most=most_iterations
+        )
         for theirs, own in data.by_group()
     ]
     fit = joined([group.fit for group in groups])
@@ -156,7 +158,7 @@ def dawid_skene(
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _ConnectedRaters:
     """The model of raters who are connected by units they share.
 
     Groups share no rater and no unit. Fitted together, the shares of the classes would be all that ties them: a start
@@ -183,7 +185,7 @@ class _Group:
         seed: int,
         tolerance: float,
         most: int,
-    ) -> _Group:
+    ) -> _ConnectedRaters:
         """The best of several starts; `raters` are the places of the group's raters among all."""
         patterns = UnitPatterns.of(data)
         run, fit = best_of(
@@ -251,7 +253,7 @@ def _named(patterns: UnitPatterns, run: EmRun[ModelParameters]) -> IntArray:
     return np.asarray(order, dtype=np.int64)
 
 
-def _together(data: Observations, groups: Sequence[_Group], smoothing: float) -> DawidSkene:
+def _together(data: Observations, groups: Sequence[_ConnectedRaters], smoothing: float) -> DawidSkene:
     """The groups' parameters by rater, class and label, over all labels of the data."""
     n_raters, n_labels = len(data.raters), len(data.labels)
     posterior = np.full((len(data.units), n_labels), np.nan)
@@ -298,7 +300,7 @@ def _accuracy(expected: FloatArray) -> FloatArray:
 
 
 def _with_intervals(
-    found: DawidSkene, groups: Sequence[_Group], *, resamples: int, seed: int, level: float
+    found: DawidSkene, groups: Sequence[_ConnectedRaters], *, resamples: int, seed: int, level: float
 ) -> DawidSkene:
     """The model with percentile intervals; units are resampled within each group."""
     accuracies = np.full((resamples, len(found.raters)), np.nan)
@@ -323,7 +325,9 @@ def _with_intervals(
     )
 
 
-def _redrawn(group: _Group, resamples: int, seed: int, place: int) -> Iterator[tuple[FloatArray, FloatArray, bool]]:
+def _redrawn(
+    group: _ConnectedRaters, resamples: int, seed: int, place: int
+) -> Iterator[tuple[FloatArray, FloatArray, bool]]:
     """Of each resample of a group's units the accuracies, the shares of its classes, and whether it converged.
 
     Each starts from the fit mixed with a tenth of the votes: they open cells that are zero in the fit, which EM by

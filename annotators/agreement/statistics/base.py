@@ -179,7 +179,7 @@ LANDIS_KOCH: Benchmark = "Landis & Koch 1977"
 KRIPPENDORFF: Benchmark = "Krippendorff 2004"
 """Who has words for the size of a coefficient: see `remarks.benchmarks`."""
 
-Needs = Literal["nothing", "order", "numbers", "ratio", "sets", "texts"]
+Needs = Literal["nothing", "order", "numbers", "ratio", "sets", "rankings", "spans", "texts"]
 DistanceOf = Callable[[Ratings, Asked, "IntArray | None"], Distance]
 """The distance of the labels of a table, or of the labels with these codes."""
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from annotators.agreement.tables.patterns import Cells
-from annotators.agreement.tables.ratings import Label, Ratings
+from annotators.agreement.tables.ratings import COMPOSED, Label, Ratings
 from annotators.arrays import FloatArray, np
 
 NOTHING_LEFT = "observed and chance agreement leave nothing to measure (0/0)"
 NO_VARIANCE = "the numbers do not vary enough between units and raters to tell the variances apart"
 NO_SPREAD = "one of the two raters gave one label throughout"
 ALL_EMPTY = "every set is empty, so that there is nothing to find"
+NOTHING_MARKED = "nobody marked anything, so that there is nothing to find"
+ALL_MARKED_ALIKE = "nothing is marked, or all of it with one label, so that chance agreement is complete (0/0)"
+NO_LENGTHS = "the lengths of the texts are not known: they are where the labels belong to a study"
+NOTHING_ORDERED = "no unit has two things that could be ordered in two ways"
 NO_UNIT_SHARED = "the two raters share no unit"
 BOXES_DIFFER = "boxes are never drawn alike to the last digit: read the F1 between raters"
 NO_OWN_WEIGHTS = "it needs own weights for this criterion (--weights): a row and a column a label"
@@ -35,10 +39,14 @@ def misfit(ratings: Ratings, needs: str, *, any_scale: bool) -> str | None:
         return None if ratings.scale == "set" else "the labels are not sets"
     if needs == "texts":
         return None if ratings.scale == "text" else "the labels are not texts"
+    if needs == "rankings":
+        return None if ratings.scale == "ranking" else "the labels are not rankings"
+    if needs == "spans":
+        return None if ratings.scale == "spans" else "the labels are not stretches of a text"
     if needs == "nothing":
         return None
-    if ratings.scale in ("set", "text"):
-        return f"the labels are {ratings.scale}s, which have no order"
+    if ratings.scale in COMPOSED:
+        return f"the labels are {ratings.scale.removesuffix('s')}s, which have no order"
     if not any_scale:
         if ratings.scale == "nominal":
             return "the scale is nominal, and its labels have no order"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Self
@@ -143,8 +143,22 @@ def _masi(ratings: Ratings, asked: Asked, codes: IntArray | None = None) -> Dist
 # F1 -------------------------------------------------------------------------------------------------------------------
 
 
+Compared = Callable[[Ratings, IntArray, IntArray, float], tuple[FloatArray, FloatArray]]
+"""For pairs of labels (codes, codes): how much they share, and how much the two have together."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PairwiseF1(Coefficient):
-    """F1 of what two raters found: over all pairs of raters and, with three raters or more, of each pair."""
+    """F1 of what two raters found: over all pairs of raters and, with three raters or more, of each pair.
+
+    `compared` says how much two labels share and hold, `empty` why there is no value where nothing is held.
+    """
+
+    compared: Compared
+    empty: str
+    estimated: bool = False
+    by_pair: bool = True
+    over_all: bool = True
 
     @classmethod
     def samples(cls, members: Sequence[Self], grouped: Grouped, asked: Asked, sampling: Sampling) -> Iterator[Sample]:
@@ -156,7 +170,7 @@ class PairwiseF1(Coefficient):
         ratings = grouped.ratings
         reason = reasons.too_few(ratings) or self.misfit(ratings)
         entry = self.entry(ratings, reason)
-        if ratings.scale != "set":
+        if self.misfit(ratings):
             yield Sample.without_units(Measurement.without_value(entry))
             return
         note = f"boxes matched from an intersection over union of {asked.overlap:g}" if is_drawn(ratings) else ""
@@ -164,7 +178,9 @@ class PairwiseF1(Coefficient):
         if len(raters) == 2 and reason is None:
             entry = replace(entry, raters=(raters[0], raters[1]))
         rows = grouped.pairable
-        yield _f1(rows.multiplicity, rows.of_unit, *_found(ratings, rows, asked.overlap), entry=entry, note=note)
+        yield self._f1(
+            rows.multiplicity, rows.of_unit, *self._found(ratings, rows, asked.overlap), entry=entry, note=note
+        )
         if len(raters) < 3 or not asked.each_pair:
             return
         for a, b in combinations(range(len(raters)), 2):
@@ -179,33 +195,38 @@ class PairwiseF1(Coefficient):
                 n_ratings=2 * units,
                 left_out=0,
             )
-            shared, sizes = compared(ratings, cells.a, cells.b, asked.overlap)
-            yield _f1(cells.multiplicity, of_unit, shared, sizes, entry=of_pair, note=note)
+            shared, sizes = self.compared(ratings, cells.a, cells.b, asked.overlap)
+            yield self._f1(cells.multiplicity, of_unit, shared, sizes, entry=of_pair, note=note)
 
+    def _found(self, ratings: Ratings, rows: Rows, overlap: float) -> tuple[FloatArray, FloatArray]:
+        """Of each pattern of units: what pairs of raters share, and how much the two have, summed."""
+        parts = [(pattern, a, b) for pattern, _, a, b in rows.incidences()] or [(np.empty(0, dtype=np.int64),) * 3]
+        pattern, a, b = (np.concatenate(part) for part in zip(*parts, strict=True))
+        shared, sizes = (
+            np.bincount(pattern, weights=amount, minlength=len(rows.lengths)).astype(np.float64)
+            for amount in self.compared(ratings, a, b, overlap)
+        )
+        return shared, sizes
 
-def _found(ratings: Ratings, rows: Rows, overlap: float) -> tuple[FloatArray, FloatArray]:
-    """Of each pattern of units: the elements that pairs of raters share, and the sizes of the two sets, summed."""
-    parts = [(pattern, a, b) for pattern, _, a, b in rows.incidences()] or [(np.empty(0, dtype=np.int64),) * 3]
-    pattern, a, b = (np.concatenate(part) for part in zip(*parts, strict=True))
-    shared, sizes = (
-        np.bincount(pattern, weights=amount, minlength=len(rows.lengths)).astype(np.float64)
-        for amount in compared(ratings, a, b, overlap)
-    )
-    return shared, sizes
-
-
-def _f1(
-    multiplicity: IntArray, of_unit: IntArray, shared: FloatArray, sizes: FloatArray, *, entry: Statistic, note: str
-) -> Sample:
-    m = multiplicity.astype(np.float64)
-    part = Measurement(
-        [entry],
-        partial(_share, 2 * shared, sizes),
-        lambda _, value, level: of_ratio(value, 2 * shared, sizes, m, level),
-        reasons.ALL_EMPTY,
-        note,
-    )
-    return Sample(multiplicity, of_unit, 1, [part])
+    def _f1(
+        self,
+        multiplicity: IntArray,
+        of_unit: IntArray,
+        shared: FloatArray,
+        sizes: FloatArray,
+        *,
+        entry: Statistic,
+        note: str,
+    ) -> Sample:
+        m = multiplicity.astype(np.float64)
+        part = Measurement(
+            [entry],
+            partial(_share, 2 * shared, sizes),
+            lambda _, value, level: of_ratio(value, 2 * shared, sizes, m, level),
+            self.empty,
+            note,
+        )
+        return Sample(multiplicity, of_unit, 1, [part])
 
 
 def _share(above: FloatArray, below: FloatArray, weights: FloatArray) -> FloatArray:
@@ -243,7 +264,5 @@ register(
         value=percent_agreement,
         interval=mean_interval,
     ),
-    PairwiseF1(
-        name="pairwise_f1", title="F1 between raters", needs="sets", estimated=False, by_pair=True, over_all=True
-    ),
+    PairwiseF1(name="pairwise_f1", title="F1 between raters", needs="sets", compared=compared, empty=reasons.ALL_EMPTY),
 )

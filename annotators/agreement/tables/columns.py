@@ -48,7 +48,8 @@ def tables_of(
     written in no such way (the sentence that was rated, say) is a part of the item and makes no table of its own.
     `questions` has the question of each row's item. `lines` are the numbers of the rows in their file, for messages.
     None, NaN and "" are missing ratings. `scale` and `labels` (declared, in order) hold for all criteria or go by their
-    names. A criterion whose values are all JSON arrays (or lists) is on the scale "set", whatever else is said.
+    names. A criterion whose values are all JSON arrays (or lists) is on the scale "set", unless they are said to be
+    rankings or spans.
 
     Raises InvalidInput, naming the line, for columns of different length, a row without item or rater, a repeated cell,
     and a value that is not among the labels or does not fit the scale.
@@ -156,9 +157,9 @@ def _table(
             )
         first[cell] = row
     given = [None if _blank(values[row]) else values[row] for row in rows]
-    sets = _as_sets(given)
-    if sets is not None:
-        scale, given, labels = "set", sets, None
+    arrays = _as_arrays(given)
+    if arrays is not None:
+        scale, given, labels = scale if scale in ("ranking", "spans") else "set", arrays, None
     if labels is not None:
         declared = {str(label): label for label in labels}
         given = [value if value is None else _declared(value, declared) for value in given]
@@ -184,8 +185,8 @@ def _where(given: list[object], rows: list[int], line: list[int], labels: Sequen
     return f" (line {line[wrong]})" if wrong >= 0 else ""
 
 
-def _as_sets(given: list[object]) -> list[object] | None:
-    """The values as sets when all that are there are lists or texts of JSON arrays; else None."""
+def _as_arrays(given: list[object]) -> list[object] | None:
+    """The values as lists when all that are there are lists or texts of JSON arrays; else None."""
     found: list[object] = []
     for value in given:
         if isinstance(value, str) and value.lstrip().startswith("["):

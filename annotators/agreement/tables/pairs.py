@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from annotators.agreement.tables.distances import Distance, Matrix
-from annotators.agreement.tables.patterns import Cells, Rows
+from annotators.agreement.tables.patterns import Rows
 from annotators.agreement.tables.ratings import Ratings
 from annotators.arrays import FloatArray, IntArray, np, sparse
 
@@ -43,16 +43,6 @@ class PairSums:
     def width(self) -> int:
         """The length of the longest array that one resample needs."""
         return max(int(self.left.shape[1]), int(self.shared.shape[1]))
-
-    @classmethod
-    def of_cells(cls, cells: Cells) -> PairSums:
-        """One pair of raters: a pattern is a cell of its cross table."""
-        labels, codes = np.unique(np.concatenate([cells.a, cells.b]), return_inverse=True)
-        a, b = codes[: len(cells.a)], codes[len(cells.a) :]
-        row = np.arange(len(a))
-        of_unit = np.repeat(row, cells.multiplicity)
-        incidences = [(row, np.zeros_like(row), a, b)]
-        return _summed(cells.multiplicity, incidences, (1, len(labels)), n_entries=len(a), of_unit=of_unit)
 
     @classmethod
     def of_ratings(

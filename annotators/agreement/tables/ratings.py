@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from annotators.arrays import BoolArray, FloatArray, IntArray, np, npt
+from annotators.arrays import BoolArray, FloatArray, IntArray, np
 from annotators.errors import InvalidInput
 
-Label = str | int | float | bool | frozenset[Hashable]
-Scale = Literal["nominal", "ordinal", "interval", "ratio", "set", "text"]
-SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio", "set", "text")
+Label = str | int | float | bool | frozenset[Hashable] | tuple[Hashable, ...]
+Scale = Literal["nominal", "ordinal", "interval", "ratio", "set", "ranking", "spans", "text"]
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio", "set", "ranking", "spans", "text")
+COMPOSED: frozenset[Scale] = frozenset({"set", "ranking", "spans", "text"})
+"""Scales whose values are made of parts: they are compared by what they hold, and have no list of declared labels."""
 
 
 class Box(NamedTuple):
@@ -27,13 +29,22 @@ class Box(NamedTuple):
     y1: float
 
 
+class Span(NamedTuple):
+    """A stretch of a text from one place to another, in characters from 0, with its label: an element of "spans"."""
+
+    start: int
+    end: int
+    label: str
+
+
 @dataclass(frozen=True, eq=False)
 class Ratings:
     """Ratings of units by raters, with gaps, in coordinate form: one entry a rating, sorted by unit, then rater.
 
     `unit`, `rater` and `code` have one entry a rating and index `units`, `raters` and `labels`. Units and raters that
     have no rating at all are kept. `numbers` has one value a label: the number that the label is, or its rank (from 0)
-    in the declared order when the labels are not numbers; `numeric` says which.
+    in the declared order when the labels are not numbers; `numeric` says which. On the scale "spans" `lengths` (U) has
+    the length of each unit's text in characters, where it is known.
     """
 
     units: tuple[Hashable, ...]
@@ -45,6 +56,7 @@ class Ratings:
     code: IntArray
     numbers: FloatArray
     numeric: bool
+    lengths: IntArray | None = None
 
     @classmethod
     def from_triples(
@@ -54,6 +66,8 @@ class Ratings:
         values: Iterable[object],
         labels: Sequence[Label] | None = None,
         scale: Scale = "nominal",
+        *,
+        lengths: Mapping[Hashable, int] | None = None,
     ) -> Ratings:
         """Make the table from three sequences of the same length: triple i says that rater i gave unit i value i.
 
@@ -63,17 +77,17 @@ class Ratings:
         numbers, or texts that read as such ("0.5"); an ordinal scale whose labels are not numbers needs `labels`, for
         the order; an interval scale needs numbers, and a ratio scale numbers from 0 on. On the scale "set" a value is a
         list, tuple or set of elements (an empty one is a rating, None is not); an element that is a mapping with a
-        "box" of four fractions becomes a `Box`. Sets and texts have no declared labels.
+        "box" of four fractions becomes a `Box`. On the scale "ranking" a value is a list of what was ordered, the first
+        first, with a list in the list for what is tied; on the scale "spans" a list of mappings with start, end and
+        label, and `lengths` has the length of each unit's text. The labels of these scales are not declared.
 
         Raises InvalidInput when the sequences differ in length, a rater rated a unit twice (also when one of the two is
         missing), a value is not among `labels`, or the labels do not fit the scale.
         """
         if scale not in SCALES:
             raise InvalidInput(f"scale {scale!r} is unknown: use one of {', '.join(SCALES)}")
-        if scale == "set":
-            values, labels = [None if _missing(value) else as_set(value) for value in values], None
-        if scale == "text":
-            values, labels = [None if _missing(value) else str(value) for value in values], None
+        if scale in COMPOSED:
+            values, labels = [None if _missing(value) else composed(value, scale) for value in values], None
         unit_keys, unit = _factorise(units)
         rater_keys, rater = _factorise(raters)
         value_keys, value = _factorise(values)
@@ -106,6 +120,7 @@ class Ratings:
             code=code[present],
             numbers=numbers,
             numeric=numeric,
+            lengths=None if lengths is None else np.array([lengths[unit] for unit in unit_keys], dtype=np.int64),
         )
 
     @classmethod
@@ -126,35 +141,6 @@ class Ratings:
             [value for row in rows for value in row],
             labels,
             scale,
-        )
-
-    @classmethod
-    def from_matrix(
-        cls, matrix: npt.NDArray[np.generic], labels: Sequence[Label] | None = None, scale: Scale = "nominal"
-    ) -> Ratings:
-        """Make the table from an array of numbers, raters × units, NaN for a gap: `from_rows` for large studies.
-
-        Whole numbers become labels without a fraction. Raises InvalidInput as `from_triples` does.
-        """
-        values = np.asarray(matrix, dtype=np.float64)
-        if values.ndim != 2:
-            raise InvalidInput(f"an array of {values.ndim} dimensions is no table: give raters × units")
-        unit, rater = np.nonzero(~np.isnan(values.T))
-        found, place = _distinct(values[rater, unit])
-        whole = bool(np.isfinite(found).all() and (found == np.round(found)).all())
-        keys: list[Hashable] = [int(value) if whole else value for value in found.tolist()]
-        declared, code_of_value = _label_codes(keys, labels, scale)
-        numbers, numeric = _numbers(declared, scale, ordered=labels is not None)
-        return cls(
-            units=tuple(range(values.shape[1])),
-            raters=tuple(range(values.shape[0])),
-            labels=declared,
-            scale=scale,
-            unit=unit,
-            rater=rater,
-            code=code_of_value[place] if keys else place,
-            numbers=numbers,
-            numeric=numeric,
         )
 
     @property
@@ -203,6 +189,7 @@ class Ratings:
         return replace(
             self,
             units=tuple(self.units[i] for i in chosen.tolist()),
+            lengths=None if self.lengths is None else self.lengths[chosen],
             unit=place[self.unit[kept]],
             rater=self.rater[kept],
             code=self.code[kept],
@@ -235,6 +222,40 @@ class Ratings:
         return dict(zip(self.labels, shares.tolist(), strict=True))
 
 
+def composed(value: object, scale: Scale) -> Label:
+    """A value of a scale of `COMPOSED` as it is compared. Raises InvalidInput for what is none."""
+    if scale == "set":
+        return as_set(value)
+    if scale == "ranking":
+        return as_ranking(value)
+    return as_spans(value) if scale == "spans" else str(value)
+
+
+def as_ranking(value: object) -> tuple[Hashable, ...]:
+    """What was ordered, the first first; what is tied is a tuple in the tuple. Raises InvalidInput for other values."""
+    if isinstance(value, list | tuple):
+        order = tuple(tuple(part) if isinstance(part, list | tuple) else part for part in value)
+        parts = [key for part in order for key in (part if isinstance(part, tuple) else (part,))]
+        if all(isinstance(key, Hashable) for key in parts) and len(set(parts)) == len(parts):
+            return order
+    raise InvalidInput(f'value {value!r} is not an order: write each part once in a list, such as ["b", "a"]')
+
+
+def as_spans(value: object) -> frozenset[Hashable]:
+    """The stretches of a list of mappings. Raises InvalidInput for anything else."""
+    if not isinstance(value, list | tuple | frozenset):
+        raise InvalidInput(f"value {value!r} is not a list of stretches: write [] where nothing is marked")
+    return frozenset(one if isinstance(one, Span) else _span(one) for one in value)
+
+
+def _span(one: object) -> Span:
+    if isinstance(one, Mapping) and {"start", "end", "label"} <= set(one):
+        start, end = one["start"], one["end"]
+        if isinstance(start, int) and isinstance(end, int) and 0 <= start < end:
+            return Span(start, end, str(one["label"]))
+    raise InvalidInput(f'{one!r} is not a stretch: give it as {{"start": 0, "end": 5, "label": "…"}}')
+
+
 def as_set(value: object) -> frozenset[Hashable]:
     """The elements of a list, tuple or set. Raises InvalidInput for anything else, and for a box that is not one."""
     if isinstance(value, frozenset):
@@ -262,18 +283,6 @@ def _element(element: object) -> Hashable:
 def _missing(value: object) -> bool:
     """Whether a value says that there is no rating."""
     return value is None or value != value  # noqa: PLR0124 - NaN is not itself
-
-
-def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
-    """The distinct numbers, sorted, and the place of each number among them."""
-    lowest, highest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-    if len(values) and np.isfinite([lowest, highest]).all() and highest - lowest < len(values):
-        whole = values.astype(np.int64)
-        if (whole == values).all():
-            used = np.bincount(whole - int(lowest)) > 0
-            return np.asarray(np.flatnonzero(used) + lowest), (np.cumsum(used) - 1)[whole - int(lowest)]
-    found, place = np.unique(values, return_inverse=True)
-    return found, place.astype(np.int64)
 
 
 def _factorise(keys: Iterable[object]) -> tuple[list[Hashable], IntArray]:
@@ -336,7 +345,7 @@ def _plain(value: object) -> Label:
 
 def _number(label: Label) -> float | None:
     """The finite number that a label is or reads as, or None."""
-    if isinstance(label, bool | frozenset):
+    if isinstance(label, bool | frozenset | tuple):
         return None
     try:
         number = float(label)
@@ -347,7 +356,7 @@ def _number(label: Label) -> float | None:
 
 def _numbers(labels: tuple[Label, ...], scale: Scale, *, ordered: bool) -> tuple[FloatArray, bool]:
     """The number or the rank of each label, and whether they are numbers."""
-    if scale in ("set", "text"):
+    if scale in COMPOSED:
         return np.arange(len(labels), dtype=np.float64), False
     found = [_number(label) for label in labels]
     numbers = [number for number in found if number is not None]

@@ -82,14 +82,14 @@ def alternative_annotator_test(
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _ComparedUnits:
     """The units (places) on which an annotator can be compared; whether the judge wins, and the annotator (n × 2)."""
 
     unit: IntArray
     table: FloatArray
 
 
-def _wins(labels: Labels, judge: Mapping[Any, float], closeness: Closeness) -> dict[Hashable, _Rows]:
+def _wins(labels: Labels, judge: Mapping[Any, float], closeness: Closeness) -> dict[Hashable, _ComparedUnits]:
     """Of each annotator, by name, the units that can be compared and who wins them; equally close, both win."""
     near = _equal if closeness == "equal" else _distance
     judged = labels.of_units(judge)[labels.unit]
@@ -99,7 +99,7 @@ def _wins(labels: Labels, judge: Mapping[Any, float], closeness: Closeness) -> d
     found = {}
     for place in sorted(range(len(labels.people)), key=lambda person: str(labels.people[person])):
         rows = np.flatnonzero(there & (labels.person == place))
-        found[labels.people[place]] = _Rows(labels.unit[rows], table[rows])
+        found[labels.people[place]] = _ComparedUnits(labels.unit[rows], table[rows])
     return found
 
 
@@ -134,7 +134,9 @@ def benjamini_yekutieli(p_values: list[float], fdr: float) -> list[bool]:
     return [bool(p <= fdr) for p in adjusted]
 
 
-def _advantage(wins: list[_Rows], cluster_of_unit: IntArray, asked: Resampling, about: dict[str, Any]) -> Aligned:
+def _advantage(
+    wins: list[_ComparedUnits], cluster_of_unit: IntArray, asked: Resampling, about: dict[str, Any]
+) -> Aligned:
     """The mean over annotators of the share of units that the judge wins, bootstrapped over units or clusters."""
     given = np.concatenate([rows.unit for rows in wins])
     place = first_seen(given)

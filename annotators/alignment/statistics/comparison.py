@@ -16,6 +16,7 @@ from annotators.alignment.tables.levels import Levels, kinds
 from annotators.alignment.tables.pairs import Pairs
 from annotators.alignment.tables.sample import MUCH_FEWER, DrawnRows
 from annotators.arrays import FloatArray
+from annotators.figures import p_in_words
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 
@@ -128,7 +129,7 @@ def williams_t(r12: float, r13: float, r23: float, n: int, note: str = ASSUMES, 
         return WILLIAMS_T.without_value("the three correlations leave no variation to test (0/0)", n, **about)
     t = (r12 - r13) * math.sqrt((n - 1) * (1 + r23) / below)
     p = 2 * float(stats.t.sf(abs(t), n - 3))
-    method = f"Williams' t, {n - 3:,} degrees of freedom, two-sided p {_p(p)}; {note}"
+    method = f"Williams' t, {n - 3:,} degrees of freedom, two-sided {p_in_words(p)}; {note}"
     return replace(WILLIAMS_T.about(n, p_value=p, **about), value=t, method=method)
 
 
@@ -149,7 +150,7 @@ def steiger_z(r12: float, r13: float, r23: float, n: int, note: str = ASSUMES, *
     covariance = psi / (1 - squared) ** 2
     z = (math.atanh(r12) - math.atanh(r13)) * math.sqrt((n - 3) / (2 - 2 * covariance))
     p = 2 * float(stats.norm.sf(abs(z)))
-    method = f"Steiger's z, two-sided p {_p(p)}; {note}"
+    method = f"Steiger's z, two-sided {p_in_words(p)}; {note}"
     return replace(STEIGER_Z.about(n, p_value=p, **about), value=z, method=method)
 
 
@@ -159,7 +160,3 @@ def _why_not(r23: float, n: int) -> str | None:
     if abs(r23) >= 1 - 1e-12:
         return "the two metrics are perfectly correlated with each other, so that nothing tells them apart (0/0)"
     return None
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"

@@ -6,13 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from annotators.alignment.tables.pairs import Pairs
 from annotators.arrays import FloatArray, IntArray
 
 FOLDS = 10
-Truths = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _IndexFile:
     """One file of an index: a document and the number of the file."""
 
     sha256: str
@@ -76,7 +76,7 @@ class _Folder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def state(self, part: _Part) -> tuple[int, int] | None:
+    def state(self, part: _IndexFile) -> tuple[int, int] | None:
         """What changes when another file takes its place; None when there is none."""
         try:
             state = (self.folder / part.name).stat()
@@ -84,7 +84,7 @@ class _Folder:
             return None
         return state.st_size, state.st_ino
 
-    def read(self, part: _Part) -> dict[int, PageWords]:
+    def read(self, part: _IndexFile) -> dict[int, PageWords]:
         path = self.folder / part.name
         try:
             data = path.read_bytes()
@@ -96,7 +96,7 @@ class _Folder:
             os.utime(path)
         return found
 
-    def write(self, part: _Part, pages: Mapping[int, PageWords]) -> None:
+    def write(self, part: _IndexFile, pages: Mapping[int, PageWords]) -> None:
         """Keep these pages in place of those that are there; raises OSError."""
         store(self.folder / part.name, _packed(pages))
 
@@ -136,7 +136,7 @@ class WordIndex:
         self._ocr = _Folder(ocr_folder)
         self._memory_bytes = memory_bytes
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, _Part], tuple[tuple[int, int], dict[int, PageWords]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, _IndexFile], tuple[tuple[int, int], dict[int, PageWords]]] = OrderedDict()
         self._kept_bytes = 0
         self._failures: dict[tuple[str, str, int], tuple[float, PageNotDrawn]] = {}
         self._reading: dict[tuple[str, str], _Turn] = {}
@@ -194,7 +194,7 @@ class WordIndex:
         found.update(self.recognised(source, empty))
         return found
 
-    def _load(self, folder: _Folder, part: _Part) -> dict[int, PageWords]:
+    def _load(self, folder: _Folder, part: _IndexFile) -> dict[int, PageWords]:
         key = (str(folder.folder), part)
         state = folder.state(part)
         with self._lock:
@@ -209,7 +209,7 @@ class WordIndex:
         self._put(key, state, pages)
         return pages
 
-    def _put(self, key: tuple[str, _Part], state: tuple[int, int] | None, pages: dict[int, PageWords]) -> None:
+    def _put(self, key: tuple[str, _IndexFile], state: tuple[int, int] | None, pages: dict[int, PageWords]) -> None:
         with self._lock:
             before = self._kept.pop(key, None)
             if before is not None:
@@ -311,12 +311,12 @@ class _Turn:
         self.users = 0
 
 
-def _by_part(source: Source, pages: Iterable[int]) -> Iterator[tuple[_Part, list[int]]]:
+def _by_part(source: Source, pages: Iterable[int]) -> Iterator[tuple[_IndexFile, list[int]]]:
     numbers: dict[int, list[int]] = {}
     for number in pages:
         numbers.setdefault((number - 1) // PAGES_A_FILE, []).append(number)
     for part, mine in numbers.items():
-        yield _Part(source.sha256, source.media_type, part), mine
+        yield _IndexFile(source.sha256, source.media_type, part), mine
 
 
 def _bytes_of(pages: Mapping[int, PageWords]) -> int:

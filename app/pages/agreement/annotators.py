@@ -9,6 +9,7 @@ import streamlit as st
 
 from annotators.agreement.annotators import AnnotatorAgreement, agreement_with_rest, similarity
 from annotators.agreement.pace import drifts
+from annotators.agreement.tables.ratings import COMPOSED
 from app import ui
 from app.pages.agreement import models
 from app.pages.agreement.shared import View, ask, kept, nobody, note, table, units_link
@@ -67,7 +68,7 @@ def _beside(view: View, criterion: CriterionReport) -> None:
     found = kept(view, "rest", None, agreement_with_rest, ratings, resamples=report.resamples, seed=report.seed)
     shown = beside_table(criterion.title, found)
     table(shown, f"annotators-{view.slug}")
-    if ratings.scale in ("set", "text"):
+    if ratings.scale in COMPOSED:
         note("Two labels agree here when they are the same as a whole.")
     note(
         "Agreement: the share of the others' labels of the same units that are the annotator's. κ: the same, corrected "
@@ -78,7 +79,7 @@ def _beside(view: View, criterion: CriterionReport) -> None:
 
 def _bias(view: View, criterion: CriterionReport, found: tuple[AnnotatorAgreement, ...]) -> None:
     biases = bias_table(criterion.title, found)
-    if biases is None or criterion.ratings is None or criterion.ratings.scale in ("set", "text"):
+    if biases is None or criterion.ratings is None or criterion.ratings.scale in COMPOSED:
         return
     table(biases, f"bias-{view.slug}")
     plot(
@@ -185,7 +186,7 @@ def _decided(view: View, criterion: CriterionReport) -> None:
     decided = decided_labels(ui.db(), ui.actor(), view.study.study_id)
     values = decided.get(criterion.criterion.name, {})
     mine = {unit: values[name] for unit, name in enumerate(criterion.column.unit_names) if values.get(name) is not None}
-    if not mine or ratings.scale in ("set", "text"):
+    if not mine or ratings.scale in COMPOSED:
         why = "Nobody has adjudicated a unit of it." if not mine else "Sets and texts are not compared this way."
         ui.empty(f"{criterion.title} cannot be set beside adjudicated labels.", why)
         return

@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotators.agreement.remarks import benchmarks
 from annotators.agreement.statistics.base import title_of
+from annotators.agreement.tables.ratings import COMPOSED
 from annotators.intervals.result import Statistic
 from app import ui, wording
 from app.pages.agreement.shared import View, caution, kept, nobody, note, table, units_link
@@ -107,7 +108,7 @@ def _labels(view: View, criterion: CriterionReport) -> None:
     if len(criterion.shares) > 100:
         caption += f" (the 100 most frequent of {len(criterion.shares):,})"
     table(TextTable.of(caption, ("Label", "Labels", "Share"), rows), f"labels-{view.slug}", rows)
-    if criterion.ratings.scale not in ("set", "text") and len(criterion.ratings.labels) <= MOST_LABELS:
+    if criterion.ratings.scale not in COMPOSED and len(criterion.ratings.labels) <= MOST_LABELS:
         labels = [word(label) for label in criterion.ratings.labels]
         counts = kept(view, "label-counts", None, label_counts, criterion.ratings)
         chart = agreement_plots.shares(counts.shares, labels, ordered=criterion.ratings.scale == "ordinal")

@@ -41,8 +41,8 @@ def draw(files: tuple[str, ...], report: ImportReport) -> None:
                 given = cell.multiselect(label, report.headings, default=there, key=key, placeholder="None")
             else:
                 place = report.headings.index(there[0]) if there else None
-                one = cell.selectbox(label, report.headings, index=place, key=key, placeholder="None")
-                given = [one] if one is not None else []
+                heading = cell.selectbox(label, report.headings, index=place, key=key, placeholder="None")
+                given = [heading] if heading is not None else []
             if given:
                 found[name] = given
     if found != {name: list(given) for name, given in now.items()}:

@@ -79,7 +79,7 @@ def _new(project: ProjectRow) -> None:
         return
     st.session_state.pop(_IMPORTED, None)
     known = tuple(str(getattr(file, "file_id", file.name)) for file in files)
-    wanted = _Wanted(files, known, format_name, columns_form.chosen(known))
+    wanted = _WantedImport(files, known, format_name, columns_form.chosen(known))
     report = _preview(project, wanted)
     if report is None:
         return
@@ -89,7 +89,7 @@ def _new(project: ProjectRow) -> None:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _WantedImport:
     """What is to be imported: the files, what they are known by, and as what they are read."""
 
     files: Sequence[Upload]
@@ -98,7 +98,7 @@ class _Wanted:
     columns: Mapping[str, Sequence[str]] | None
 
 
-def _preview(project: ProjectRow, wanted: _Wanted) -> ImportReport | None:
+def _preview(project: ProjectRow, wanted: _WantedImport) -> ImportReport | None:
     """What the import would do, kept until other files, another format or other columns are chosen."""
     about = (project.project_id, wanted.format_name, wanted.known, wanted.columns)
     kept = st.session_state.get("imports-preview")
@@ -181,7 +181,7 @@ def _revisions(report: ImportReport) -> None:
         st.caption(f"The first {SHOWN} of {len(report.revisions):,} are shown.")
 
 
-def _choice(project: ProjectRow, wanted: _Wanted, report: ImportReport) -> None:
+def _choice(project: ProjectRow, wanted: _WantedImport, report: ImportReport) -> None:
     new = report.added or report.documents or report.supplied
     if not new:
         st.info("There is nothing new in these files.")

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
-from annotators.pages import PageNotDrawn, Renderer, Why, too_many
+from annotators.pages import PageNotDrawn, Why, too_many
 from annotators.pages.documents.words import PageWords
 from annotators.pages.finding.matching import Searchable
 from annotators.pages.finding.passages import PassagePlace, locate
@@ -27,7 +27,6 @@ from annotators.pages.words.index import Source, WordIndex
 from app.server.routes.page_images import ASK_AGAIN, KEEP, NOT_SUPPLIED
 from app.server.threads import Threads
 from app.server.web import actor_of, path_id
-from app.settings import Settings
 from app.state import AppState
 from db.annotating.disclosure import (
     AssignmentReading,
@@ -52,11 +51,6 @@ _LONGEST_RANGES = 2_000
 _RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?", re.ASCII)
 
 Answer = Callable[[Request], Response]
-
-
-def open_index(settings: Settings, renderer: Renderer) -> WordIndex:
-    """The index of words of this installation: beside the pictures of pages, recognised words in data/ocr."""
-    return WordIndex(settings.pages_folder, settings.documents_folder.parent / "ocr", renderer)
 
 
 def routes(state: AppState) -> list[Route]:
@@ -86,7 +80,8 @@ class PageTexts:
     def __init__(self, state: AppState) -> None:
         self._state = state
         self._folder = state.settings.documents_folder
-        self.index = open_index(state.settings, state.renderer)
+        settings = state.settings
+        self.index = WordIndex(settings.pages_folder, settings.recognised_folder, state.renderer)
 
     def words(self, request: Request) -> Response:
         """The words of a page with their places."""

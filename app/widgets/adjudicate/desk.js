@@ -30,7 +30,10 @@ export class Desk extends Common {
     this.viewer.view.append(this.marks.element);
     this.judgement = new Panel(keys, { change: on.change, current: (unit) => this.look(this.decisions?.item, unit.target), action: on.act }, this.texts);
     this.texts.roots = [this.judgement.text, this.viewer.element];
-    this.texts.onchange = () => this.judgement.markClaim();
+    this.texts.onchange = () => {
+      this.judgement.markClaim();
+      this.judgement.refresh();
+    };
   }
 
   /** Puts an item and what is decided about it on the screen. @param {Decisions} decisions */

@@ -2,7 +2,8 @@
 
 import { attribute, button, h, shorten } from '../shared/dom.js';
 import { foundIn } from '../reading/counted_phrases.js';
-import { foldLong, markClaim, reading } from '../reading/reading.js';
+import { MarkableAnswer } from '../reading/markable.js';
+import { foldLong, markClaim, markImage, reading } from '../reading/reading.js';
 import { targetKeys } from '../shared/targets.js';
 import { otherScores } from '../reading/score_value.js';
 import { Side } from '../reading/side.js';
@@ -62,6 +63,7 @@ export class Panel extends Side {
     this.reading.scrollTop = 0;
     this.table = new Table({
       decisions,
+      answer: new MarkableAnswer(() => this.text.querySelector('.a')),
       give: (unit, value, done) => this.#give(unit, value, done),
       reason: (unit, reason) => {
         decisions.set(unit, { reason });
@@ -187,9 +189,10 @@ export class Panel extends Side {
     this.on.current(unit);
   }
 
-  /** Marks what of the answer the current unit is about. */
+  /** Marks what of the answer the current unit is about: a claim, or an image. */
   markClaim() {
-    const { claim } = targetKeys(this.unit?.target ?? '');
+    const { claim, image } = targetKeys(this.unit?.target ?? '');
+    markImage(this.reading, image ?? null);
     markClaim(this.reading, this.decisions?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
   }
 

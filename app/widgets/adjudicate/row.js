@@ -13,6 +13,7 @@ const NAMED = 12; // folded units that are named
 /**
  * @typedef {object} Panel what rows ask of the panel they are in
  * @property {import('./decisions.js').Decisions} decisions
+ * @property {Markable} answer
  * @property {(unit: VotedUnit, value: Value | null, done: boolean) => void} give
  * @property {(unit: VotedUnit, reason: string) => void} reason
  * @property {(unit: VotedUnit) => void} pick the adjudicator points at a row
@@ -115,7 +116,7 @@ export class Row {
     this.otherwise = null;
     if (decisions.open(unit)) {
       this.input = kindOf(unit.criterion).create({
-        criterion: unit.criterion, name: `${WORDS.decision}: ${this.name}`, item: decisions.item,
+        criterion: unit.criterion, name: `${WORDS.decision}: ${this.name}`, item: decisions.item, answer: panel.answer, votes: unit.votes,
         give: (value, done) => panel.give(unit, value, done),
       });
       this.cell.replaceChildren(this.input.element, this.hint, this.reasonPart);

@@ -5,8 +5,9 @@ import { TEXT } from '../shared/text.js';
 import { kindOf, valueWords } from '../criteria/kinds.js';
 import { WORDS } from './text.js';
 
-/** A value as votes for it are counted. @param {Value | null} value */
-export const ballot = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
+/** A value as votes for it are counted; the fields of its parts may come in any order. @param {Value | null} value */
+export const ballot = (value) => (typeof value === 'string' ? value : JSON.stringify(value, (_, part) => (
+  part instanceof Object && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort()) : part)));
 
 /** The item's own keys of images → the keys they are shown by; null unless every image is known. @param {Dispute} dispute */
 export function imageKeys(dispute) {

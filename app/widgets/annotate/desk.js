@@ -55,7 +55,10 @@ export class Desk extends Common {
       say: (words) => shell.announce(words),
     }, this.texts);
     this.texts.roots = [this.judgement.facing.text, this.judgement.text, this.viewer.element];
-    this.texts.onchange = () => this.judgement.markClaim();
+    this.texts.onchange = () => {
+      this.judgement.markClaim();
+      this.judgement.refresh();
+    };
     this.judgement.element.addEventListener('enlarge', (event) => {
       const { document, page, box } = /** @type {CustomEvent} */ (event).detail;
       this.viewer.showPart(document, page, box);

@@ -7,6 +7,7 @@ const KINDS = new Map();
 
 /** What most kinds have in common. */
 const USUAL = {
+  keys: /** @type {[string, string][]} */ ([]),
   typed: false,
   compared: true,
   complete: (/** @type {Value | null} */ value) => value !== null,

@@ -19,6 +19,12 @@ const WORDS = {
 /** @param {Value} value */
 const words = (value) => WORDS.orderOf([value].flat().map((key) => String(key).replace(/^I(?=\d+$)/, '')).join(', '));
 
+/** @param {Value | null | undefined} value @returns {string[]} */
+const keysOf = (value) => (Array.isArray(value) ? /** @type {string[]} */ (value) : []);
+
+/** The images that are put in order: those of the question are not. @param {Presentation} item */
+const ordered = (item) => (item.images ?? []).filter((image) => image.of !== 'question');
+
 register(GIVEN, {
   words,
   create({ criterion, name, give }) {
@@ -28,9 +34,9 @@ register(GIVEN, {
 });
 
 register('order', {
-  complete: (value, _criterion, item) => Array.isArray(value) && value.length === (item.images ?? []).length,
+  complete: (value, _criterion, item) => Array.isArray(value) && value.length === ordered(item).length,
   words,
-  rekeyed: (value, keyOf) => (Array.isArray(value) ? value.map(keyOf) : value),
+  rekeyed: (value, keyOf) => (Array.isArray(value) ? keysOf(value).map(keyOf) : value),
   among(criterion, votes) {
     const given = new Map(votes.flatMap(({ value }) => (Array.isArray(value) ? [[JSON.stringify(value), value]] : [])));
     const labels = [...given].map(([value, order], number) => ({ value, title: order.join(', '), key: String(number + 1), definition: '' }));
@@ -38,7 +44,7 @@ register('order', {
   },
   create({ name, item, give }) {
     const images = item.images ?? [];
-    const keys = images.map((image) => image.key);
+    const keys = ordered(item).map((image) => image.key);
     /** @type {string[]} the images that have a place, in order */
     let placed = [];
     const list = h('ol', { class: 'order', 'aria-label': name });
@@ -63,7 +69,7 @@ register('order', {
 
     const draw = () => {
       list.replaceChildren(...sequence().map((key, at) => {
-        const number = keys.indexOf(key) + 1;
+        const number = images.findIndex((image) => image.key === key) + 1;
         const title = TEXT.image(number);
         const done = placed.includes(key);
         return h('li', {
@@ -94,7 +100,7 @@ register('order', {
     return {
       element: h('div', { class: 'order-input' }, list, h('p', { class: 'order-help' }, h('small', {}, WORDS.help), asShown)),
       show(given) {
-        placed = Array.isArray(given?.value) ? given.value.filter((key) => keys.includes(key)) : [];
+        placed = keysOf(given?.value).filter((key) => keys.includes(key));
         draw();
       },
       key(pressed) {
@@ -102,8 +108,8 @@ register('order', {
           place(keys);
           return true;
         }
-        const key = /^[1-9]$/.test(pressed) ? keys[Number(pressed) - 1] : undefined;
-        if (key === undefined) return false;
+        const key = /^[1-9]$/.test(pressed) ? images[Number(pressed) - 1]?.key : undefined;
+        if (key === undefined || !keys.includes(key)) return false;
         if (placed.length === keys.length) place([key]); // a full order begins anew
         else if (!placed.includes(key)) place([...placed, key]);
         return true;

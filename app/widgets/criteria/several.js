@@ -31,7 +31,7 @@ register('several', {
     return {
       ...row,
       show(given) {
-        chosen = Array.isArray(given?.value) ? given.value : null;
+        chosen = Array.isArray(given?.value) ? /** @type {string[]} */ (given.value) : null;
         row.show((label) => (label.value === NONE ? chosen?.length === 0 : !!chosen?.includes(String(label.value))));
       },
     };

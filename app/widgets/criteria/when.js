@@ -31,5 +31,7 @@ export function brokenBy(consequences, criterion, target, givenTo) {
 /** @param {Condition} condition @param {Pick<Given, 'value' | 'cannot_judge'> | null | undefined} given */
 function isOneOf({ values }, given) {
   if (!given || given.cannot_judge || given.value === null) return false;
-  return [given.value].flat().some((value) => values.some((wanted) => String(wanted) === String(value)));
+  // A part of a set is a label, a stretch of the answer has one.
+  const labels = [given.value].flat().map((part) => String(typeof part === 'object' ? part.label : part));
+  return labels.some((label) => values.some((wanted) => String(wanted) === label));
 }

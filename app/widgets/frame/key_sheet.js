@@ -1,5 +1,6 @@
 /** The sheet of keys: every key of the page and of its labels, each changed by choosing it and pressing another. */
 
+import { kindOf } from '../criteria/kinds.js';
 import { button, h, keyName } from '../shared/dom.js';
 import { FIXED } from '../shared/keys.js';
 import { TEXT } from '../shared/text.js';
@@ -107,6 +108,8 @@ export class KeySheet {
           ...fixed(TEXT.pageKeys, TEXT.pageKeysAction))),
         h('section', {}, h('h2', {}, this.heading), ...[...grouped(keys.labels(this.criteria))].flatMap(([of, labels]) => [
           h('h3', { dir: 'auto' }, of), h('dl', {}, ...labels.flatMap(choice)),
+        ]), ...this.criteria.filter((criterion) => kindOf(criterion).keys.length).flatMap((criterion) => [
+          h('h3', { dir: 'auto' }, criterion.title), h('dl', {}, ...kindOf(criterion).keys.flatMap(([key, title]) => fixed(key, title))),
         ]))),
       h('p', { class: 'soft' }, `${TEXT.keysNote} `, button(TEXT.keysReset, () => {
         keys.reset();

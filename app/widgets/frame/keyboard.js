@@ -39,7 +39,7 @@ const REPEATS = /^(Arrow|Space|Shift\+Space|[+\-=_[\]{}.,])/;
  */
 export function press(page, target, meanings, repeat) {
   const { judgement, keys, keySheet, live } = page;
-  const [key] = meanings;
+  const key = meanings[0].replace(/^Shift\+(?=Arrow)/, ''); // with Shift an arrow is another key for controls alone
   const element = target instanceof Element ? target : null;
   if (keySheet?.open) return keySheet.key(key);
   if (page.guidelines?.unread && live) return page.guidelines.key(key, target, repeat);
@@ -60,7 +60,7 @@ export function press(page, target, meanings, repeat) {
     return true;
   }
   for (const meaning of meanings) {
-    if (live && !repeat && judgement?.key(meaning)) return true;
+    if (live && (!repeat || meaning.includes('Arrow')) && judgement?.key(meaning)) return true;
     const action = keys?.action(meaning);
     if (action && action !== 'close') {
       if (BROWSER.test(key) && element?.matches(SCROLLING)) return false;

@@ -82,6 +82,20 @@ export function markClaim(root, claim) {
 }
 
 /**
+ * Frames the image that is judged and brings it into view; null takes the frame away.
+ *
+ * @param {HTMLElement} root
+ * @param {string | null} key
+ */
+export function markImage(root, key) {
+  for (const image of root.querySelectorAll('figure[data-image]')) {
+    const judged = image.getAttribute('data-image') === key;
+    if (judged && !image.classList.contains('judged')) image.scrollIntoView({ block: 'nearest' });
+    image.classList.toggle('judged', judged);
+  }
+}
+
+/**
  * An image of the answer: its part of a page, with a caption. Pressed, it says by the event `enlarge` where it is from.
  *
  * @param {Picture} picture
@@ -91,7 +105,7 @@ export function markClaim(root, claim) {
 export function figure(picture, number, item) {
   const doc = item.documents?.find((document) => document.id === picture.document || document.key === picture.document);
   const caption = h('figcaption', { dir: 'auto' }, h('b', {}, TEXT.image(number)), picture.caption ? ` ${picture.caption}` : '');
-  if (!doc?.supplied) return h('figure', {}, h('p', { class: 'soft' }, TEXT.noPicture), caption);
+  if (!doc?.supplied) return h('figure', { 'data-image': picture.key }, h('p', { class: 'soft' }, TEXT.noPicture), caption);
   const page = picture.page ?? 1;
   const box = picture.box ?? [0, 0, 1, 1];
   const [x0, y0, x1, y1] = box;

@@ -160,7 +160,7 @@ export function meant(event) {
   if (event.isComposing || event.metaKey || ((event.ctrlKey || event.altKey) && !typesCharacter)) return [];
   const { key } = event;
   if (key === ' ') return [event.shiftKey ? 'Shift+Space' : 'Space'];
-  if (key.length !== 1) return [key];
+  if (key.length !== 1) return event.shiftKey && key.startsWith('Arrow') ? [`Shift+${key}`, key] : [key];
   const meanings = [key];
   const latin = /^Key([A-Z])$/.exec(event.code);
   if (latin && !/[a-z]/i.test(key)) meanings.push(event.shiftKey ? latin[1] : latin[1].toLowerCase());

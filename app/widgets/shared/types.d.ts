@@ -1,6 +1,8 @@
 /** The shapes of what travels between our pages and the server, known to the type checker everywhere; nothing of it is served. */
 
-type Value = string | number | string[];
+/** A stretch of the answer: places count the Unicode code points of its raw text. */
+type Stretch = { start: number; end: number; label: string; text: string };
+type Value = string | number | string[] | Stretch[];
 type Label = { value: string | number; title: string; key: string; definition: string };
 /** Fractions of the page as displayed, origin top left. */
 type Box = [number, number, number, number];
@@ -204,6 +206,19 @@ type Settlement = { uid: string; study_item: number; decisions: SentDecision[]; 
 /** The words of a refusal because somebody else was faster, or null. */
 type SettlementAnswer = { conflict: string | null };
 
+/** The answer on the screen, in which a control marks stretches. Places are UTF-16 units of the raw text. */
+interface Markable {
+  /** The control whose stretches it shows. */
+  of: Input | null;
+  words(): [number, number][];
+  sentences(): [number, number][];
+  fromTheRight(): boolean;
+  /** Shows stretches, each with the number and the title of its label, and what is pointed at. */
+  show(stretches: { start: number; end: number; number: number; title: string }[], pointed: [number, number] | null): void;
+  /** Tells what is selected with the mouse. */
+  listen(told: (start: number, end: number) => void): void;
+}
+
 /** The control of one cell. */
 interface Input {
   element: HTMLElement;
@@ -223,6 +238,10 @@ interface InputOptions {
   /** What a screen reader calls the control. */
   name: string;
   item: Presentation;
+  /** The answer, where it is on the screen. */
+  answer?: Markable;
+  /** What annotators gave, where one of them may be taken over. */
+  votes?: Vote[];
   /** Called with the new value; `done` when no more is awaited. */
   give(value: Value | null, done: boolean): void;
 }
@@ -238,6 +257,8 @@ interface Kind {
   words(value: Value, criterion: Criterion): string;
   /** A value with other keys of the item's parts that it names. */
   rekeyed(value: Value, keyOf: (key: string) => string): Value;
+  /** Keys of its own besides those of labels, with what they do. */
+  keys: [string, string][];
   /** Whether it is answered by typing in a field. */
   typed: boolean;
   /** Whether values of several people can be the same, so that they are counted and one of them is decided on. */

@@ -34,9 +34,8 @@ class ScansJob(JobKind[ScansParameters]):
         Raises InvalidInput without the extra `ocr`.
         """
         from annotators.pages import Renderer  # noqa: PLC0415
-        from annotators.pages.words.index import Source  # noqa: PLC0415
+        from annotators.pages.words.index import Source, WordIndex  # noqa: PLC0415
         from annotators.pages.words.recognition import recognise  # noqa: PLC0415
-        from app.server.routes.page_text import open_index  # noqa: PLC0415
         from db.items.documents import document_file  # noqa: PLC0415
 
         del parameters
@@ -46,7 +45,7 @@ class ScansJob(JobKind[ScansParameters]):
         total = sum(document.n_pages or 0 for document in documents)
         done = read = without = 0
         with Renderer(workers=1) as renderer:
-            index = open_index(work.settings, renderer)
+            index = WordIndex(work.settings.pages_folder, work.settings.recognised_folder, renderer)
             for document in documents:
                 work.progress(done, total)
                 path = document_file(work.settings.documents_folder, document.sha256 or "")

@@ -100,7 +100,7 @@ def test_resampling_lights_kappa_is_resampling_units() -> None:
 
 def test_resampling_cells_is_resampling_units() -> None:
     matrix = random_matrix(3, raters=2, units=60, labels=3)
-    sums = PairSums.of_cells(Rows.of(rated(matrix)).cells())
+    sums = PairSums.of_ratings(rated(matrix), np.array([1]), 0)
     ours = resample(lambda weights: kappa.cohen_kappa(sums, weights), sums.multiplicity, resamples=4000)
     honest = honest_loop(matrix, lambda drawn: float(cohen_kappa_score(drawn[0], drawn[1])), 800)
     assert_same_distribution(ours.replicates[:, 0], honest)

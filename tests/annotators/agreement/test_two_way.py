@@ -17,7 +17,7 @@ def uneven(raters: int = 6, units: int = 120) -> Ratings:
     rng = np.random.default_rng(4)
     truth = rng.integers(2, size=units)
     right = rng.random((raters, units)) < np.linspace(0.55, 1, raters)[:, None]
-    return Ratings.from_matrix(np.where(right, truth, 1 - truth).astype(float))
+    return Ratings.from_rows(np.where(right, truth, 1 - truth).tolist())
 
 
 def test_absolute_icc_is_about_raters_like_these_by_mcgraw_and_wong() -> None:
@@ -75,7 +75,7 @@ def test_raters_who_are_alike_add_nothing() -> None:
     widths = []
     for seed in range(12):
         truth = rng.integers(2, size=80)
-        ratings = Ratings.from_matrix(np.where(rng.random((6, 80)) < 0.8, truth, 1 - truth).astype(float))
+        ratings = Ratings.from_rows(np.where(rng.random((6, 80)) < 0.8, truth, 1 - truth).tolist())
         for raters in ("fixed", "random"):
             statistic = measure(ratings, ["krippendorff_alpha_nominal"], 300, seed, raters=raters)[0]  # type: ignore[arg-type]
             widths.append((statistic.high or 0) - (statistic.low or 0))

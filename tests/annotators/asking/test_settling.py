@@ -11,6 +11,8 @@ from annotators.criteria import Criterion, Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
 from annotators.criteria.number import Number
+from annotators.criteria.order import Order
+from annotators.criteria.several import Several
 
 CHOICE = Choice(name="right", title="Right", labels=[Label(value="yes"), Label(value="no")])
 
@@ -101,3 +103,55 @@ def test_values_are_counted_under_keys_that_tell_them_apart() -> None:
         '["a", "b"]',
         "true",
     ]
+
+
+SEVERAL = Several(name="problems", title="Problems", labels=[Label(value=value) for value in "abc"])
+ORDER = Order(name="order", title="Order")
+
+
+@pytest.mark.parametrize(
+    ("values", "n", "settled"),
+    [
+        ([["a", "b"], ["a"], ["b"]], 3, ("majority", ["a", "b"])),  # a 2 of 3, b 2 of 3: a set that only one gave
+        ([["a"], ["b"], ["c"]], 3, ("majority", [])),  # each label is out by 2 of 3
+        ([["a"], ["a", "b"]], 2, ("open", None)),  # b is in and out by half
+        ([["a"], ["a"], ["b"], ["b"]], 4, ("open", None)),
+        ([["a"], ["a"], ["a", "b"]], 4, ("open", None)),  # a fourth could not judge: b is out by 2 of 4
+        ([["a"], ["a"]], 3, ("unanimous", ["a"])),
+        ([["a"]], 3, ("open", None)),
+    ],
+)
+def test_labels_of_a_set_settle_one_by_one_by_majority(
+    values: list[list[str]], n: int, settled: tuple[str, Any]
+) -> None:
+    assert outcome(SEVERAL, values, n, "majority") == settled
+    if settled[0] == "majority":
+        assert outcome(SEVERAL, values, n) == ("open", None)
+
+
+@pytest.mark.parametrize(
+    ("values", "n", "settled"),
+    [
+        (["abc", "acb", "bac"], 3, ("majority", "abc")),  # medians 0, 1, 2
+        (["abcd", "abdc", "bacd"], 3, ("majority", "abcd")),
+        (["abc", "bca", "cab"], 3, ("open", None)),  # each has the median 1
+        (["abc", "acb"], 2, ("open", None)),  # b and c have the median 1.5
+        (["abc", "cab", "cab"], 3, ("majority", "cab")),
+        (["abc", "abc", "cba"], 6, ("open", None)),  # half of six judged
+        (["abc", "abd", "abc"], 3, ("open", None)),  # other images
+    ],
+)
+def test_an_order_settles_by_the_median_ranks_and_a_tie_is_disputed(
+    values: list[str], n: int, settled: tuple[str, str | None]
+) -> None:
+    how, order = settled
+    orders = [list(value) for value in values]
+    assert outcome(ORDER, orders, n, "majority") == (how, order and list(order))
+    assert outcome(ORDER, orders, n) == ("open", None)
+
+
+def test_what_settles_part_by_part_is_the_majority_that_a_decision_goes_against() -> None:
+    found = settle(SEVERAL, [["a", "b"], ["a"], ["b"]], 3, "majority")
+    assert (found.majority, found.dispute) == (["a", "b"], pytest.approx(2 / 3))
+    assert settle(SEVERAL, [["a", "b"], ["a"], ["b"]], 3, "unanimity").majority is None
+    assert settle(SEVERAL, [["a"], ["a"], ["b"]], 3, "unanimity").majority == ["a"]

@@ -16,9 +16,10 @@ from annotators.criteria.number import Number
 from annotators.criteria.order import Order
 from annotators.criteria.place import Place
 from annotators.criteria.several import Several
+from annotators.criteria.spans import Spans
 from annotators.criteria.text import Text
 from annotators.errors import InvalidInput
-from annotators.items.targets import Units
+from annotators.items.targets import ChosenBy, Units
 from exports.cells import original, value_cell
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -200,6 +201,12 @@ class TestWhatIsAskedOfThem:
             with pytest.raises(InvalidInput, match="this is no order of the item's 3 images"):
                 order.check(value, self.THREE)
 
+    def test_an_order_is_one_of_all_images_but_those_of_the_question(self) -> None:
+        units = Units(images=("i1", "q", "i2"), parts={"image:q": ChosenBy(of="question")})
+        assert Order(name="order", title="Order").check(["i2", "i1"], units) == ["i2", "i1"]
+        with pytest.raises(InvalidInput, match="this is no order of the item's 2 images"):
+            Order(name="order", title="Order").check(["i2", "i1", "q"], units)
+
     def test_an_order_has_other_keys_on_the_wire_and_others_name_no_parts_of_the_item(self) -> None:
         order, names = Order(name="order", title="Order"), {"image:a": "image:I1", "image:b": "image:I2"}
         assert order.rekeyed(["b", "hidden", "a"], names.get) == ["I2", "I1"]
@@ -237,8 +244,9 @@ class TestWhatIsAskedOfThem:
             "grade": ("ordinal", True, [1, 2, 3, 4, 5]),
             "number": ("interval", True, []),
             "several": ("set", True, []),
-            "order": (None, True, []),
+            "order": ("ranking", True, []),
             "place": ("nominal", True, []),
+            "spans": ("spans", True, []),
             "text": ("text", False, []),
         }
 
@@ -265,6 +273,15 @@ WRITTEN: dict[str, tuple[Criterion, st.SearchStrategy[Any]]] = {
     ),
     "order": (Order(name="o", title="O"), st.lists(st.text(min_size=1), unique=True)),
     "place": (Place(name="p", title="P"), st.integers(0, 20).map(lambda n: f"block:{n}" if n else "nowhere")),
+    "spans": (
+        Spans(name="m", title="M", labels=[Label(value="ä b"), Label(value='"')]),
+        st.lists(st.tuples(st.text(min_size=1).filter(str.strip), st.sampled_from(["ä b", '"']))).map(
+            lambda parts: [
+                {"start": 1000 * place, "end": 1000 * place + len(text), "label": label, "text": text}
+                for place, (text, label) in enumerate(parts)
+            ]
+        ),
+    ),
     "text": (Text(name="t", title="T"), st.text(min_size=1).filter(str.strip)),
 }
 

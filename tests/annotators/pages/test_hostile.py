@@ -19,7 +19,7 @@ from tests.annotators.pages import makers
 from tests.hostile_pdfs import N_DOCUMENTS, hostile_pdfs, ordinary
 
 PDF = "application/pdf"
-SECONDS = 2.0
+SECONDS = 1.0
 # A worker that is killed is started anew; a busy machine takes its time for that.
 SLACK = 8.0
 

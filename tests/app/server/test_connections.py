@@ -20,7 +20,7 @@ from db.people.sign_in import one_time_sign_in, use_one_time
 from db.permissions import Role
 from tests import postgresql
 from tests.makers import StudyInUse
-from tests.servers import RunningServer, running_server
+from tests.servers import WITHOUT_TLS, RunningServer, running_server
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +81,7 @@ async def everybody_at_once(servers: list[RunningServer], study: StudyInUse, tok
     asked = []
     for server in servers:
         for token in tokens:
-            client = httpx.AsyncClient(base_url=server.url, cookies={COOKIE: token})
+            client = httpx.AsyncClient(base_url=server.url, cookies={COOKIE: token}, verify=WITHOUT_TLS)
             asked += [ask(client, f"/api/studies/{study.study_id}/{what}") for what in ("work", "disputes")]
     await asyncio.gather(*asked)
     return answers

@@ -26,7 +26,6 @@ from db.jobs import JobRow, WorkerDesk, cancel_job, job_facts, queue_job, resume
 from db.models import Job, Run, Score
 from db.people.accounts import first_administrator
 from db.permissions import Actor
-from db.schema import migrate
 from db.scores.training_sets import accept_training_set, list_training_sets
 from db.scores.write import plan_scoring, run_scorer
 from exports.scoring import training_review
@@ -34,6 +33,7 @@ from tests.abstention_study import DECLINES, Labelled
 from tests.app.worker.kinds import known_for_now, made_kind
 from tests.bulk import make_items
 from tests.conftest import ROOT
+from tests.databases import put_database
 from tests.makers import make_item, make_person, make_project
 
 N = 12_000
@@ -90,8 +90,8 @@ def here(database: Database, tmp_path: Path) -> Installation:
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Installation]:
     """A home folder as the server would find it, with few items."""
+    put_database(tmp_path / "assay.db")
     db = Database(f"sqlite:///{tmp_path / 'assay.db'}")
-    migrate(db)
     yield Installation(db, tmp_path, items=50)
     db.dispose()
 

@@ -14,9 +14,8 @@ import pytest
 from annotators.errors import InvalidInput
 from app.settings import ROOT, Settings
 from app.worker.reports import NotMeasured, Reports
-from db.engine import Database
-from db.schema import migrate
 from tests.app import report_work as work
+from tests.databases import put_database
 
 pytestmark = pytest.mark.slow
 
@@ -27,9 +26,7 @@ PATIENCE = 60.0
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reports]:
     home = tmp_path_factory.mktemp("reports")
     settings = Settings.load({}, home=home, report_niceness=0, report_workers=1)
-    db = Database(settings.database)
-    migrate(db)
-    db.dispose()
+    put_database(home / "assay.db")
     made = Reports(settings)
     yield made
     made.close()

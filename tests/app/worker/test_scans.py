@@ -8,19 +8,21 @@ from pathlib import Path
 import pytest
 from sqlmodel import col, select
 
+from annotators.items.parsed import ParsedDocument
 from annotators.pages import Renderer
 from annotators.pages.documents.words import PageWords
 from annotators.pages.words import recognition as recognition_module
-from annotators.pages.words.index import Source
-from app.server.routes.page_text import open_index
+from annotators.pages.words.index import Source, WordIndex
 from app.worker.jobs import work
-from db.items.documents import add_document, document_file
+from db.items.documents import document_file
+from db.items.imports import import_items
 from db.jobs import JobRow, list_jobs, queue_job
 from db.models import Document
 from tests.annotators.pages import makers
 from tests.annotators.pages.words.test_recognition import scan
 from tests.app.filled import no_problem, press
 from tests.app.pages import Pages
+from tests.db.items.test_imports import Rows
 from tests.makers import make_project
 
 NEEDS_OCR = pytest.mark.skipif(
@@ -33,12 +35,13 @@ def project_id(pages: Pages, tmp_path: Path) -> int:
     """A project with a document that has words, a scan, and one without bytes."""
     made = make_project(pages.db)
     folder = pages.state.settings.documents_folder
-    for key, data in (("written.pdf", makers.pdf("Tide table")), ("scan.pdf", scan())):
-        source = makers.put(tmp_path, key, data)
-        add_document(
-            pages.db, pages.admin, made, key=key, source=source, data_folder=folder, renderer=pages.state.renderer
-        )
-    add_document(pages.db, pages.admin, made, key="elsewhere.pdf")
+    sources = {
+        "written.pdf": makers.put(tmp_path, "written.pdf", makers.pdf("Tide table")),
+        "scan.pdf": makers.put(tmp_path, "scan.pdf", scan()),
+        "elsewhere.pdf": None,
+    }
+    documents = tuple(ParsedDocument("d", line, key, path=path) for line, (key, path) in enumerate(sources.items(), 1))
+    import_items(pages.db, pages.admin, made, reading=Rows(documents=documents), data_folder=folder)
     return made
 
 
@@ -64,7 +67,9 @@ def test_scans_are_read_once_and_their_words_marked(pages: Pages, project_id: in
         document.sha256, document_file(pages.state.settings.documents_folder, document.sha256), "application/pdf"
     )
     with Renderer(workers=1) as renderer:
-        words = open_index(pages.state.settings, renderer).get(source, [1])[1]
+        words = WordIndex(pages.state.settings.pages_folder, pages.state.settings.recognised_folder, renderer).get(
+            source, [1]
+        )[1]
     assert isinstance(words, PageWords)
     assert words.ocr
     assert "gauge" in words.normal.text

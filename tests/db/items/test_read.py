@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy import event
 
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
+from annotators.items.parsed import ParsedDocument
 from db.engine import Database
-from db.items.documents import add_document, attach_bytes, document_file, list_documents
+from db.items.documents import attach_bytes, document_file, list_documents
 from db.items.read import current_versions, item_counts, item_details, list_items
 from db.items.rows import read_items
 from tests.db.items.test_imports import Place, row
@@ -126,9 +127,9 @@ def test_a_stream_can_be_narrowed(place: Place) -> None:
 
 
 def test_a_document_may_be_added_bare_and_get_its_bytes_later(place: Place, tmp_path: Path) -> None:
-    document_id = add_document(place.db, place.actor, place.project, key="a.pdf", title="A", metadata={"year": 2024})
+    place.take(documents=(ParsedDocument("d", 1, "a.pdf", "A", {"year": 2024}),))
     [bare] = list_documents(place.db, place.actor, place.project)
-    assert (bare.document_id, bare.supplied, bare.n_pages, bare.metadata) == (document_id, False, None, {"year": 2024})
+    assert (bare.supplied, bare.n_pages, bare.metadata) == (False, None, {"year": 2024})
     pdf = write_pdf(tmp_path / "a.pdf")
     given = {"key": "a.pdf", "source": pdf, "data_folder": tmp_path / "home"}
     assert attach_bytes(place.db, place.actor, place.project, **given) is True
@@ -140,16 +141,14 @@ def test_a_document_may_be_added_bare_and_get_its_bytes_later(place: Place, tmp_
 
 def test_the_same_bytes_are_stored_once(place: Place, tmp_path: Path) -> None:
     pdf = write_pdf(tmp_path / "a.pdf")
-    for key in ("a.pdf", "b.pdf"):
-        add_document(place.db, place.actor, place.project, key=key, source=pdf, data_folder=tmp_path / "home")
+    documents = tuple(ParsedDocument("d", line, key, path=pdf) for line, key in enumerate(("a.pdf", "b.pdf"), 1))
+    place.take(documents=documents, data_folder=tmp_path / "home")
     assert len([path for path in (tmp_path / "home").rglob("*") if path.is_file()]) == 1
 
 
 def test_bytes_that_people_have_looked_at_are_not_replaced(place: Place, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    add_document(
-        place.db, place.actor, place.project, key="a.pdf", source=write_pdf(tmp_path / "1.pdf", "1"), data_folder=home
-    )
+    place.take(documents=(ParsedDocument("d", 1, "a.pdf", path=write_pdf(tmp_path / "1.pdf", "1")),), data_folder=home)
     with pytest.raises(Conflict, match="other bytes already"):
         attach_bytes(
             place.db, place.actor, place.project, key="a.pdf", source=write_pdf(tmp_path / "2.pdf", "2"),
@@ -158,11 +157,7 @@ def test_bytes_that_people_have_looked_at_are_not_replaced(place: Place, tmp_pat
 
 
 def test_documents_that_do_not_fit_are_refused(place: Place, tmp_path: Path) -> None:
-    add_document(place.db, place.actor, place.project, key="a.pdf")
-    with pytest.raises(Conflict, match=r"'a\.pdf' already"):
-        add_document(place.db, place.actor, place.project, key="a.pdf")
-    with pytest.raises(InvalidInput, match=r"without \|"):
-        add_document(place.db, place.actor, place.project, key="a|b")
+    place.take(documents=(ParsedDocument("d", 1, "a.pdf"),))
     with pytest.raises(NotFound, match=r"no document 'b\.pdf'"):
         attach_bytes(
             place.db, place.actor, place.project, key="b.pdf", source=write_pdf(tmp_path / "b.pdf"),
@@ -172,13 +167,13 @@ def test_documents_that_do_not_fit_are_refused(place: Place, tmp_path: Path) -> 
     with pytest.raises(InvalidInput, match=r"c\.pdf is not a PDF"):
         attach_bytes(place.db, place.actor, place.project, key="c.pdf", source=tmp_path / "c.pdf", data_folder=tmp_path)
     with pytest.raises(AssayError, match="no data folder"):
-        add_document(place.db, place.actor, place.project, key="d.pdf", source=write_pdf(tmp_path / "d.pdf"))
+        place.take(documents=(ParsedDocument("d", 1, "d.pdf", path=write_pdf(tmp_path / "d.pdf")),))
     assert [document.key for document in list_documents(place.db, place.actor, place.project)] == ["a.pdf"]
 
 
 def test_documents_are_listed_by_key_and_searched(place: Place) -> None:
-    for key, title in (("b.pdf", "Harbour"), ("a.pdf", "Pier"), ("c.pdf", "harbour again")):
-        add_document(place.db, place.actor, place.project, key=key, title=title)
+    named = (("b.pdf", "Harbour"), ("a.pdf", "Pier"), ("c.pdf", "harbour again"))
+    place.take(documents=tuple(ParsedDocument("d", line, key, title) for line, (key, title) in enumerate(named, 1)))
 
     def keys(**options: Any) -> list[str]:
         return [document.key for document in list_documents(place.db, place.actor, place.project, **options)]

@@ -6,16 +6,19 @@ import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import cache
 
 import pytest
 from sqlmodel import select, update
 
 from annotators.errors import InvalidInput, NotAllowed, NotFound, NotSignedIn, TooManyAttempts
 from db.engine import Database
-from db.models import SignInFailure, WebSession, now
+from db.models import Account, SignInFailure, WebSession, now
+from db.people import passwords
 from db.people import sign_in as sessions
 from db.people.accounts import add_person, first_administrator, revoke_sessions, set_password
 from db.permissions import Actor
+from tests.conftest import PRODUCT_HASHER
 
 PASSWORD = "four plain words here"
 
@@ -86,6 +89,23 @@ def test_wrong_name_wrong_password_and_no_password_read_the_same(database: Datab
     assert len(answers) == 1
 
 
+@pytest.fixture
+def dear_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords cost what they cost in the product."""
+    monkeypatch.setattr(passwords, "_hasher", PRODUCT_HASHER)
+    monkeypatch.setattr(passwords, "_decoy", cache(passwords._decoy.__wrapped__))
+
+
+@pytest.mark.usefixtures("dear_passwords")
+def test_a_password_costs_an_attacker_memory_and_time(sqlite_database: Database) -> None:
+    first_administrator(sqlite_database, password=PASSWORD)
+    with sqlite_database.read() as session:
+        kept = session.exec(select(Account.password_hash)).one()
+    assert kept is not None
+    assert kept.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+
+
+@pytest.mark.usefixtures("dear_passwords")
 def test_an_unknown_name_costs_as_much_time_as_a_known_one(sqlite_database: Database) -> None:
     admin = first_administrator(sqlite_database, password=PASSWORD)
     add_person(sqlite_database, admin, "ana", password=PASSWORD)

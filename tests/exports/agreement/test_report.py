@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from annotators.agreement.report import agreement_report as report_of
+from annotators.criteria.order import Order
 from db.engine import Database
 from exports.agreement.rating_tables import RatingColumns, read_ratings
 from exports.agreement.report import Report, summary, undefined_words
-from exports.agreement.study import AgreementReport, agreement_report
+from exports.agreement.study import AgreementReport, agreement_report, unmeasured
 from exports.drawing.report_files import report_html, report_latex, report_markdown, write_report
 from exports.drawing.tables import TextTable, as_csv
 from tests.exports.labelled import Labelled, labelled_study
@@ -71,7 +72,7 @@ def test_the_report_says_what_a_paper_needs(measured: AgreementReport) -> None:
     page = Page(report_html(Report.of_study(measured)))
     for words in (
         "Agreement in study ratings", "Every scale", "ada, ben, chloe, dan", "bootstrap, 50 resamples, seed 0, 95 %",
-        "Four annotators labelled 60 items", "no coefficient is measured for a ranking",
+        "Four annotators labelled 60 items", "Kendall's W",
         "Right: share of each label", "Right by category of the item", "Right by system of the item",
         "Right over time", "units on which annotators differ", "Cohen's κ of each pair of annotators",
         "Right: rows ada, columns ben", "Krippendorff 2004",
@@ -92,9 +93,22 @@ def test_the_first_table_is_the_statistics_rounded(measured: AgreementReport) ->
     assert rows["Right"][5] == f"{100 * raw.value:.1f} %"
     assert rows["Right"][6] == f"α {alpha.value:.2f} [{alpha.low:.2f}, {alpha.high:.2f}]"
     assert rows["Right"][8].count("/") == 1
-    assert rows["Ranking"][6] == "not defined"
-    [why] = [words for words in undefined_words(Report.of_study(measured).measured) if "Ranking" in words]
-    assert why.startswith("Not defined: of Ranking, because no coefficient is measured for a ranking")
+    assert rows["Ranking"][6].startswith("mean ρ 0.")
+    assert rows["Ranking"][7].startswith("Kendall's W 0.")
+    assert not any("Ranking" in words for words in undefined_words(Report.of_study(measured).measured))
+
+
+def test_a_criterion_of_a_kind_that_is_not_compared_says_so(
+    measured: AgreementReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Order, "measured_scale", None)
+    of_study = AgreementReport(
+        measured.found, 0, 50, True, [unmeasured(measured.found, "ranking")], measured.raters, measured.level
+    )
+    report = Report.of_study(of_study)
+    assert summary(report.measured).rows[0][6] == "not defined"
+    [why] = undefined_words(report.measured)
+    assert why.startswith("Not defined: of Ranking, because no coefficient is measured for criteria of the kind order")
 
 
 @pytest.mark.slow

@@ -19,12 +19,13 @@ from annotators.criteria.grade import Grade
 from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, NotFound
-from annotators.items.parsed import ForeignLabel
+from annotators.items.parsed import ForeignLabel, ParsedDocument
 from annotators.protocols import Material, Protocol, Step
 from db.annotating.annotations import Submitted, reopen, submit
 from db.annotating.committing import StepSubmission
 from db.engine import Database
-from db.items.documents import add_document, document_file
+from db.items.documents import document_file
+from db.items.imports import import_items
 from db.models import Account, Event, ItemVersion, StudyItem
 from db.people.pseudonyms import pseudonyms
 from db.studies.labels import import_labels
@@ -34,6 +35,7 @@ from exports.bundles.manifest import Manifest
 from exports.cells import original
 from exports.reading.json_files import json_lines
 from exports.reading.sources import open_sources
+from tests.db.items.test_imports import Rows
 from tests.exports.sources import write_pdf
 from tests.makers import StudyInUse, make_item, make_member, make_person
 
@@ -283,7 +285,8 @@ def test_a_folder_that_is_in_use_is_not_written_into(study: StudyInUse, tmp_path
 def test_an_export_that_fails_leaves_nothing(study: StudyInUse, tmp_path: Path) -> None:
     home = tmp_path / "home"
     source = write_pdf(tmp_path / "a.pdf")
-    add_document(study.db, study.researcher, study.project_id, key="a.pdf", source=source, data_folder=home)
+    reading = Rows(documents=(ParsedDocument("d", 1, "a.pdf", path=source),))
+    import_items(study.db, study.researcher, study.project_id, reading=reading, data_folder=home)
     stored = document_file(home, hashlib.sha256(source.read_bytes()).hexdigest())
     stored.write_bytes(b"damaged")
     with pytest.raises(AssayError, match="are damaged"):

@@ -5,8 +5,9 @@ import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
+import { MarkableAnswer } from '../../reading/markable.js';
 import { ReadingArea } from '../../reading/reading_area.js';
-import { committedLabels, foldLong, markClaim, reading } from '../../reading/reading.js';
+import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
 import { scoreOf } from '../../reading/score_value.js';
 import { SEEN } from './seen.js';
@@ -374,10 +375,11 @@ export class Judgement extends Side {
     this.on.current(cell);
   }
 
-  /** Marks what of the answer the current decision is about. */
+  /** Marks what of the answer the current decision is about: a claim, or an image. */
   markClaim() {
-    const { claim } = targetKeys(this.cell?.target ?? '');
+    const { claim, image } = targetKeys(this.cell?.target ?? '');
     const { scroller } = this.areas[0];
+    markImage(scroller, image ?? null);
     const mark = markClaim(scroller, this.sheet?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
     if (!mark || !(this.group instanceof ClaimGrid)) return;
     // Little of the answer is in view beside a grid: what is judged is brought there.
@@ -448,6 +450,7 @@ export class Judgement extends Side {
   #panel(sheet) {
     return {
       sheet,
+      answer: new MarkableAnswer(() => this.areas[0].text.querySelector('.a')),
       give: (cell, value, done) => this.#give(cell, value, done),
       giveAll: (cells, value) => {
         for (const cell of cells) sheet.give(cell, value);

@@ -11,6 +11,7 @@ import { TEXT } from '../../shared/text.js';
 /**
  * @typedef {object} Panel what rows ask of the panel they are in
  * @property {Sheet} sheet
+ * @property {Markable} answer
  * @property {(cell: Cell, value: Value | null, done: boolean) => void} give
  * @property {(cells: Cell[], value: Value) => void} giveAll
  * @property {import('../../shared/keys.js').Keys} keys
@@ -47,7 +48,7 @@ export class Row {
     const score = scoreOf(item, cell.criterion);
     const name = score ? `${cellTitle(cell, item)}: ${score.words}` : cellTitle(cell, item);
     this.input = this.kind.create({
-      criterion: cell.criterion, name, item,
+      criterion: cell.criterion, name, item, answer: panel.answer,
       give: (value, done) => panel.give(this.cell, value, done),
     });
     this.notes = h('div', { class: 'notes' });

@@ -109,29 +109,6 @@ def test_label_shares_count_declared_labels_that_nobody_used() -> None:
     assert ratings.label_shares() == pytest.approx({"a": 2 / 3, "b": 1 / 3, "c": 0.0})
 
 
-@pytest.mark.parametrize("values", [[0, 1, 2, 7], [-3, 0, 5, 1000000], [0.5, 1.5, 2.25, -1.5]])
-def test_an_array_is_the_table_of_its_rows(values: list[float]) -> None:
-    matrix = np.array(values)[np.random.default_rng(0).integers(4, size=(3, 20))].astype(float)
-    matrix[0, ::3] = np.nan
-    matrix[:, 5] = np.nan
-    ratings, other = Ratings.from_matrix(matrix, scale="interval"), Ratings.from_rows(matrix.tolist(), scale="interval")
-    assert (ratings.units, ratings.raters, ratings.labels, ratings.numeric) == (
-        other.units,
-        other.raters,
-        other.labels,
-        True,
-    )
-    for name in ("unit", "rater", "code", "numbers"):
-        assert getattr(ratings, name).tolist() == getattr(other, name).tolist()
-    assert [type(label) for label in ratings.labels] == [type(value) for value in sorted(set(values))]
-
-
-def test_an_array_of_gaps_has_no_ratings() -> None:
-    assert Ratings.from_matrix(np.full((2, 3), np.nan)).n_ratings == 0
-    with pytest.raises(InvalidInput, match="an array of 1 dimensions"):
-        Ratings.from_matrix(np.ones(3))
-
-
 def test_lists_become_sets_and_an_empty_one_is_a_rating() -> None:
     ratings = Ratings.from_rows([[[2, 1], [], None], [(1, 2), {3}, None]], scale="set")
     assert ratings.labels == (frozenset(), frozenset({1, 2}), frozenset({3}))

@@ -18,8 +18,7 @@ from PIL import Image
 
 from annotators.pages import Renderer
 from annotators.pages.documents.words import PageWords, Word, pack_words
-from annotators.pages.words.index import Source
-from app.server.routes.page_text import open_index
+from annotators.pages.words.index import Source, WordIndex
 from app.settings import Settings
 from db.models import Document
 from db.projects import create_project
@@ -252,7 +251,7 @@ def test_recognised_words_come_as_such_once_they_are_there(world: World, documen
     settings = Settings.load(home=str(world.server.home))
     path = settings.documents_folder / digest[:2] / digest
     with Renderer(workers=1) as renderer:
-        index = open_index(settings, renderer)
+        index = WordIndex(settings.pages_folder, settings.recognised_folder, renderer)
         read = PageWords(pack_words([Word((0.1, 0.1, 0.5, 0.2), "recognised", 0)], ocr=True))
         index.keep_recognised(Source(digest, path, "image/png"), {1: read})
     body = get(world.admin, f"/page-words/{documents['scan']}/1", v="abc")

@@ -1,0 +1,115 @@
+"""What the writers of formats share: files of records that are written as they come, several open at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import orjson
+
+from annotators.items.normal import Normal
+from exports.sinks import Out
+
+Items = Callable[[], Iterator[Normal]]
+"""The items that are exported, in normal form with their scores, each time from the beginning."""
+
+
+class Written(NamedTuple):
+    """How many items a format took, and how many it cannot hold."""
+
+    items: int
+    left_out: int
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """A format that items can be written in. Its reader makes the same items of what it writes."""
+
+    name: str
+    title: str
+
+    def write(self, items: Items, files: Files) -> Written:
+        """Write those of the items that the format can hold."""
+
+
+class Files:
+    """The files of one format in an export, opened when their first record comes; closed with the block.
+
+    A file whose name ends with .json is a list, unless it was begun otherwise; any other has a record a line.
+    """
+
+    def __init__(self, opened: Callable[[str], AbstractContextManager[Out]]) -> None:
+        self._opened, self._stack = opened, ExitStack()
+        self._files: dict[str, Out] = {}
+        self._tails: dict[str, bytes] = {}
+        self._names: dict[tuple[str, str], str] = {}
+
+    def __enter__(self) -> Files:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if error[0] is None:
+            for name, tail in self._tails.items():
+                self._files[name].write(tail)
+        self._stack.__exit__(*error)
+
+    def begin(self, name: str, head: bytes = b"[\n", tail: bytes = b"\n]\n") -> Out:
+        """Open a file that has this before its records and this after them, if it is not open."""
+        if name not in self._files:
+            out = self._files[name] = self._stack.enter_context(self._opened(name))
+            out.rows = 0
+            if name.endswith(".json"):
+                out.write(head)
+                self._tails[name] = tail
+        return self._files[name]
+
+    def add(self, name: str, record: Any) -> None:
+        """Append a record."""
+        out = self.begin(name)
+        rows = out.rows or 0
+        if name in self._tails:
+            out.write((b",\n" if rows else b"") + orjson.dumps(record))
+        else:
+            out.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+        out.rows = rows + 1
+
+    def named(self, kind: str, about: str, ending: str) -> str:
+        """The name of the file of one kind that is about this, such as a system: plain, and no other one's."""
+        if (kind, about) not in self._names:
+            plain = plain_name(about)
+            taken = {name.casefold() for name in self._names.values()}
+            name, number = f"{plain}{ending}", 1
+            while name.casefold() in taken:
+                number += 1
+                name = f"{plain}-{number}{ending}"
+            self._names[kind, about] = name
+        return self._names[kind, about]
+
+
+def plain_name(text: str) -> str:
+    """A text as the name of a file or folder, which leads nowhere else."""
+    return re.sub(r"[^\w.() +-]", "_", text).strip(". ")[:120] or "unnamed"
+
+
+def without(values: Normal, *names: str) -> Normal:
+    """An object without these fields."""
+    return {name: value for name, value in values.items() if name not in names}
+
+
+def given(**fields: Any) -> Normal:
+    """The fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def metadata_of(part: Normal) -> Normal:
+    """The metadata of an item or of one of its parts."""
+    found: Normal = part.get("metadata", {})
+    return found
+
+
+def parts_of(item: Normal, name: str) -> list[Normal]:
+    """The parts of one kind."""
+    found: list[Normal] = item.get(name, [])
+    return found
