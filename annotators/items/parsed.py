@@ -10,6 +10,11 @@ from typing import Any, NamedTuple, Protocol
 
 from annotators.items.item import ItemContent
 
+N_PAGES = "n_pages"
+"""The field of a document's row, kept in its metadata, that says how many pages it has."""
+
+MOST_PAGES = 100_000
+
 
 class ParsedItem(NamedTuple):
     """One item, with the file and line (from 1) it came from."""
@@ -29,6 +34,12 @@ class ParsedDocument:
     title: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     path: Path | None = None
+
+    @property
+    def n_pages(self) -> int | None:
+        """How many pages the source says that it has (`n_pages` of its metadata); what counts until it has bytes."""
+        given = self.metadata.get(N_PAGES)
+        return given if isinstance(given, int) and not isinstance(given, bool) and given >= 1 else None
 
 
 @dataclass(frozen=True, slots=True)

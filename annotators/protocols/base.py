@@ -17,7 +17,7 @@ from annotators.protocols import _unsaid
 from annotators.protocols.consequences import Consequence
 from annotators.registry import Registry
 
-_NOT_SENT_YET = {Material.PAGE_LABELS, Material.SUGGESTIONS}
+_NOT_SENT_YET = {Material.SUGGESTIONS}
 """Materials that no page sends yet."""
 
 _NOT_ASKED_YET = {TargetKind.PAIR: "a pair of items", TargetKind.HOP: "each hop of the question"}
@@ -342,6 +342,11 @@ class Protocol(BaseModel):
             for step in self.steps
             for material in step.shows
             if material in _NOT_SENT_YET
+        ]
+        found += [
+            f"Step {step.name!r} shows page_labels, which are shown on pages only. Add documents to `shows`."
+            for number, step in enumerate(self.steps)
+            if Material.PAGE_LABELS in step.shows and Material.DOCUMENTS not in self.shown_at(number)
         ]
         for number, step in enumerate(self.steps):
             shown = self.shown_at(number)

@@ -27,6 +27,7 @@ from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
+from annotators.items.page_labels import labelled_pages
 from annotators.items.targets import ChosenBy, Units
 from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
@@ -43,12 +44,16 @@ _ON_PAGES = {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}
 
 @dataclass(frozen=True)
 class Materials:
-    """One item of a study with what its steps can show: what it says, the documents to look at, and its scores."""
+    """One item of a study with what its steps can show: what it says, the documents to look at, and its scores.
+
+    `page_labels` are the pages that the import calls evidence (`labelled_pages`), where a step shows them.
+    """
 
     study_item_id: int
     item: ItemContent
     documents: Sequence[StoredDocument]
     scores: Sequence[tuple[Score, Run]] = ()
+    page_labels: Sequence[str] = ()
 
     def document_ids(self) -> dict[str | None, int]:
         """Key → id of the documents."""
@@ -80,14 +85,20 @@ def load_materials(session: Session, study_item_ids: Iterable[int], needs: set[M
     items = read_study_items(session, wanted, parts)
     scores = _scores_of(session, wanted) if Material.SCORES in needs else {}
     return {
-        study_item_id: Materials(study_item_id, item.content, item.documents, scores.get(study_item_id, ()))
+        study_item_id: Materials(
+            study_item_id,
+            item.content,
+            item.documents,
+            scores.get(study_item_id, ()),
+            labelled_pages(item.content) if Material.PAGE_LABELS in needs else (),
+        )
         for study_item_id, item in items.items()
     }
 
 
 _SHOWN_AS = {
     "documents": _ON_PAGES,
-    "evidence": {Material.EVIDENCE, Material.DOCUMENTS},
+    "evidence": {Material.EVIDENCE, Material.DOCUMENTS, Material.PAGE_LABELS},
     "claims": {Material.CLAIMS},
     "images": {Material.IMAGES},
 }
@@ -389,6 +400,8 @@ def _present_step(
                 "rule": RULES[mode],
                 "places": _found_places(sets, item.answer, mode) if Material.ANSWER in shows else [],
             }
+    if Material.PAGE_LABELS in shows:
+        out["page_labels"] = list(materials.page_labels)
     out["units"] = {
         criterion.name: [wire.out(target) for target in criterion.targets(units)]
         for criterion in protocol.step_criteria(step)

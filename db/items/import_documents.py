@@ -137,6 +137,8 @@ def complete(document: Document, supplied: Supplied) -> list[str]:
             )
         setattr(document, name, given)
         gained.append(kind)
+        if document.n_pages is None:
+            document.n_pages = supplied.parsed.n_pages
     if supplied.found and give_bytes(document, supplied.found):
         gained.append(ATTACHED)
     return gained

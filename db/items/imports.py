@@ -499,7 +499,11 @@ class _Batch:
         rows = []
         for given in block:
             parsed, found = given.parsed, given.found
-            looked = (found.sha256, found.media_type, found.n_pages, dumps(found.sizes)) if found else (None,) * 4
+            looked = (
+                (found.sha256, found.media_type, found.n_pages, dumps(found.sizes))
+                if found
+                else (None, None, parsed.n_pages, None)
+            )
             extra = dumps(canonical(parsed.metadata))
             rows.append((self._project_id, parsed.key, parsed.title, *looked, extra, self.id, at))
         insert_many(session.connection(), "document", _DOCUMENT, rows)

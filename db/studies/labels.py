@@ -23,6 +23,7 @@ from db.models import (
     AnnotationKind,
     AssignmentState,
     Batch,
+    Document,
     Item,
     ItemVersion,
     Person,
@@ -36,6 +37,9 @@ from db.query import fresh_ids, is_sqlite
 from db.studies.design import protocol_of
 from db.studies.settlements import ItemLabels, parsed_value, settle_batch
 from db.studies.tallies import Tallies
+
+NO_COUNTS: Mapping[str, int] = {}
+"""No document's pages are known."""
 
 _SHOWN = 20
 _REMEMBERED = 10_000
@@ -123,7 +127,9 @@ def planned(
     `answers` (external id → answer) are needed where the protocol has a criterion that `fits_items`.
     """
     named = list(dict.fromkeys(row.item for row in rows))
-    grouped, problems = _grouped([row for row in rows if row.item in items], protocol, items, source, answers)
+    there_rows = [row for row in rows if row.item in items]
+    pages = page_counts(session, study_id, there_rows) if study_id is not None else {}
+    grouped, problems = _grouped(there_rows, protocol, items, source, answers=answers, pages=pages)
     annotators = sorted({annotator for _, annotator in grouped})
     known = dict(session.execute(_accounts(annotators)).all())
     if study_id is not None:
@@ -152,7 +158,8 @@ def import_labels(
     with db.read() as session:  # a study's items and protocol are frozen: what is checked now holds when it is written
         protocol, items = protocol_of(session.get_one(Study, study_id)), items_of_study(session, study_id)
         answers = _answers(session, study_id, protocol)
-    checked = checked_labels(protocol, rows=rows, items=items, source=source, answers=answers)
+        pages = page_counts(session, study_id, rows)
+    checked = checked_labels(protocol, rows=rows, items=items, source=source, answers=answers, pages=pages)
     with db.write() as session:
         return add_labels(session, actor, session.get_one(Study, study_id), checked=checked, source=source)
 
@@ -176,14 +183,15 @@ def checked_labels(
     items: Mapping[str, int],
     source: str,
     answers: Mapping[str, str] | None = None,
+    pages: Mapping[str, int] = NO_COUNTS,
 ) -> CheckedLabels:
     """The rows, each checked, about these items (external id → a number of theirs); InvalidInput as `import_labels`.
 
-    `answers` are as of `planned`.
+    `answers` are as of `planned`; `pages` says how many pages documents have (`page_counts`), by their keys.
     """
     if not rows:
         raise InvalidInput(f"{source} has no labels. Give a table with the columns item, annotator, criterion, value.")
-    grouped, problems = _grouped(rows, protocol, items, source, answers)
+    grouped, problems = _grouped(rows, protocol, items, source, answers=answers, pages=pages)
     if problems:
         raise InvalidInput(rejections(problems))
     return CheckedLabels(grouped, len(rows))
@@ -246,7 +254,9 @@ def _grouped(
     protocol: Protocol,
     items: Mapping[str, int],
     source: str,
+    *,
     answers: Mapping[str, str] | None,
+    pages: Mapping[str, int],
 ) -> tuple[_Grouped, list[Rejected]]:
     """(study item, annotator) → cells, every row checked against the protocol; and the rows that do not fit."""
     seen: dict[tuple[str, str, str, str], int] = {}
@@ -263,6 +273,8 @@ def _grouped(
         kind, parsed = target_kind(target), criterion.parse(value)
         if kind != criterion.target:
             raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {name!r} is about.")
+        if kind == TargetKind.PAGE:
+            _check_page(target, pages)
         return dumps(parsed)
 
     for line, item, annotator, criterion, given, value, time, comment in rows:
@@ -284,6 +296,28 @@ def _grouped(
             continue
         grouped[items[item], annotator].append((criterion, target, fits, comment, time))
     return grouped, problems
+
+
+def page_counts(session: Session, study_id: int, rows: Iterable[ForeignLabel]) -> dict[str, int]:
+    """Key → pages of the documents of a study's project, as far as known; empty where no row is about a page."""
+    if not any((row.target or "").startswith("page:") for row in rows):
+        return {}
+    counts = (
+        select(Document.key, Document.n_pages)
+        .join(Study, col(Document.project_id) == col(Study.project_id))
+        .where(Study.id == study_id, col(Document.n_pages).is_not(None))
+    )
+    return dict(session.execute(counts).all())
+
+
+def _check_page(target: str, pages: Mapping[str, int]) -> None:
+    """InvalidInput for a page beyond its document."""
+    document, _, number = target.partition("|")[0].removeprefix("page:").rpartition(":")
+    n = pages.get(document)
+    if n is not None and int(number) > n:
+        raise InvalidInput(
+            f"document {document!r} has {n:,} pages, so that there is no page {number}. Correct the target {target!r}."
+        )
 
 
 def _by_item(grouped: _Grouped) -> dict[int, ItemLabels]:

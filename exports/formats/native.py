@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from annotators.errors import AssayError, InvalidInput
-from annotators.items.checks import canonical, document_key
+from annotators.items.checks import called, canonical, document_key
 from annotators.items.normal import Normal, read_item
-from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
+from annotators.items.parsed import MOST_PAGES, N_PAGES, ParsedDocument, ParsedItem, Rejected
 from exports.formats._records import names_in
 from exports.formats.base import FORMATS, FileReading
 from exports.reading.json_files import Meter, json_lines
@@ -149,6 +149,12 @@ def _document(row: Any, file: SourceFile, line: int, by_name: dict[str, SourceFi
     if not isinstance(title, str) or not isinstance(metadata, dict):
         raise InvalidInput(f"document {key!r}: `title` is a text and `metadata` an object. Correct the row.")
     kept = {**{name: value for name, value in row.items() if name not in _FIELDS}, **metadata}
+    pages = kept.get(N_PAGES)
+    if pages is not None and (not isinstance(pages, int) or isinstance(pages, bool) or not 1 <= pages <= MOST_PAGES):
+        raise InvalidInput(
+            f"document {key!r}: `n_pages` is {called(pages)}. Write how many pages it has, from 1 to {MOST_PAGES:,}, "
+            "or leave it out."
+        )
     path = None
     if given is not None:
         if not isinstance(given, str) or not given:

@@ -152,6 +152,7 @@ class _TableReading(FilesReading):
             try:
                 table = open_table(file.path)
                 self.headings = list(dict.fromkeys([*self.headings, *table.columns]))
+                self.columns |= {} if self._mapping else _guessed(table.columns)  # also where the question is unknown
                 columns = mapped(table.columns, self._mapping)
                 self._say(file, table, columns)
                 yield from _items(file, table, columns)

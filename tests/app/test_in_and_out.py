@@ -180,3 +180,27 @@ def test_a_failed_export_leaves_nothing_behind(filled: Filled) -> None:
             name="x", study_id=None, formats=["nonsense"], names=False, documents=False,
         )  # fmt: skip
     assert not list((state.settings.home / "data" / "downloads").iterdir())
+
+
+def test_a_table_is_read_with_the_columns_that_are_chosen(filled: Filled) -> None:
+    page = filled.open("rosa", "imports")
+    table = "Nr;Rückfrage;Antwort\n7;Wann?;Im Mai\n8;Wo?;Am Hafen\n".encode()
+    page.selectbox(key="imports-format").set_value("table").run()
+    page.file_uploader(key="imports-files-0").set_value([("fragen.csv", table, "")]).run()
+    [asked] = [box for box in page.selectbox if box.label == "Question"]
+    assert asked.value is None
+    assert [box.value for box in page.selectbox if box.label == "Answer"] == ["Antwort"]
+    asked.set_value("Rückfrage").run()
+    no_problem(page)
+    assert "read with question = Rückfrage, answer = Antwort; kept in the metadata" in page.warning[0].value
+    press(page, "Import 2 items")
+    assert "<b>2</b><span>items" in no_problem(page)
+
+
+def test_items_are_exported_in_other_formats(filled: Filled) -> None:
+    page = filled.open("rosa", "exports")
+    page.multiselect(key="exports-others").set_value(["table", "unidoc"]).run()
+    press(page, "Make the export")
+    said = no_problem(page)
+    assert "table/items.csv" in said
+    assert "Unidoc left out" in said

@@ -30,7 +30,7 @@ def draw(files: tuple[str, ...], report: ImportReport) -> None:
         return
     asked = chosen(files)
     now: Columns = report.columns if asked is None else {name: given for name, given in asked.items() if given}
-    with st.expander("Columns and fields", expanded=not report.columns, key="imports-columns-form"):
+    with st.expander("Columns and fields", expanded="question" not in now, key="imports-columns-form"):
         st.caption("Columns that are no field are kept in the items' metadata under their own names.")
         cells = [cell for _ in range(0, len(_FIELDS), _ACROSS) for cell in st.columns(_ACROSS)]
         found = {}

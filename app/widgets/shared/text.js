@@ -135,6 +135,7 @@ export const TEXT = {
   none: 'None',
   page: (/** @type {number} */ n) => `Page ${n}`,
   rest: (/** @type {number} */ n) => `Label the ${count(n, 'page', 'pages')} left:`,
+  importedEvidence: 'evidence by the import',
   restGive: (/** @type {string} */ label) => `The rest: ${label}`,
   restLeft: (/** @type {number} */ n) => `${count(n, 'unit', 'units')} without a label`,
   restGiven: (/** @type {number} */ n, /** @type {string} */ label) => `${count(n, 'unit', 'units')} labelled “${label}” at once`,

@@ -101,6 +101,8 @@ interface Presentation {
   images?: Picture[];
   evidence?: Unit[];
   documents?: Doc[];
+  /** The pages that the import calls evidence, as targets. */
+  page_labels?: string[];
   /** For each criterion about scores the one it is about, then those of no criterion. */
   scores?: Score[];
   /** The references as a score of this item counted them, and where the best set's phrases stand in the answer. */

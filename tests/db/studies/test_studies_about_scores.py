@@ -191,7 +191,8 @@ class TestRefusals:
         ("protocol", "words"),
         [
             (of("pair"), "'right' is about a pair of items, which .* Give it another target"),
-            (of("item", Material.PAGE_LABELS), "shows page_labels, which annotators are not sent yet. Take it out"),
+            (of("item", Material.PAGE_LABELS), "shows page_labels, which are shown on pages only. Add documents"),
+            (of("hop", Material.HOPS), "'right' is about each hop of the question, which .* Give it another target"),
             (of("item", Material.SUGGESTIONS), "shows suggestions, which annotators are not sent yet. Take it out"),
             (of("claim", Material.CLAIMS), "about claims, which are shown only with the answer or the references"),
             (of("image", Material.IMAGES), "about images, which are shown only with the answer or the references"),

@@ -359,7 +359,11 @@ export class Judgement extends Side {
       const given = cell && sheet?.of(cell);
       const labels = cell?.criterion.labels ?? [];
       const number = labels.findIndex((label) => String(label.value) === String(given?.value));
-      return number < 0 ? [] : [{ class: `given-${number + 1}`, title: labels[number].title }];
+      const imported = cell && sheet?.item.page_labels?.includes(cell.target);
+      return [
+        ...(number < 0 ? [] : [{ class: `given-${number + 1}`, title: labels[number].title }]),
+        ...(imported ? [{ class: 'imported', title: TEXT.importedEvidence }] : []),
+      ];
     });
   }
 

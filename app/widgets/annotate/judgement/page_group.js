@@ -36,11 +36,12 @@ export class PageGroup {
       onclick: () => panel.pick(this.#cellsOf(hop).find((cell) => !panel.sheet.answered(cell)) ?? this.#cellsOf(hop)[0]), onmousedown: keepFocus,
     }, TEXT.hop(number + 1))));
     this.hopText = h('p', { class: 'hop-text', dir: 'auto' });
+    this.imported = h('small', { class: 'soft imported-legend', hidden: !item.page_labels }, h('i', { class: 'imported-dot' }), ` ${TEXT.importedEvidence}`);
     this.rest = h('div', { class: 'rest' });
     this.labelRest = Rest.of(cells[0].criterion, () => this.#cellsOf(this.#hop(this.cell)), panel);
     this.element = h('div', { class: 'group' },
       h('div', { class: 'group-title' }, rowTitle(cells[0].criterion, panel.sheet.item), this.count),
-      this.tabs, this.hopText, this.row.element, this.chips, this.labelRest?.element ?? this.rest);
+      this.tabs, this.hopText, this.row.element, this.chips, this.imported, this.labelRest?.element ?? this.rest);
     this.drawn = /** @type {string | null | undefined} */ (undefined);
   }
 
@@ -61,8 +62,9 @@ export class PageGroup {
       const chip = /** @type {HTMLElement} */ (this.chips.children[at]);
       const given = sheet.of(cell);
       const number = labels.findIndex((label) => String(label.value) === String(given.value));
-      chip.className = `page-chip ${given.cannot_judge ? 'cannot' : number >= 0 ? `given given-${number + 1}` : ''}`;
-      chip.title = `${TEXT.page(targetKeys(cell.target).page ?? 0)}${number >= 0 ? `: ${labels[number].title}` : ''}`;
+      const imported = !!sheet.item.page_labels?.includes(cell.target);
+      chip.className = `page-chip ${given.cannot_judge ? 'cannot' : number >= 0 ? `given given-${number + 1}` : ''}${imported ? ' imported' : ''}`;
+      chip.title = `${TEXT.page(targetKeys(cell.target).page ?? 0)}${number >= 0 ? `: ${labels[number].title}` : ''}${imported ? `, ${TEXT.importedEvidence}` : ''}`;
       attribute(chip, 'aria-current', cell.id === this.cell.id ? 'true' : null);
     });
     const left = cells.filter((cell) => !sheet.answered(cell));
