@@ -22,6 +22,17 @@ def _append_only() -> list[Table]:
     return [metadata.tables[name] for name in models.append_only_tables()]
 
 
+def _same_row(table: Table) -> Iterator[str]:
+    """The conditions under which a row has a key that the row `NEW` has as well."""
+    for key in _unique_keys(table):
+        yield " AND ".join(f'"{name}" = NEW."{name}"' for name in key)
+    for index in table.indexes:
+        where = index.dialect_options["sqlite"]["where"]
+        if index.unique and where is not None:  # a key of some rows only: `column IS NULL`
+            same = " AND ".join(f'"{column.name}" = NEW."{column.name}"' for column in index.columns)
+            yield f"{same} AND {where} AND NEW.{where}"
+
+
 def _unique_keys(table: Table) -> list[list[str]]:
     keys = [[column.name for column in table.primary_key.columns]]
     keys += [
@@ -52,10 +63,7 @@ def _is_published(name: str) -> str:
 
 def _sqlite(table: Table) -> Iterator[str]:
     name = table.name
-    same = " OR ".join(
-        "EXISTS (SELECT 1 FROM " + name + " WHERE " + " AND ".join(f'"{c}" = NEW."{c}"' for c in key) + ")"
-        for key in _unique_keys(table)
-    )
+    same = " OR ".join(f"EXISTS (SELECT 1 FROM {name} WHERE {row})" for row in _same_row(table))
     message = f"{name} is append-only"
     for event in ("UPDATE", "DELETE"):
         when = f"WHEN {_is_published(name)} " if event == "DELETE" and name in _BATCH_OF else ""

@@ -374,15 +374,32 @@ class Study(Table, table=True):
 
 
 class StudyItem(Table, table=True):
-    """One item of a study's sample, at the version the study is frozen on. Append-only."""
+    """One item of a study's sample, or a pair of two of one question, as the study is frozen on them. Append-only.
+
+    The second item of a pair is `other_version_id`; `other_left` says that it stands left before the annotators. An
+    item by itself is there once, in pairs as often as it has partners.
+    """
 
     append_only: ClassVar[bool] = True
     __tablename__ = "study_item"
-    __table_args__ = (UniqueConstraint("study_id", "position"), UniqueConstraint("study_id", "item_version_id"))
+    __table_args__ = (
+        UniqueConstraint("study_id", "position"),
+        UniqueConstraint("study_id", "item_version_id", "other_version_id"),
+        Index(
+            "ux_study_item_alone",
+            "study_id",
+            "item_version_id",
+            unique=True,
+            sqlite_where=text("other_version_id IS NULL"),
+            postgresql_where=text("other_version_id IS NULL"),
+        ),
+    )
     id: int | None = _id()
     study_id: int = _ref("study.id")
     item_version_id: int = _ref("item_version.id", index=True)
     position: int
+    other_version_id: int | None = _ref("item_version.id", optional=True, index=True)
+    other_left: bool = False
 
 
 class StudyScore(Table, table=True):

@@ -77,6 +77,12 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
 
     with connected(database) as connection:
         connection = connection.execution_options(assay_write=True)  # noqa: PLW2901 - the same connection, marked
+        if database.is_sqlite and found is not None:
+            # A table that others point at is made anew without its rows being missed; they are looked for at the end.
+            # This can be said before a transaction only, and holds for this connection, which is closed afterwards.
+            driver = connection.connection.driver_connection
+            assert isinstance(driver, sqlite3.Connection)
+            driver.execute("PRAGMA foreign_keys=OFF")
         with connection.begin():
             if not database.is_sqlite:
                 # Processes that start together take turns here; on SQLite the transaction itself makes them.
@@ -86,6 +92,11 @@ def migrate(database: Database, *, backups: Path | None = None, revision: str = 
             if database.is_sqlite:  # which renames no table while the trigger of another one names it
                 guards.remove(connection)
             command.upgrade(alembic_config(connection), revision)
+            if database.is_sqlite and (lost := connection.exec_driver_sql("PRAGMA foreign_key_check").first()):
+                raise Conflict(
+                    f"After the migration a row of {lost[0]!r} would point at one of {lost[2]!r} that is not there. "
+                    "Nothing was changed. Restore a backup, or look at the rows with `assay doctor`."
+                )
             if revision in ("head", head_revision()):
                 guards.install(connection)
     return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -19,6 +19,15 @@ class OneLabel(Criterion):
     def label_list(self) -> list[Label]:
         """The labels with keys and titles, in the order of the protocol."""
         return with_keys(self.labels)
+
+    def turned(self, value: Any) -> Any:
+        """The label with the opposite number, where all labels are numbers around zero."""
+        numbers = {label.value for label in self.labels if isinstance(label.value, int)}
+        label = declared(self.labels, value, ordered=self.ordered)
+        around_zero = len(numbers) == len(self.labels) and numbers == {-number for number in numbers}
+        if label is None or not around_zero or not isinstance(label.value, int):
+            return value
+        return str(-label.value) if isinstance(value, str) else -label.value
 
     def _label(self, value: object) -> Label:
         """The label with this value; InvalidInput where there is none."""

@@ -266,6 +266,14 @@ class Criterion(BaseModel):
         """
         return value
 
+    def turned(self, value: Any) -> Any:
+        """The value of a criterion about a pair with the two sides exchanged.
+
+        A value says which side by its number: below zero the first, above it the second. One that is no such number
+        says nothing of sides, and stays as it is.
+        """
+        return value
+
     # Several people's values ------------------------------------------------------------------------------------------
 
     def vote(self, value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -50,6 +50,10 @@ class Number(Criterion):
         if steps < 1e13 and abs(steps - round(steps)) > 1e-6 + 1e-14 * steps:
             raise self._reject(value, self._range())
         return int(number) if number.is_integer() else number
+
+    def turned(self, value: Any) -> Any:
+        """The opposite number, where the range lies around zero."""
+        return -value if self.minimum == -self.maximum and isinstance(value, int | float) else value
 
     def as_numbers(self, scored: Collection[str] = ()) -> AsNumbers:
         """The numbers themselves."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from annotators.items.item import ItemContent
+from annotators.items.pairs import pair_name
 
 N_PAGES = "n_pages"
 """The field of a document's row, kept in its metadata, that says how many pages it has."""
@@ -77,7 +78,10 @@ class Reading(Protocol):
 
 
 class ForeignLabel(NamedTuple):
-    """One row of a table of labels: who gave which value to which target of which item, and the row's line."""
+    """One row of a table of labels: who gave which value to which target of which item, and the row's line.
+
+    A row about a pair also names the `other` item; its value says which of the two by its number, below zero `item`.
+    """
 
     line: int
     item: str
@@ -87,3 +91,9 @@ class ForeignLabel(NamedTuple):
     value: str
     time: datetime | None = None
     comment: str | None = None
+    other: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is about, as a study knows it: an item, or a pair of two (`annotators.items.pairs.pair_name`)."""
+        return pair_name(self.item, self.other) if self.other else self.item

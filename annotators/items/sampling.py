@@ -10,14 +10,19 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 from annotators.errors import InvalidInput
+from annotators.items.pairs import pair_name
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An item that could be sampled: its current version and what it is stratified and ordered by."""
+    """An item that could be sampled: its current version and what it is stratified and ordered by.
+
+    With `other` it is a pair of two items of one question; `other_left` says that the second stands left.
+    """
 
     version_id: int
     external_id: str
@@ -25,6 +30,19 @@ class Candidate:
     system: str
     category: str
     content_hash: str
+    other: Candidate | None = None
+    other_left: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is drawn and ordered by: its external id, or those of both items of a pair."""
+        return pair_name(self.external_id, self.other.external_id if self.other else None)
+
+    @property
+    def digest(self) -> tuple[str, str]:
+        """What it adds to the digest of a sample."""
+        other = self.other
+        return sampled_as(self.name, self.content_hash, other.content_hash if other else None, left=self.other_left)
 
     def stratum(self, per: str | None) -> str:
         """The stratum this item belongs to when sampling per system or category."""
@@ -32,7 +50,7 @@ class Candidate:
             case None:
                 return ""
             case "system":
-                return self.system
+                return f"{self.system} ⇄ {self.other.system}" if self.other else self.system
             case "category":
                 return self.category
             case "system,category" | "category,system":
@@ -56,8 +74,41 @@ def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: 
     return [
         candidate
         for name in sorted(strata)
-        for candidate in sorted(strata[name], key=lambda c: _rank(seed, f"sample {name}", c.external_id))[:n]
+        for candidate in sorted(strata[name], key=lambda c: _rank(seed, f"sample {name}", c.name))[:n]
     ]
+
+
+def one_of_each_question(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
+    """One of the candidates of each question, drawn by the seed, in the order of the candidates."""
+    first: dict[str, tuple[bytes, Candidate]] = {}
+    for candidate in candidates:
+        key = candidate.question_key
+        rank = _rank(seed, f"question {key}", candidate.name)
+        if key not in first or rank < first[key][0]:
+            first[key] = rank, candidate
+    drawn = {candidate.name for _, candidate in first.values()}
+    return [candidate for candidate in candidates if candidate.name in drawn]
+
+
+def pairs_of(candidates: Sequence[Candidate], systems: Sequence[str], seed: int) -> list[Candidate]:
+    """Each two of the systems' answers to each question, as pairs; the system that is named first is the first of it.
+
+    Of several answers of a system to one question the seed draws one. It also draws which side each stands on.
+    """
+    answers: dict[str, dict[str, Candidate]] = defaultdict(dict)
+    for candidate in sorted(candidates, key=lambda c: _rank(seed, "answer", c.external_id)):
+        answers[candidate.question_key].setdefault(candidate.system, candidate)
+    pairs = []
+    for of_question in answers.values():
+        there = [of_question[system] for system in systems if system in of_question]
+        pairs += [replace(first, other=second) for first, second in combinations(there, 2)]
+    drawn = (replace(pair, other_left=bool(_rank(seed, "side", pair.name)[0] & 1)) for pair in pairs)
+    return sorted(drawn, key=lambda pair: pair.version_id)
+
+
+def sampled_as(name: str, content_hash: str, other_hash: str | None, *, left: bool) -> tuple[str, str]:
+    """What `sample_digest` takes of an item, or of a pair: also the other's content, and which of them stands left."""
+    return name, content_hash if other_hash is None else f"{content_hash}\x00{other_hash}\x00{'LR'[not left]}"
 
 
 def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidate]:
@@ -71,11 +122,9 @@ def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidat
         case "given":
             return given
         case "shuffled":
-            return sorted(given, key=lambda c: _rank(seed, "order", c.external_id))
+            return sorted(given, key=lambda c: _rank(seed, "order", c.name))
         case "by_question":
-            return sorted(
-                given, key=lambda c: (_rank(seed, "order", c.question_key), _rank(seed, "order", c.external_id))
-            )
+            return sorted(given, key=lambda c: (_rank(seed, "order", c.question_key), _rank(seed, "order", c.name)))
     raise InvalidInput(f"{order!r} is not an order of items. Known: given, shuffled, by_question.")
 
 

@@ -20,7 +20,10 @@ from annotators.registry import Registry
 _NOT_SENT_YET = {Material.SUGGESTIONS}
 """Materials that no page sends yet."""
 
-_NOT_ASKED_YET = {TargetKind.PAIR: "a pair of items", TargetKind.HOP: "each hop of the question"}
+_NOT_OF_PAIRS = {Material.CLAIMS, Material.IMAGES, Material.SCORES, Material.USED, Material.PAGE_LABELS}
+"""Materials that belong to one of the two answers of a pair, and would have to say to which."""
+
+_NOT_ASKED_YET = {TargetKind.HOP: "each hop of the question"}
 """Targets that no page asks about yet. What is derived may be about them."""
 
 REVISABLE = (
@@ -278,6 +281,15 @@ class Protocol(BaseModel):
         steps = [self.first_step_showing(material) for material in materials]
         return None if None in steps else max(step for step in steps if step is not None)
 
+    @property
+    def about_pairs(self) -> bool:
+        """Whether two items of a question are judged against each other."""
+        return any(criterion.target == TargetKind.PAIR for criterion in self.criteria)
+
+    def shows_only_the_question(self) -> bool:
+        """Whether nothing is ever shown in which the items of one question differ: answers, evidence, scores."""
+        return self.shown_at(len(self.steps) - 1) <= {Material.QUESTION, Material.HOPS, Material.IMAGES}
+
     def first_step_with_parts(self, material: Material, side: str) -> int | None:
         """The number (from 0) of the first step that shows the claims or images of a side, or None.
 
@@ -330,6 +342,20 @@ class Protocol(BaseModel):
         A study that was made of such a protocol can still be read, and labels made elsewhere can be imported to one.
         """
         found = []
+        if self.about_pairs:
+            found += [
+                f"Criterion {criterion.name!r} is about {criterion.target.value}, but the protocol is about pairs of "
+                "items. Give it the target pair or item."
+                for criterion in self.criteria
+                if criterion.target not in (TargetKind.PAIR, TargetKind.ITEM)
+            ]
+            found += [
+                f"Step {step.name!r} shows {material.value}, which is not shown of a pair of items. Take it out of "
+                "`shows`."
+                for step in self.steps
+                for material in step.shows
+                if material in _NOT_OF_PAIRS
+            ]
         for criterion in self.criteria:
             if criterion.target in _NOT_ASKED_YET:
                 others = ", ".join(kind.value for kind in TargetKind if kind not in _NOT_ASKED_YET)

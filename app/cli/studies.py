@@ -86,6 +86,39 @@ def create(
             metavar="SCORER", help="Scores that a study about scores is about; repeatable.", show_default=False
         ),
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD=VALUE",
+            help="Only items of which this holds: system=harbour, role=gold, 'score:rouge_l>=0.5'; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Only these items: ids, one a line, or a CSV with a column item.", show_default=False
+        ),
+    ] = None,
+    one_per_question: Annotated[
+        bool | None,
+        typer.Option(
+            "--one-per-question/--every-item",
+            help="One item of each question, drawn by the seed.  [default: where only the question is shown]",
+            show_default=False,
+        ),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="The systems whose answers are judged against each other, for a protocol about pairs.",
+            show_default=False,
+        ),
+    ] = None,
+    with_documents: Annotated[
+        bool, typer.Option("--with-documents", help="Only items with a document that can be looked at.")
+    ] = False,
     drawn: Annotated[
         Path | None,
         typer.Option(
@@ -98,9 +131,11 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a study: freeze a protocol and a sample of items, and open a slot for each annotation."""
-    if drawn is not None and (sample is not None or per is not None):
-        raise typer.BadParameter("What is drawn is the sample. Leave --sample and --per out.", param_hint="--drawn")
-    items, settings = _drawn(drawn) if drawn is not None else ((), {})
+    if drawn is not None and (sample is not None or per is not None or items is not None or where):
+        raise typer.BadParameter(
+            "What is drawn is the sample. Leave --sample, --per, --items and --where out.", param_hint="--drawn"
+        )
+    named, settings = _drawn(drawn) if drawn is not None else (_listed(items) if items is not None else (), {})
     from db.studies.design import StudyDesign, create_study, plan_study
 
     with opened(context) as here:
@@ -117,7 +152,11 @@ def create(
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             settings=settings,
-            items=items,
+            items=named,
+            where=tuple(where or ()),
+            one_per_question=one_per_question,
+            with_documents=with_documents,
+            pairs=tuple(name.strip() for name in pairs.split(",") if name.strip()) if pairs else (),
         )
         about: dict[str, Any] = {"project_id": project_id_of(here, project), "protocol": chosen, "design": design}
         document: dict[str, Any] = {"study": design.name}
@@ -137,10 +176,21 @@ def create(
             "protocol_hash": chosen.digest(),
             "sample_hash": made.sample_hash,
             "left_out": made.left_out,
+            "left_out_by": made.reasons,
             "notes": list(made.notes),
         }
         size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
         emit(document, "\n".join([f"{begun}: {chosen.title}, {size}.", *made.notes]), as_json=as_json)
+
+
+def _listed(path: Path) -> tuple[str, ...]:
+    """The ids of items that a file lists."""
+    from annotators.errors import NotFound
+    from annotators.items.conditions import item_ids
+
+    if not path.is_file():
+        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
+    return item_ids(path.read_text(encoding="utf-8", errors="replace"), path.name)
 
 
 def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:

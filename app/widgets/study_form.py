@@ -12,7 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from annotators.asking.protocol_files import protocol_from_yaml
 from annotators.errors import InvalidInput
-from annotators.protocols import PROTOCOLS, Protocol
+from annotators.items.conditions import condition, item_ids
+from annotators.protocols import PROTOCOLS, Material, Protocol
 from app import ui, wording
 from app.state import app_state
 from app.uploads import stored
@@ -36,13 +37,14 @@ ORDERS = {
     "by_question": "Shuffled by question: the answers to one question follow each other",
     "given": "As imported",
 }
+_ON_PAGES = (Material.EVIDENCE, Material.DOCUMENTS)
 _RULES = {"unanimous": "When all annotators agree", "majority": "When more than half agree"}
 
 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own",
+    "study-own", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
 
@@ -83,6 +85,8 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         annotators = _annotators(project)
         overlap = _overlap(protocol, len(annotators))
         sample = _Sample(None, None) if chosen else _sample(counts)
+        pairs = _pairs(counts) if protocol.about_pairs else ()
+        which = _which(counts, protocol)
     design = StudyDesign(
         name=name,
         annotators=tuple(annotators),
@@ -95,11 +99,21 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         lease_minutes=more.lease_minutes,
         show_scores=tuple(show_scores),
         settings={**more.settings, **(st.session_state.get(DRAWN, {}) if chosen else {})},
-        items=chosen,
+        items=chosen or which.items,
+        where=which.where,
+        one_per_question=which.one_per_question,
+        with_documents=which.with_documents,
+        pairs=pairs,
     )
     n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
     notes: tuple[str, ...] = ()
-    if protocol.about_scores or protocol.not_yet():
+    if (
+        which.asked
+        or protocol.about_pairs
+        or protocol.about_scores
+        or protocol.not_yet()
+        or protocol.first_step_showing(*_ON_PAGES) is not None
+    ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
     _size(n_items, design)
     _notes(notes)
@@ -296,6 +310,69 @@ def _sample(counts: ItemCounts) -> _Sample:
         help="A stratum that is smaller is taken whole.",
     )
     return _Sample(int(n), how or None)
+
+
+def _pairs(counts: ItemCounts) -> tuple[str, ...]:
+    """The systems whose answers are judged against each other."""
+    systems = list(counts.by_system())
+    chosen = st.multiselect(
+        "Systems to compare",
+        systems,
+        default=systems[:2],
+        key="study-pairs",
+        help="Each two of them are a pair, where both have an answer to the question. Which stands left is drawn by "
+        "the seed; annotators do not see the names.",
+    )
+    return tuple(chosen)
+
+
+@dataclass(frozen=True)
+class _Which:
+    items: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
+    one_per_question: bool | None = None
+    with_documents: bool = False
+    asked: bool = False
+
+
+def _which(counts: ItemCounts, protocol: Protocol) -> _Which:
+    """Which items are taken from: conditions, a list of ids, one of each question, only with documents."""
+    usual = protocol.shows_only_the_question()
+    with st.expander("Which items"):
+        offered = [f"system={name}" for name in counts.by_system()]
+        offered += [f"category={name}" for name in counts.by_category() if name]
+        where = st.multiselect(
+            "Only items of which this holds",
+            offered,
+            key="study-where",
+            accept_new_options=True,
+            placeholder="Choose, or type FIELD=VALUE",
+            help="A field is system, category, language, role or kind of evidence, score:NAME, or anything in the "
+            "items' metadata. Numbers can be compared, as in score:rouge_l>=0.5. Several values of one field are "
+            "alternatives.",
+        )
+        listed: tuple[str, ...] = ()
+        with ui.problems():
+            for text in where:
+                condition(text)
+            file = st.file_uploader(
+                "Only these items",
+                type=["txt", "csv", "tsv"],
+                key="study-items-file",
+                help="Ids, one a line, or a table with a column item.",
+            )
+            if file is not None:
+                with stored([file]) as [path]:
+                    listed = item_ids(path.read_text(encoding="utf-8", errors="replace"), file.name)
+        one_each = st.checkbox(
+            "One item of each question",
+            value=usual,
+            key=f"study-each-question-{protocol.name}",
+            help="Drawn by the seed. So it is by itself where only the question is shown.",
+        )
+        with_documents = st.checkbox("Only items with a document that can be looked at", key="study-with-documents")
+    asked = bool(where or listed or one_each or with_documents)
+    return _Which(listed, tuple(where), None if one_each == usual else one_each, with_documents, asked)
 
 
 def _scores(project: ProjectRow) -> Sequence[str]:

@@ -307,11 +307,11 @@ def _wire(session: Session, protocol: Protocol, study_item_id: int) -> Wire:
     last = len(protocol.steps) - 1
     shown = protocol.shown_at(last)
     # With the hidden parts behind, as studies from before they were hidden may have labels of them.
-    loaded = load_materials(session, [study_item_id], shown)[study_item_id]
+    loaded = load_materials(session, [study_item_id], shown, pairs=protocol.about_pairs)[study_item_id]
     there = {unit.key for unit in evidence_at(loaded.item.evidence, protocol, last)}
     behind = {unit.key for unit in loaded.item.evidence} - there
     item = materials_at(loaded, protocol, last, hidden=True).item
-    return Wire(item, roles_shown=Material.ROLES in shown, behind=behind)
+    return Wire(item, roles_shown=Material.ROLES in shown, behind=behind, turned=loaded.turned)
 
 
 def _units(

@@ -105,6 +105,7 @@ def _member_query() -> Select[Any]:
         _STUDY.c.next_queue,
         _STUDY.c.created_at,
         _STUDY.c.protocol_hash,
+        _STUDY.c.sample_hash,
     )
     return sql_select(*columns).join_from(_MEMBER, _STUDY).where(*mine)
 
@@ -124,7 +125,7 @@ def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = 
     row = session.connection().execute(_OF_MEMBER_ALONE if alone else _OF_MEMBER, asked).first()
     if row is None:
         raise NotAllowed("You are not an annotator of this study. Ask its researcher to add you.")
-    study = frozen_study(session, study_id, row.created_at, row.protocol_hash)
+    study = frozen_study(session, study_id, row.created_at, (row.protocol_hash, row.sample_hash))
     return Member(study, person_id, row.cursor, row.exhausted_at, row.next_queue)
 
 

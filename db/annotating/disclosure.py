@@ -150,7 +150,9 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
             step = len(protocol.steps) - 1
         # Everything is loaded, as the names of evidence follow from all of it; `_reading` takes what the step shows.
         everything = protocol.shown_at(len(protocol.steps) - 1)
-        materials = load_materials(session, [assignment.study_item_id], everything)[assignment.study_item_id]
+        materials = load_materials(session, [assignment.study_item_id], everything, pairs=protocol.about_pairs)[
+            assignment.study_item_id
+        ]
         return _reading(protocol, materials_at(materials, protocol, step), step)
 
 
@@ -199,7 +201,7 @@ def _of_assignments(part: Table, step: ColumnElement[Any], *columns: ColumnEleme
     """Columns of those parts about a document that a person's assignments show once `step` is reached."""
     rows = _ASSIGNMENT.join(_STUDY_ITEM, _STUDY_ITEM.c.id == _ASSIGNMENT.c.study_item_id)
     rows = rows.join(_STUDY, _STUDY.c.id == _ASSIGNMENT.c.study_id)
-    rows = rows.join(part, part.c.item_version_id == _STUDY_ITEM.c.item_version_id)
+    rows = rows.join(part, part.c.item_version_id.in_((_STUDY_ITEM.c.item_version_id, _STUDY_ITEM.c.other_version_id)))
     return (
         sql_select(*columns)
         .select_from(rows)

@@ -28,13 +28,14 @@ from annotators.criteria import Criterion
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
 from annotators.items.page_labels import labelled_pages
-from annotators.items.targets import ChosenBy, Units
+from annotators.items.pairs import question_of_pair
+from annotators.items.targets import ChosenBy, TargetKind, Units
 from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
-from db.items.rows import StoredDocument, read_study_items
-from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyScore
+from db.items.rows import StoredDocument, StoredItem, read_study_items
+from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyItem, StudyScore
 from db.query import table_of
 from db.studies.design import protocol_of
 
@@ -42,11 +43,20 @@ _NAMED = ("evidence", "claim", "image")
 _ON_PAGES = {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}
 
 
+class SideAnswer(typing.NamedTuple):
+    """One of the two answers of a pair, and the system that gave it."""
+
+    answer: str
+    system: str
+
+
 @dataclass(frozen=True)
 class Materials:
     """One item of a study with what its steps can show: what it says, the documents to look at, and its scores.
 
     `page_labels` are the pages that the import calls evidence (`labelled_pages`), where a step shows them.
+    Of a pair, `item` is what is shown beside its two `answers`, the one that stands left first; `turned` says that this
+    is the second item's.
     """
 
     study_item_id: int
@@ -54,6 +64,8 @@ class Materials:
     documents: Sequence[StoredDocument]
     scores: Sequence[tuple[Score, Run]] = ()
     page_labels: Sequence[str] = ()
+    answers: tuple[SideAnswer, ...] = ()
+    turned: bool = False
 
     def document_ids(self) -> dict[str | None, int]:
         """Key → id of the documents."""
@@ -73,18 +85,26 @@ _LABELS = (
     .where(col(StoredLabel.assignment_id).in_(bindparam("ids", expanding=True)))
     .order_by(col(StoredLabel.id))
 )
+_OTHER_LEFT = sql_select(table_of(StudyItem).c.id, table_of(StudyItem).c.other_left).where(
+    table_of(StudyItem).c.id.in_(bindparam("ids", expanding=True))
+)
 _DRAFTS = sql_select(table_of(Draft)).where(table_of(Draft).c.assignment_id.in_(bindparam("ids", expanding=True)))
 
 
-def load_materials(session: Session, study_item_ids: Iterable[int], needs: set[Material]) -> dict[int, Materials]:
-    """Study item → its frozen item version with the parts that `needs` calls for, in a fixed number of queries."""
+def load_materials(
+    session: Session, study_item_ids: Iterable[int], needs: set[Material], *, pairs: bool = False
+) -> dict[int, Materials]:
+    """Study item → its frozen item version with the parts that `needs` calls for, in a fixed number of queries.
+
+    `pairs`: the study's protocol is about pairs, so that the second items are read as well.
+    """
     wanted = list(study_item_ids)
     if not wanted:
         return {}
     parts = {name for name, materials in _SHOWN_AS.items() if needs & materials}
     items = read_study_items(session, wanted, parts)
     scores = _scores_of(session, wanted) if Material.SCORES in needs else {}
-    return {
+    found = {
         study_item_id: Materials(
             study_item_id,
             item.content,
@@ -94,6 +114,23 @@ def load_materials(session: Session, study_item_ids: Iterable[int], needs: set[M
         )
         for study_item_id, item in items.items()
     }
+    if pairs:
+        left = {row.id: row.other_left for row in session.execute(_OTHER_LEFT, {"ids": wanted})}
+        for study_item_id, other in read_study_items(session, wanted, parts, second=True).items():
+            found[study_item_id] = _pair(found[study_item_id], other, turned=left[study_item_id])
+    return found
+
+
+def _pair(first: Materials, other: StoredItem, *, turned: bool) -> Materials:
+    documents = {document.key: document for document in (*first.documents, *other.documents)}
+    sides = [SideAnswer(item.answer, item.system) for item in (first.item, other.content)]
+    return replace(
+        first,
+        item=question_of_pair(first.item, other.content),
+        documents=tuple(documents.values()),
+        answers=tuple(reversed(sides) if turned else sides),
+        turned=turned,
+    )
 
 
 _SHOWN_AS = {
@@ -164,10 +201,14 @@ class Wire:
     """The neutral names that the parts of one item have in the browser, and the way back.
 
     `evidence` has the keys in the order in which the browser shows them. Units that are `behind`, by their keys, are
-    not shown there, and have the names after those that are.
+    not shown there, and have the names after those that are. Values about a pair say which side, in the browser left
+    and right, and are kept by its items, first and second: they are `turned` where the second stands left.
     """
 
-    def __init__(self, item: ItemContent, *, roles_shown: bool, behind: Collection[str] = ()) -> None:
+    def __init__(
+        self, item: ItemContent, *, roles_shown: bool, behind: Collection[str] = (), turned: bool = False
+    ) -> None:
+        self._turned = turned
         evidence = list(item.evidence)
         if not roles_shown:
             evidence.sort(
@@ -202,11 +243,14 @@ class Wire:
 
     def value_out(self, value: Any, criterion: Criterion) -> Any:
         """A value as the browser knows it, without the parts of the item that may not be known there."""
-        return criterion.rekeyed(value, self._names.get)
+        return criterion.rekeyed(self._side(value, criterion), self._names.get)
 
     def value_back(self, value: Any, criterion: Criterion) -> Any:
         """A value as it is stored; what is no part of the item stays, for `Criterion.check` to name."""
-        return criterion.rekeyed(value, lambda target: self._keys.get(target, target))
+        return criterion.rekeyed(self._side(value, criterion), lambda target: self._keys.get(target, target))
+
+    def _side(self, value: Any, criterion: Criterion) -> Any:
+        return criterion.turned(value) if self._turned and criterion.target == TargetKind.PAIR else value
 
 
 def _digest(item: ItemContent, unit: ItemEvidence) -> bytes:
@@ -248,13 +292,17 @@ def units_at(
     found = None if fresh else _UNITS.get(session.get_bind(), {}).get(_units_key(study, study_item_id, step))
     if found is None:
         protocol = protocol_of(study)
-        loaded = load_materials(session, [study_item_id], _all_shown(protocol))[study_item_id]
+        loaded = load_materials(session, [study_item_id], _all_shown(protocol), pairs=protocol.about_pairs)[
+            study_item_id
+        ]
         found = _keep_units(session, study, materials_at(loaded, protocol, step), step)
     return found
 
 
 def _keep_units(session: Session, study: Study, materials: Materials, step: int) -> tuple[Wire, Units]:
-    wire = Wire(materials.item, roles_shown=Material.ROLES in protocol_of(study).shown_at(step))
+    wire = Wire(
+        materials.item, roles_shown=Material.ROLES in protocol_of(study).shown_at(step), turned=materials.turned
+    )
     found = wire, units_of(materials, wire)
     with _KEEPING:
         kept = _UNITS.setdefault(session.get_bind(), {})
@@ -307,7 +355,7 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
         return []
     protocol = protocol_of(study)
     items = {assignment.study_item_id for assignment in assignments}
-    loaded = load_materials(session, items, _all_shown(protocol))
+    loaded = load_materials(session, items, _all_shown(protocol), pairs=protocol.about_pairs)
     ids = [assignment.id for assignment in assignments]
     labels: dict[tuple[int, int], list[StoredLabel]] = defaultdict(list)
     begun = [assignment.id for assignment in assignments if assignment.steps_done or assignment.sitting > 1]
@@ -366,12 +414,17 @@ def _present_step(
     """The item's material that this step shows, key by key; a key that it does not show is absent."""
     shows, item = protocol.shown_at(step), materials.item
     out: dict[str, Any] = {"shown": sorted(shows), "language": item.language}
-    simple = {
+    simple: dict[Material, tuple[str, Any]] = {
         Material.QUESTION: ("question", item.question),
         Material.ANSWER: ("answer", item.answer),
         Material.REFERENCES: ("references", list(item.references)),
         Material.SYSTEM: ("system", item.system),
     }
+    if materials.answers:
+        simple.pop(Material.SYSTEM)
+        named = Material.SYSTEM in shows
+        sides = [{"answer": side.answer, **({"system": side.system} if named else {})} for side in materials.answers]
+        simple[Material.ANSWER] = ("answers", sides)
     out |= {key: value for material, (key, value) in simple.items() if material in shows}
     if Material.HOPS in shows:
         answers = [{"answer": hop.answer or None} if Material.ANSWER in shows else {} for hop in item.hops]

@@ -29,7 +29,7 @@ _UNDER_WAY = sql_select(_TALLY.n).where(
     _TALLY.n > 0,
 )
 _STUDIES = (
-    sql_select(_STUDY.id, _STUDY.created_at, _STUDY.protocol_hash)
+    sql_select(_STUDY.id, _STUDY.created_at, _STUDY.protocol_hash, _STUDY.sample_hash)
     .where(_STUDY.evidence_step.is_not(None) | _STUDY.documents_step.is_not(None), _UNDER_WAY.exists())
     .order_by(_STUDY.id)
 )
@@ -72,10 +72,10 @@ def queued_pages(db: Database, *, known: Container[StudyItemKey] = ()) -> dict[S
     """
     found: dict[StudyItemKey, QueuedPage | None] = {}
     with db.read() as session:
-        for study_id, created_at, protocol_hash in session.connection().execute(_STUDIES).all():
+        for study_id, created_at, *frozen in session.connection().execute(_STUDIES).all():
             items = [item for item in _next_items(session.connection(), study_id) if (study_id, item) not in known]
             if items:
-                study = frozen_study(session, study_id, created_at, protocol_hash)
+                study = frozen_study(session, study_id, created_at, (frozen[0], frozen[1]))
                 found |= _first_pages(session, study, items[:MOST])
     return found
 
@@ -94,7 +94,9 @@ def _first_pages(session: Session, study: Study, items: Sequence[int]) -> dict[S
     step = protocol.first_step_showing(Material.EVIDENCE, Material.DOCUMENTS) or 0
     roles_shown = Material.ROLES in protocol.shown_at(step)
     found: dict[StudyItemKey, QueuedPage | None] = {}
-    for study_item_id, loaded in load_materials(session, items, {Material.EVIDENCE, Material.DOCUMENTS}).items():
+    for study_item_id, loaded in load_materials(
+        session, items, {Material.EVIDENCE, Material.DOCUMENTS}, pairs=protocol.about_pairs
+    ).items():
         materials = materials_at(loaded, protocol, step)
         wire = Wire(materials.item, roles_shown=roles_shown)
         found[study.id or 0, study_item_id] = _first_page(materials, wire)

@@ -232,10 +232,10 @@ def read_items(session: Session, version_ids: Sequence[int], parts: Collection[s
 
 
 def read_study_items(
-    session: Session, study_item_ids: Sequence[int], parts: Collection[str] = PARTS
+    session: Session, study_item_ids: Sequence[int], parts: Collection[str] = PARTS, *, second: bool = False
 ) -> dict[int, StoredItem]:
-    """Study item id → the version that the study is frozen with; else as `read_items`."""
-    return _items(_rows(session, _BY_STUDY_ITEM, study_item_ids, parts), parts)
+    """Study item id → the version that the study is frozen with, or the `second` of a pair; else as `read_items`."""
+    return _items(_rows(session, _BY_SECOND if second else _BY_STUDY_ITEM, study_item_ids, parts), parts)
 
 
 def items_as_json(session: Session, version_ids: Sequence[int]) -> dict[int, Normal]:
@@ -265,6 +265,7 @@ def items_as_json(session: Session, version_ids: Sequence[int]) -> dict[int, Nor
 
 _BY_VERSION = "v.id", "item_version v"
 _BY_STUDY_ITEM = "s.id", "study_item s JOIN item_version v ON v.id = s.item_version_id"
+_BY_SECOND = "s.id", "study_item s JOIN item_version v ON v.id = s.other_version_id"
 _OF_VERSIONS = "v.id, v.item_id, v.number, v.content_hash"
 _OF_DOCUMENTS = "k.id, k.key, k.title, k.sha256, k.media_type, k.n_pages, k.page_sizes FROM document k"
 _OF_SCORES = (

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 from sqlmodel import Session, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.items.pairs import BETWEEN
 from annotators.items.parsed import ForeignLabel, Reading, Rejected
+from annotators.items.sampling import Candidate
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.items.imports import staged
 from db.models import Study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.studies.design import StudyDesign, _insert_study, candidates
+from db.studies.design import StudyDesign, _insert_study
 from db.studies.labels import (
     LabelImport,
     LabelPlan,
@@ -25,6 +27,7 @@ from db.studies.labels import (
     planned,
     rejections,
 )
+from db.studies.selection import candidates
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def import_study_of_labels(
     study. Raises Conflict for a name that is taken, NotFound for items that the project lacks, InvalidInput naming file
     and line for an item that is none, and what `import_labels` raises for a label.
     """
-    named = list(dict.fromkeys(row.item for row in rows))
+    named = list(dict.fromkeys(row.name for row in rows))
     numbers = {item: number for number, item in enumerate(named)}
     checked = checked_labels(protocol, rows=rows, items=numbers, source=items.source)
     with ExitStack() as stack:
@@ -85,8 +88,9 @@ def plan_study_of_labels(
 ) -> LabelPlan:
     """What `import_study_of_labels` would store, and everything that stands against it. Nothing is written."""
     with db.read() as session:
-        there = {candidate.external_id for candidate in candidates(session, project_id)}
-        numbers = {item: place for place, item in enumerate(dict.fromkeys(row.item for row in rows))}
+        ids = {candidate.external_id for candidate in candidates(session, project_id)}
+        numbers = {item: place for place, item in enumerate(dict.fromkeys(row.name for row in rows))}
+        there = {name for name in numbers if ids.issuperset(name.split(BETWEEN))}
         plan = planned(session, None, protocol, numbers, rows=rows, there=there, source=items.source)
     unfit = (item for item in items.items() if isinstance(item, Rejected))
     return replace(plan, problems=[*plan.problems, *unfit])
@@ -106,16 +110,27 @@ def _add_study(
     if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
         raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
     pool = {candidate.external_id: candidate for candidate in candidates(session, project_id)}
-    missing = [item for item in items if item not in pool]
+    wanted = [item.split(BETWEEN) for item in items]
+    missing = [item for several in wanted for item in several if item not in pool]
     if missing:
         raise NotFound(
             f"The project has no item {missing[0]!r} ({len(missing):,} of {len(items):,} are not there). Import them "
             "first, leave their labels out, or ask for bare items."
         )
     design = StudyDesign(name=name, annotators=(), overlap=0, order="given", settings={"foreign": True})
-    ordered = [pool[item] for item in items]
+    ordered = [_frozen(*(pool[item] for item in several)) for several in wanted]
     study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)
     study.overlap = overlap
     details = {"name": study.name, "protocol": protocol.name, "items": len(ordered), "overlap": overlap}
     record(session, actor, "study created", "study", study.id, project_id=project_id, details=details)
     return study
+
+
+def _frozen(item: Candidate, other: Candidate | None = None) -> Candidate:
+    """An item, or a pair as it is named; InvalidInput where its items have different questions."""
+    if other is not None and item.question_key != other.question_key:
+        raise InvalidInput(
+            f"Items {item.external_id!r} and {other.external_id!r} are about different questions. A pair is two "
+            "answers to one question: import both items with the same question_key first."
+        )
+    return replace(item, other=other)

@@ -9,9 +9,11 @@ from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.errors import AssayError, InvalidInput
+from annotators.items.pairs import BETWEEN, in_words, pair_name, turned_round
 from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import TargetKind, Units, target_kind
 from annotators.protocols import Protocol
@@ -126,8 +128,12 @@ def planned(
 
     `answers` (external id → answer) are needed where the protocol has a criterion that `fits_items`.
     """
-    named = list(dict.fromkeys(row.item for row in rows))
-    there_rows = [row for row in rows if row.item in items]
+    named = list(dict.fromkeys(row.name for row in rows))
+
+    def is_there(name: str, among: Container[str]) -> bool:
+        return name in among or (BETWEEN in name and turned_round(name) in among)
+
+    there_rows = [row for row in rows if is_there(row.name, items)]
     pages = page_counts(session, study_id, there_rows) if study_id is not None else {}
     grouped, problems = _grouped(there_rows, protocol, items, source, answers=answers, pages=pages)
     annotators = sorted({annotator for _, annotator in grouped})
@@ -140,8 +146,8 @@ def planned(
         len(grouped),
         annotators,
         [annotator for annotator in annotators if annotator not in known],
-        [item for item in named if item in there],
-        [item for item in named if item not in there],
+        [in_words(name) for name in named if is_there(name, there)],
+        [in_words(name) for name in named if not is_there(name, there)],
         problems,
     )
 
@@ -222,16 +228,18 @@ _Grouped = dict[tuple[int, str], list[_Cell]]
 
 
 def items_of_study(session: Session, study_id: int) -> dict[str, int]:
-    """External id → study item."""
-    return dict(
-        session.execute(
-            select(Item.external_id, StudyItem.id)
-            .select_from(StudyItem)
-            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-            .join(Item, col(Item.id) == ItemVersion.item_id)
-            .where(StudyItem.study_id == study_id)
-        ).all()
+    """External id, or the name of a pair (`annotators.items.pairs`), → study item."""
+    other, version = aliased(Item), aliased(ItemVersion)
+    rows = session.execute(
+        select(Item.external_id, other.external_id, StudyItem.id)
+        .select_from(StudyItem)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .outerjoin(version, col(version.id) == StudyItem.other_version_id)
+        .outerjoin(other, col(other.id) == version.item_id)
+        .where(StudyItem.study_id == study_id)
     )
+    return {pair_name(item, second) if second else item: study_item for item, second, study_item in rows}
 
 
 def _answers(session: Session, study_id: int, protocol: Protocol) -> dict[str, str] | None:
@@ -265,27 +273,35 @@ def _grouped(
     criteria = {criterion.name: criterion for criterion in protocol.criteria}
 
     @lru_cache(_REMEMBERED)  # few rows differ in more than their item and annotator
-    def fitting(name: str, target: str, value: str) -> str:
+    def fitting(name: str, target: str, value: str, turned: bool) -> str:
         """The value as JSON, when there is such a criterion, it has such a value and is about such a target."""
         if name not in criteria:
             raise InvalidInput(f"{name!r} is no criterion of the protocol. Known: {', '.join(criteria)}.")
         criterion = criteria[name]
         kind, parsed = target_kind(target), criterion.parse(value)
+        if turned:
+            parsed = criterion.turned(parsed)
         if kind != criterion.target:
             raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {name!r} is about.")
         if kind == TargetKind.PAGE:
             _check_page(target, pages)
         return dumps(parsed)
 
-    for line, item, annotator, criterion, given, value, time, comment in rows:
+    for line, item, annotator, criterion, given, value, time, comment, other in rows:
         target = given or "item"
+        name, turned = item, False
+        if other:  # the study may have the pair the other way round
+            name = pair_name(item, other)
+            if name not in items and (turned := (round_ := pair_name(other, item)) in items):
+                name = round_
         try:
-            if item not in items:
-                raise InvalidInput(f"item {item!r} is not in the study. Import it, or leave the row out.")
-            fits = fitting(criterion, target, value)
+            if name not in items:
+                what = f"pair of {item!r} and {other!r}" if other else f"item {item!r}"
+                raise InvalidInput(f"{what} is not in the study. Import it, or leave the row out.")
+            fits = fitting(criterion, target, value, turned)
             if answers is not None and criteria[criterion].fits_items:
                 fits = dumps(criteria[criterion].check(parsed_value(fits), Units(answer=answers[item])))
-            first = seen.setdefault((item, annotator, criterion, target), line)
+            first = seen.setdefault((name, annotator, criterion, target), line)
             if first != line:
                 raise InvalidInput(
                     f"{annotator!r} labels {criterion!r} of {item!r} ({target}) again; the first time is line {first}. "
@@ -294,7 +310,7 @@ def _grouped(
         except AssayError as error:
             problems.append(Rejected(source, line, str(error)))
             continue
-        grouped[items[item], annotator].append((criterion, target, fits, comment, time))
+        grouped[items[name], annotator].append((criterion, target, fits, comment, time))
     return grouped, problems
 
 

@@ -159,7 +159,7 @@ def ratings(
         study = session.get_one(Study, study_id)
         protocol = protocol_of(study)
         of_answers = any(criterion.measured_scale == "spans" for criterion in protocol.criteria)
-        items = _items(session, study_id, of_answers=of_answers)
+        items = _items(session, study_id, of_answers=of_answers, pairs=protocol.about_pairs)
         ids, annotations = _annotations(session, items, _counting(study_id, kinds))
         read = _labels(session, _counting(study_id, kinds))
         people = named and sees_names(session, actor, study)
@@ -268,7 +268,9 @@ def _counting(study_id: int, kinds: Sequence[AnnotationKind]) -> list[ColumnElem
     ]
 
 
-def _items(session: Session, study_id: int, *, of_answers: bool) -> StudyItems:
+def _items(session: Session, study_id: int, *, of_answers: bool, pairs: bool) -> StudyItems:
+    """The items; of pairs the first, under the names of both systems. A table of labels may lack the second."""
+
     def of_study(*columns: Any) -> Select[Any]:
         found = pick(*columns).select_from(StudyItem)
         found = found.join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
@@ -283,6 +285,17 @@ def _items(session: Session, study_id: int, *, of_answers: bool) -> StudyItems:
     order = np.argsort(columns[0])
     of = group[order].tolist()
     names = session.execute(of_study(Item.external_id).order_by(col(StudyItem.id))).scalars().all()
+    systems = [groups[place][1] for place in of]
+    if pairs:
+        others = session.execute(
+            pick(Item.system)
+            .select_from(StudyItem)
+            .outerjoin(ItemVersion, col(ItemVersion.id) == StudyItem.other_version_id)
+            .outerjoin(Item, col(Item.id) == ItemVersion.item_id)
+            .where(col(StudyItem.study_id) == study_id)
+            .order_by(col(StudyItem.id))
+        ).scalars()
+        systems = [f"{first} ⇄ {other}" if other else first for first, other in zip(systems, others, strict=True)]
     lengths: Sequence[int] = ()
     if of_answers:
         length = of_study(func.length(ItemVersion.answer)).order_by(col(StudyItem.id))
@@ -293,7 +306,7 @@ def _items(session: Session, study_id: int, *, of_answers: bool) -> StudyItems:
         external_id=list(names),
         question=columns[2][order],
         category=[groups[place][0] for place in of],
-        system=[groups[place][1] for place in of],
+        system=systems,
         answer_length=_integers(list(lengths)),
     )
 

@@ -290,7 +290,9 @@ def item_labels(db: Database, actor: Actor, project_id: int, *, external_id: str
     with db.read() as session:
         places = session.execute(
             pick(StudyItem.id, StudyItem.study_id, ItemVersion.number)
-            .join(ItemVersion, col(ItemVersion.id) == col(StudyItem.item_version_id))
+            .join(
+                ItemVersion, col(ItemVersion.id).in_((col(StudyItem.item_version_id), col(StudyItem.other_version_id)))
+            )
             .join(Item, col(Item.id) == col(ItemVersion.item_id))
             .where(col(Item.project_id) == project_id, col(Item.external_id) == external_id)
             .order_by(col(StudyItem.study_id), col(ItemVersion.number))

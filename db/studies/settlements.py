@@ -78,6 +78,8 @@ class SettledUnit(NamedTuple):
     n: int
     reason: str | None = None
     adjudicator_person_id: int | None = None
+    pair: tuple[str, str, bool] | None = None
+    """Of a pair: the second item, its system, and whether it stood left."""
 
 
 @dataclass
@@ -116,11 +118,13 @@ def _current() -> Select[Any]:
 
 _CURRENT = _current()
 _SAMPLED = """
-SELECT x.id, i.external_id, v.number, q.key, i.system
+SELECT x.id, i.external_id, v.number, q.key, i.system, o.external_id, o.system, x.other_left
 FROM study_item x
 JOIN item_version v ON v.id = x.item_version_id
 JOIN item i ON i.id = v.item_id
 JOIN question q ON q.id = i.question_id
+LEFT JOIN item_version w ON w.id = x.other_version_id
+LEFT JOIN item o ON o.id = w.item_id
 WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
 ORDER BY x.position
 """
@@ -268,10 +272,11 @@ def _settled_block(
     apart = {unit.source.name for unit in derived}
     labels = current_labels(session.connection(), study.id, ids, apart=apart)
     adjudicated = adjudicated_labels(session, ids)
-    for study_item_id, external_id, number, question_key, system in rows:
+    for study_item_id, external_id, number, question_key, system, *other in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
+        pair = None if other[0] is None else (other[0], other[1], bool(other[2]))
         complete = mine.n_annotations >= study.overlap
         final: dict[str, FinalLabels] = defaultdict(dict)
         for criterion, target, settled in settle_item(protocol, mine, study.rule, known):
@@ -298,6 +303,7 @@ def _settled_block(
                 sum(settled.votes.values()),
                 decision.reason if decision else None,
                 decision.person_id if decision else None,
+                pair,
             )
         about = (study_item_id, external_id, number, question_key, system)
         for unit in derived:
@@ -306,7 +312,7 @@ def _settled_block(
                 unit, final[unit.source.name], votes, mine.n_annotations, study.rule if complete else None
             ):
                 n = sum(settled.votes.values())
-                yield SettledUnit(*about, unit.criterion.name, target, state, value, settled.votes, n)
+                yield SettledUnit(*about, unit.criterion.name, target, state, value, settled.votes, n, pair=pair)
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,18 @@ from pathlib import Path
 
 import orjson
 from sqlalchemy import func
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.items.normal import content_hash
-from annotators.items.sampling import sample_digest
+from annotators.items.pairs import pair_name
+from annotators.items.sampling import sample_digest, sampled_as
 from db.engine import Database, connected
 from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, damage_in
 from db.items.documents import document_file
 from db.items.rows import items_as_json
 from db.models import Document, Item, ItemVersion, Project, Run, Study, StudyItem, Table, TrainingSetVersion
+from db.query import pick
 from db.runs.run import parameters_hash
 from db.scores.training_sets import stored_hash
 
@@ -148,15 +151,22 @@ def _protocol_digest(study: Study) -> str:
 
 
 def _sample(session: Session, study: Study) -> list[tuple[str, str]]:
-    return list(
-        session.exec(
-            select(Item.external_id, ItemVersion.content_hash)
-            .join(ItemVersion, col(ItemVersion.item_id) == Item.id)
-            .join(StudyItem, col(StudyItem.item_version_id) == ItemVersion.id)
-            .where(StudyItem.study_id == study.id)
-            .order_by(col(StudyItem.position))
+    other, version = aliased(Item), aliased(ItemVersion)
+    rows = session.execute(
+        pick(
+            Item.external_id, ItemVersion.content_hash, other.external_id, version.content_hash, StudyItem.other_left
         )
-    )
+        .join(ItemVersion, col(ItemVersion.item_id) == Item.id)
+        .join(StudyItem, col(StudyItem.item_version_id) == ItemVersion.id)
+        .outerjoin(version, col(version.id) == StudyItem.other_version_id)
+        .outerjoin(other, col(other.id) == version.item_id)
+        .where(col(StudyItem.study_id) == study.id)
+        .order_by(col(StudyItem.position))
+    )  # fmt: skip
+    return [
+        sampled_as(pair_name(item, second), content, second_content, left=left)
+        for item, content, second, second_content, left in rows
+    ]
 
 
 def _wrong_items(session: Session, ids: Sequence[int]) -> Iterator[str]:

@@ -10,8 +10,10 @@ import orjson
 from sqlmodel import Session
 
 from db.models import Study
+from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.csv_file import CsvFile, csv_cells
+from exports.bundles.label_table import OF_PAIRS, pair_cells
 from exports.cells import safe, value_cell
 from exports.sinks import Out
 
@@ -24,27 +26,29 @@ AT_ONCE = 5_000
 def write_adjudicated(session: Session, study: Study, out: Out) -> int:
     """Write the final labels of a study; how many rows. A unit that is not settled has an empty label and is `open`."""
     assert study.id is not None
-    table = CsvFile(out, COLUMNS)
+    pairs = protocol_of(study).about_pairs
+    table = CsvFile(out, (*COLUMNS, *OF_PAIRS) if pairs else COLUMNS)
     n = 0
     units = stream_settled(session, study.id)
     while block := list(islice(units, AT_ONCE)):
-        table.add_lines(list(_lines(block)), len(block))
+        table.add_lines(list(_lines(block, pairs=pairs)), len(block))
         n += len(block)
     return n
 
 
-def _lines(block: list[SettledUnit]) -> Iterator[str]:
-    last, about = None, ""
+def _lines(block: list[SettledUnit], *, pairs: bool) -> Iterator[str]:
+    last, about, pair = None, "", ""
     for unit in block:
         if unit.study_item_id != last:
             last = unit.study_item_id
             about = csv_cells(
                 safe(unit.external_id), str(unit.item_version), safe(unit.question_key), safe(unit.system)
             )
+            pair = pair_cells(*(unit.pair or (None, None, False))) if pairs else ""
         label = value_cell(unit.value) if unit.state != "open" else ""
         outcome = _outcome(unit.criterion, unit.target, label, unit.state, orjson.dumps(unit.votes))
         reason = f"{unit.n},{csv_cells(safe(unit.reason), '')[:-1]}" if unit.reason else f"{unit.n},"
-        yield f"{about},{outcome},{reason}"
+        yield f"{about},{outcome},{reason}{pair}"
 
 
 @lru_cache(10_000)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Select, or_, true
+from sqlalchemy import Select, func, or_, true
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
@@ -31,6 +31,7 @@ from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.schema import current_revision
+from db.studies.design import protocol_of
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated
 from exports.bundles.contents import check_export_formats, writers
@@ -212,6 +213,9 @@ def _version_blocks(session: Session, selection: Selection) -> Iterator[list[int
         while block := [version.version_id for version in islice(versions, BLOCK)]:
             yield block
         return
+    if protocol_of(session.get_one(Study, selection.study_id)).about_pairs:
+        yield from _once_each(session, _sampled(selection.study_id))
+        return
     position = -1
     query = _sampled(selection.study_id).add_columns(col(StudyItem.position)).order_by(col(StudyItem.position))
     while rows := session.execute(query.where(col(StudyItem.position) > position).limit(BLOCK)).all():
@@ -224,10 +228,26 @@ def _frozen_blocks(session: Session, selection: Selection) -> Iterator[list[int]
     if selection.study_id is None:
         yield from _version_blocks(session, selection)
         return
+    study = session.get_one(Study, selection.study_id)
+    if protocol_of(study).about_pairs:
+        either = col(ItemVersion.id).in_((col(StudyItem.item_version_id), col(StudyItem.other_version_id)))
+        of_study = col(StudyItem.study_id) == study.id
+        yield from _once_each(
+            session, pick(ItemVersion.id).select_from(StudyItem).join(ItemVersion, either).where(of_study)
+        )
+        return
     query = pick(StudyItem.item_version_id).where(col(StudyItem.study_id) == selection.study_id)
-    for start in range(0, session.get_one(Study, selection.study_id).n_items, BLOCK):
+    for start in range(0, study.n_items, BLOCK):
         within = col(StudyItem.position).between(start, start + BLOCK - 1)
         yield list(session.execute(query.where(within)).scalars())
+
+
+def _once_each(session: Session, versions: Select[Any]) -> Iterator[list[int]]:
+    """Ids of item versions that stand in pairs, each once, in the order in which they come first."""
+    first = versions.group_by(col(ItemVersion.id)).order_by(func.min(col(StudyItem.position)), col(ItemVersion.id))
+    ids = session.execute(first).scalars().all()
+    for start in range(0, len(ids), BLOCK):
+        yield list(ids[start : start + BLOCK])
 
 
 def _sampled(study_id: int) -> Select[Any]:
@@ -236,7 +256,7 @@ def _sampled(study_id: int) -> Select[Any]:
     return (
         pick(ItemVersion.id)
         .select_from(StudyItem)
-        .join(frozen, col(frozen.id) == StudyItem.item_version_id)
+        .join(frozen, col(frozen.id).in_((col(StudyItem.item_version_id), col(StudyItem.other_version_id))))
         .join(Item, col(Item.id) == frozen.item_id)
         .join(ItemVersion, col(ItemVersion.item_id) == Item.id)
         .where(col(StudyItem.study_id) == study_id, item_is_current(), version_is_latest())

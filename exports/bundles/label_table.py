@@ -13,6 +13,7 @@ from sqlmodel import Session
 from db.models import Study
 from db.people.pseudonyms import pseudonyms, real_names
 from db.query import in_clause, is_sqlite, mark, plain_rows
+from db.studies.design import protocol_of
 from exports.bundles.csv_file import CsvFile, csv_cells
 from exports.cells import safe, value_cell
 from exports.sinks import Out
@@ -22,6 +23,9 @@ COLUMNS = (
     "reason", "comment", "rationale", "time", "seconds", "protocol", "protocol_version", "kind", "current", "complete",
     "shown", "step", "submission", "submission_comment", "flag",
 )  # fmt: skip
+OF_PAIRS = ("other_item", "other_system", "left")
+"""The columns that a study of pairs has besides: the second item, its system, and which of the two stood left."""
+
 AT_ONCE = 500
 """Items whose labels are read at a time."""
 
@@ -34,11 +38,13 @@ SELECT s.id, i.external_id, v.number, q.key, i.system, s.person_id, s.created_at
            OR coalesce((SELECT NOT w.reinstates FROM withdrawal w WHERE w.batch_id = n.batch_id
                         ORDER BY w.id DESC LIMIT 1), {no})
        ),
-       s.shown, s.step, s.uid, s.comment, s.flag
+       s.shown, s.step, s.uid, s.comment, s.flag, o.external_id, o.system, x.other_left
 FROM study_item x
 JOIN item_version v ON v.id = x.item_version_id
 JOIN item i ON i.id = v.item_id
 JOIN question q ON q.id = i.question_id
+LEFT JOIN item_version w ON w.id = x.other_version_id
+LEFT JOIN item o ON o.id = w.item_id
 JOIN assignment a ON a.study_item_id = x.id
 JOIN submission s ON s.assignment_id = a.id
 LEFT JOIN annotation n ON n.assignment_id = s.assignment_id AND n.sitting = s.sitting
@@ -55,7 +61,8 @@ FROM label l WHERE {} ORDER BY l.id
 def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> int:
     """Write the table of a study's labels; how many. Annotators are pseudonymous unless `names`."""
     assert study.id is not None
-    table = CsvFile(out, COLUMNS)
+    pairs = protocol_of(study).about_pairs
+    table = CsvFile(out, (*COLUMNS, *OF_PAIRS) if pairs else COLUMNS)
     called = (real_names if names else pseudonyms)(session, study.id)
     called = {person_id: safe(name) for person_id, name in called.items()}
     value = _value_on_sqlite if is_sqlite(session) else value_cell
@@ -66,13 +73,22 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
         given = plain_rows(session, submissions, (study.id, start, start + AT_ONCE))
         if not given:
             continue
-        around = {row[0]: (begins(row[1:6]), ends(row[6:])) for row in given}
+        around = {row[0]: (begins(row[1:6]), ends(row[6:15])) for row in given}
+        if pairs:
+            around = {row[0]: (around[row[0]][0], around[row[0]][1] + pair_cells(*row[15:])) for row in given}
         condition, ids = in_clause(session, "l.submission_id", list(around))
         rank = {submission_id: place for place, submission_id in enumerate(around)}
         labels = sorted(plain_rows(session, _LABELS.format(condition), ids), key=lambda label: rank[label[0]])
         table.add_lines(list(_lines(around, labels, value)), len(labels))
         n += len(labels)
     return n
+
+
+def pair_cells(other: str | None, system: str | None, other_left: object) -> str:
+    """The cells of `OF_PAIRS`, as a line goes on with them; empty where a table of labels did not say the second."""
+    if other is None or system is None:
+        return ",,,"
+    return "," + csv_cells(safe(other), safe(system), "other_item" if other_left else "item")
 
 
 _Around = tuple[str, str]

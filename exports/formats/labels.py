@@ -18,7 +18,7 @@ from annotators.items.targets import target_kind
 from exports.cells import original
 
 NEEDED = ("item", "annotator", "criterion", "value")
-OPTIONAL = ("target", "time", "comment")
+OPTIONAL = ("target", "time", "comment", "other_item")
 _FLAGS = ("current", "complete", "cannot_judge", "kind")
 _READ = (*NEEDED, *OPTIONAL, *_FLAGS)
 _DELIMITERS = ",;\t|"
@@ -54,7 +54,7 @@ class LabelTable:
 
 
 def read_labels(path: Path) -> LabelTable:
-    """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment.
+    """Read a table with the columns item, annotator, criterion, value, and perhaps target, time, comment, other_item.
 
     Columns may stand in any order, others are ignored; cells are separated by comma, semicolon, tab or |. A table that
     Assay exported is read as it counts: rows that are superseded, incomplete, surplus or `cannot judge` are left out.
@@ -72,7 +72,7 @@ def read_labels(path: Path) -> LabelTable:
                 continue
             if label is None:
                 continue
-            cell = (label.item, label.annotator, label.criterion, label.target)
+            cell = (label.name, label.annotator, label.criterion, label.target)
             if cell in first:
                 reason = (
                     f"{label.annotator!r} labels {label.criterion!r} of {label.item!r} ({label.target}) again; the "
@@ -157,7 +157,7 @@ def _label(line: int, row: Iterator[str] | str, table: LabelTable) -> ForeignLab
     """The label of a row, or None when it does not count (which is noted)."""
     if isinstance(row, str):
         raise InvalidInput(row)
-    item, annotator, criterion, value, target, time, comment, *flags = row
+    item, annotator, criterion, value, target, time, comment, other, *flags = row
     reason = _not_counting(*flags)
     if reason:
         table.left_out[reason] += 1
@@ -166,7 +166,8 @@ def _label(line: int, row: Iterator[str] | str, table: LabelTable) -> ForeignLab
         empty = NEEDED[(item, annotator, criterion, value).index("")]
         raise InvalidInput(f"`{empty}` is empty. Fill it in, or leave the row out.")
     target_kind(target or "item")
-    return ForeignLabel(line, item, annotator, criterion, target or "item", value, _time(time), comment or None)
+    target = target or ("pair" if other else "item")
+    return ForeignLabel(line, item, annotator, criterion, target, value, _time(time), comment or None, other or None)
 
 
 def not_counting(row: dict[str, str]) -> str | None:

@@ -288,7 +288,7 @@ def _scales(given: Sequence[str], criteria: list[str]) -> dict[str, _Scale]:
 def _inferred(study: str, table: LabelTable, columns: list[LabelColumn]) -> Protocol:
     by_item: dict[str, set[str]] = {}
     for row in table.rows:
-        by_item.setdefault(row.item, set()).add(row.annotator)
+        by_item.setdefault(row.name, set()).add(row.annotator)
     return infer_protocol(study, columns, overlap=min(map(len, by_item.values()), default=1))
 
 
@@ -302,6 +302,8 @@ class _BareItems:
         self._lines: dict[str, int] = {}
         for row in table.rows:
             self._lines.setdefault(row.item, row.line)
+            if row.other:
+                self._lines.setdefault(row.other, row.line)
 
     def documents(self) -> Iterator[ParsedDocument | Rejected]:
         """There are none."""

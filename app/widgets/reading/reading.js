@@ -39,8 +39,11 @@ export function reading(item, texts, keys) {
     texts.fill(answer, item.answer, () => figuresOf(item), (drawn) => found.mark(drawn));
     parts.push(part(title, answer, h('span', { class: 'beside' }, texts.choice(item.answer), found.element)));
   }
-  for (const { title, answer } of item.answers ?? []) {
-    parts.push(part(title, texts.fill(h('div', { class: 'a', lang: language }), answer), texts.choice(answer)));
+  for (const [at, { answer, system }] of (item.answers ?? []).entries()) {
+    const side = texts.fill(h('div', { class: 'a', lang: language, 'data-testid': 'side' }), answer);
+    const words = answer.trim() ? answer.trim().split(/\s+/).length : 0;
+    const beside = h('span', { class: 'beside' }, h('small', { class: 'soft' }, TEXT.sideWords(words)), texts.choice(answer));
+    parts.push(part(TEXT.side(at, system), side, beside, 'of-pair'));
   }
   if (item.phrase_sets) {
     parts.push(part(TEXT.acceptable, phraseSets(item.phrase_sets, language), TEXT.acceptableSets(item.phrase_sets.sets.length)));
@@ -128,10 +131,10 @@ function ofTheQuestion(item) {
   return (item.images ?? []).flatMap((image, at) => (image.of === 'question' ? [figure(image, at + 1, item)] : []));
 }
 
-/** @param {string} title @param {HTMLElement} content @param {HTMLElement | string | null} [beside] the title: a control, or more words */
-function part(title, content, beside) {
+/** @param {string} title @param {HTMLElement} content @param {HTMLElement | string | null} [beside] the title: a control, or more words @param {string} [kind] a class */
+function part(title, content, beside, kind = '') {
   const more = typeof beside === 'string' ? h('small', { class: 'soft' }, ` ${beside}`) : beside;
-  return h('section', { class: 'part' }, h('h2', {}, more ? h('span', {}, title) : title, more), content);
+  return h('section', { class: `part ${kind}`.trim() }, h('h2', {}, more ? h('span', {}, title) : title, more), content);
 }
 
 /** The images of an answer: where the text has them, the rest after it. @param {Presentation} item @returns {import('../texts/draw.js').Figures} */

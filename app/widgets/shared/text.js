@@ -92,6 +92,8 @@ export const TEXT = {
   dividerTitle: 'Drag, or move with the arrow keys; a double click puts it back',
   fold: 'Fold',
   unfold: 'Show all',
+  side: (/** @type {number} */ at, /** @type {string | undefined} */ system) => (system ? `${'AB'[at]}: ${system}` : 'AB'[at]),
+  sideWords: (/** @type {number} */ n) => n === 1 ? '1 word' : `${n} words`,
   answerBy: (/** @type {string} */ system) => `Answer of ${system}`,
   references: (/** @type {number} */ n) => n === 1 ? 'Reference answer' : 'Reference answers',
   allOf: 'all of',

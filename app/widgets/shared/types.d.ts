@@ -93,8 +93,8 @@ interface Presentation {
   shown?: string[];
   question?: string;
   answer?: string;
-  /** The answers of a pair. */
-  answers?: { title: string; answer: string }[];
+  /** The answers of a pair, the left one first. */
+  answers?: { answer: string; system?: string }[];
   references?: (string | string[])[];
   hops?: Hop[];
   claims?: Claim[];

@@ -374,7 +374,19 @@ def test_lists_need_no_home_folder(assay: CommandLine) -> None:
 
 def exported(begun: CommandLine, tmp_path: Path) -> Path:
     begun("import", "finance", write_items(tmp_path / "in"))
-    begun("study", "create", "finance", "v", "--protocol", "ambiguity", "--annotators", "ada,ben", "--overlap", "2")
+    begun(
+        "study",
+        "create",
+        "finance",
+        "v",
+        "--protocol",
+        "ambiguity",
+        "--annotators",
+        "ada,ben",
+        "--overlap",
+        "2",
+        "--every-item",
+    )
     folder = tmp_path / "out"
     done = begun.json("export", "finance", "--study", "v", "--to", folder, "--format", "native,labels,adjudicated")
     assert done["counts"]["items"] == 6

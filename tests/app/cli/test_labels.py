@@ -23,7 +23,19 @@ def write_table(path: Path, rows: Iterable[tuple[Any, ...]], header: tuple[str, 
 
 def test_labels_go_into_a_study_that_is_there(begun: CommandLine, tmp_path: Path) -> None:
     begun("import", "finance", write_items(tmp_path / "in"))
-    begun("study", "create", "finance", "a", "--protocol", "ambiguity", "--annotators", "ada,ben", "--overlap", "2")
+    begun(
+        "study",
+        "create",
+        "finance",
+        "a",
+        "--protocol",
+        "ambiguity",
+        "--annotators",
+        "ada,ben",
+        "--overlap",
+        "2",
+        "--every-item",
+    )
     rows = [("q0:harbour", who, "ambiguity", "item", "clear") for who in ("grace", "alan")]
     done = begun.json("labels", "import", "finance", "a", write_table(tmp_path / "t.csv", rows))
     assert (done["labels"], done["annotations"], done["annotators"]) == (2, 2, ["alan", "grace"])
@@ -46,7 +58,19 @@ def test_a_bad_label_is_named_with_its_line_and_nothing_is_imported(
     begun: CommandLine, tmp_path: Path, row: tuple[str, ...], says: str
 ) -> None:
     begun("import", "finance", write_items(tmp_path / "in"))
-    begun("study", "create", "finance", "a", "--protocol", "ambiguity", "--annotators", "ada,ben", "--overlap", "2")
+    begun(
+        "study",
+        "create",
+        "finance",
+        "a",
+        "--protocol",
+        "ambiguity",
+        "--annotators",
+        "ada,ben",
+        "--overlap",
+        "2",
+        "--every-item",
+    )
     table = write_table(tmp_path / "t.csv", [("q1:harbour", "grace", "ambiguity", "item", "clear"), row])
     refused = begun("labels", "import", "finance", "a", table, code=2)
     assert "line 3" in refused.err
@@ -155,7 +179,19 @@ def test_bare_items_are_made_only_when_they_are_asked_for(begun: CommandLine, tm
 
 def test_a_dry_run_into_a_study_names_everything_that_stands_against_it(begun: CommandLine, tmp_path: Path) -> None:
     begun("import", "finance", write_items(tmp_path / "in"))
-    begun("study", "create", "finance", "a", "--protocol", "ambiguity", "--annotators", "ada,ben", "--overlap", "2")
+    begun(
+        "study",
+        "create",
+        "finance",
+        "a",
+        "--protocol",
+        "ambiguity",
+        "--annotators",
+        "ada,ben",
+        "--overlap",
+        "2",
+        "--every-item",
+    )
     good = [("q0:harbour", "grace", "ambiguity", "item", "clear")]
     begun("labels", "import", "finance", "a", write_table(tmp_path / "good.csv", good))
     rows = [

@@ -32,8 +32,9 @@ from db.items.unpublished import broken_off, clear_all_broken_off, only_import
 from db.models import Study
 from db.projects import project_overview
 from db.scores.summaries import list_scorers_in, score_summary
-from db.studies.design import StudyDesign, candidates, create_study, plan_study
+from db.studies.design import StudyDesign, create_study, plan_study
 from db.studies.remarks import item_place
+from db.studies.selection import candidates
 from db.upkeep.maintenance import delete_project
 from exports.alignment.scores import scores_of
 from exports.bundles.bundle import export_project

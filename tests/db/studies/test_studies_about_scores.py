@@ -190,7 +190,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("protocol", "words"),
         [
-            (of("pair"), "'right' is about a pair of items, which .* Give it another target"),
+            (of("pair"), r"A pair is the answers of two systems; none is named\. Name two or more"),
             (of("item", Material.PAGE_LABELS), "shows page_labels, which are shown on pages only. Add documents"),
             (of("hop", Material.HOPS), "'right' is about each hop of the question, which .* Give it another target"),
             (of("item", Material.SUGGESTIONS), "shows suggestions, which annotators are not sent yet. Take it out"),

@@ -1,0 +1,171 @@
+"""Preferences between two answers: how often each system won, how strong each is, and whether the side mattered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sqlmodel import col
+
+from annotators.arrays import FloatArray, IntArray
+from annotators.criteria import Criterion
+from annotators.intervals.bootstrap import Resampling
+from annotators.items.targets import TargetKind
+from annotators.paired_comparisons import SEPARATED, Comparisons, bradley_terry
+from annotators.protocols import Protocol
+from db.models import Item, ItemVersion, StudyItem
+from db.query import pick
+from exports.drawing.figures import figure
+from exports.drawing.report_files import Section
+from exports.drawing.tables import TextTable
+from exports.results.base import REPORTS, Figure, Findings
+from exports.results.labels import WHOSE, CriterionLabels, StudyLabels
+from exports.results.shares import cell, share_of
+
+WON, TIED, STRENGTH, LEFT = "won", "tied", "strength", "left preferred"
+ELSEWHERE = "the labels were made elsewhere, and it is not known which answer stood left"
+HOW = (
+    "Won and tied are shares of a system's comparisons. Strength is the logarithm of its worth in the Bradley–Terry "
+    "model with Davidson's ties (1970): 0 is the average of the systems, and one that is stronger by 1 is preferred "
+    "e times as often as the other, ties aside. Ties are estimated and not shared out as half wins, so that how often "
+    "people see no difference does not draw the systems together."
+)
+SIDES = "Left preferred is the share of the labels without ties that are for the answer on the left; 50 % is chance."
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Of each pair, by its place among the study's items: its two systems (places in `systems`), and who stood left."""
+
+    systems: list[str]
+    first: IntArray
+    second: IntArray
+    second_left: IntArray
+
+    @classmethod
+    def of(cls, labels: StudyLabels) -> _Sides:
+        """Read them."""
+        with labels.db.read() as session:
+
+            def systems_of(version: object) -> dict[int, tuple[str, bool]]:
+                query = (
+                    pick(StudyItem.id, Item.system, StudyItem.other_left)
+                    .join(ItemVersion, col(ItemVersion.id) == version)
+                    .join(Item, col(Item.id) == ItemVersion.item_id)
+                    .where(col(StudyItem.study_id) == labels.study_id)
+                )
+                return {row[0]: (row[1], row[2]) for row in session.execute(query)}
+
+            first, second = systems_of(StudyItem.item_version_id), systems_of(StudyItem.other_version_id)
+        systems = sorted({system for side in (first, second) for system, _ in side.values()})
+        place = {system: number for number, system in enumerate(systems)}
+        ids = labels.items.study_item.tolist()
+        return cls(
+            systems,
+            np.array([place[first[item][0]] for item in ids], dtype=np.int64),
+            np.array([place[second[item][0]] if item in second else -1 for item in ids], dtype=np.int64),
+            np.array([first[item][1] for item in ids], dtype=np.int64),
+        )
+
+
+class Preference:
+    """For protocols about pairs: shares of wins and ties, Bradley–Terry strengths, and the effect of the position.
+
+    Labels are numbers from the first system (below zero) to the second; only their sign counts here. How much better is
+    in the report of shares.
+    """
+
+    name = "preference"
+    order = 10
+
+    def fits(self, protocol: Protocol) -> bool:
+        """Protocols with a criterion about pairs whose labels are numbers."""
+        return any(_is_asked(criterion) for criterion in protocol.criteria)
+
+    def make(self, labels: StudyLabels, asked: Resampling) -> Findings:
+        """A section a criterion."""
+        sides = _Sides.of(labels)
+        figures: list[Figure] = []
+        sections = []
+        for criterion in filter(_is_asked, labels.protocol.criteria):
+            given = [labels.labels(criterion.name, whose) for whose in WHOSE]
+            mine = [found for some in given for found in _figures(labels, some, sides, asked)]
+            figures += mine
+            sections.append(Section(f"Preference: {criterion.title}", _tables(criterion, mine), words=[HOW, SIDES]))
+        return Findings(figures, sections)
+
+
+REPORTS.register(Preference())
+
+
+def _is_asked(criterion: Criterion) -> bool:
+    values = [label.value for label in criterion.label_list()]
+    numbers = not values or all(isinstance(value, int) for value in values)
+    return criterion.target == TargetKind.PAIR and criterion.ordered and numbers
+
+
+def _figures(study: StudyLabels, labels: CriterionLabels, sides: _Sides, asked: Resampling) -> Iterator[Figure]:
+    signs = np.sign(np.array([float(value) for value in labels.distinct], dtype=np.float64)).astype(np.int64)
+    sign = signs[labels.value] if labels.n else labels.value
+    first, second = sides.first[labels.item], sides.second[labels.item]
+    for number, system in enumerate(sides.systems):
+        here = np.flatnonzero((first == number) | (second == number))
+        mine, said = labels.chosen(here), sign[here]
+        won = np.where(first[here] == number, said < 0, said > 0).astype(np.float64)
+        tied = (said == 0).astype(np.float64)
+        yield share_of(study, mine, won, asked, name=WON, group=system, by="system")
+        yield share_of(study, mine, tied, asked, name=TIED, group=system, by="system")
+    yield from _strengths(study, labels, sides, sign, asked)
+    yield _left(study, labels, sides, sign, asked)
+
+
+def _strengths(
+    study: StudyLabels, labels: CriterionLabels, sides: _Sides, sign: IntArray, asked: Resampling
+) -> Iterator[Figure]:
+    first, second = sides.first[labels.item], sides.second[labels.item]
+    there = np.flatnonzero(second >= 0)
+    cluster = np.unique(study.cluster[labels.item[there]], return_inverse=True)[1].astype(np.int64)
+    comparisons = Comparisons(len(sides.systems), first[there], second[there], sign[there], cluster)
+    measured = bradley_terry(comparisons, replace(asked, over=study.over)) if len(there) else None
+    for number, system in enumerate(sides.systems):
+        n = int(((first == number) | (second == number)).sum())
+        about = Figure(
+            name=STRENGTH, n=n, criterion=labels.criterion.name, group=system, by="system", labels=labels.whose,
+            is_share=False,
+        )  # fmt: skip
+        if measured is None or not n:
+            yield about.undefined("nobody has compared it yet")
+        elif np.isnan(measured.values[number]):
+            yield about.undefined(SEPARATED)
+        else:
+            yield about.measured(float(measured.values[number]), [measured.interval(number, asked.level, asked.kind)])
+
+
+def _left(study: StudyLabels, labels: CriterionLabels, sides: _Sides, sign: IntArray, asked: Resampling) -> Figure:
+    """How often the answer on the left was preferred, of the labels that prefer one."""
+    decided = np.flatnonzero(sign != 0)
+    chosen: FloatArray = ((sign[decided] > 0) == (sides.second_left[labels.item[decided]] > 0)).astype(np.float64)
+    found = share_of(study, labels.chosen(decided), chosen, asked, name=LEFT)
+    if study.study.settings.get("foreign"):
+        return replace(found, value=None, interval=None, method=None, beside=()).undefined(ELSEWHERE)
+    return found
+
+
+def _tables(criterion: Criterion, figures: Sequence[Figure]) -> list[TextTable]:
+    rows: dict[tuple[str, str], dict[str, Figure]] = {}
+    for found in figures:
+        if found.group is not None and found.labels is not None:
+            rows.setdefault((found.group, found.labels), {})[found.name] = found
+    lines = [
+        [
+            system, WHOSE["settled" if whose == "settled" else "each"], cell(cells[WON]), cell(cells[TIED]),
+            figure(cells[STRENGTH]), f"{cells[WON].n:,}",
+        ]
+        for (system, whose), cells in sorted(rows.items())
+    ]  # fmt: skip
+    sides = [[WHOSE[found.labels or "each"], cell(found), f"{found.n:,}"] for found in figures if found.name == LEFT]
+    return [
+        TextTable.of(f"{criterion.title}: systems", ["System", "Labels", "Won", "Tied", "Strength", "n"], lines),
+        TextTable.of(f"{criterion.title}: position", ["Labels", "Left preferred", "n"], sides),
+    ]
