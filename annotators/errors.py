@@ -7,6 +7,10 @@ traceback.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
 
 class AssayError(Exception):
     """What went wrong, with the value, and what to do about it."""
@@ -14,11 +18,34 @@ class AssayError(Exception):
     status = 400
     exit_code = 2
 
+    @property
+    def details(self) -> dict[str, Any]:
+        """What JSON says of it besides the message."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a file: its line (from 1; None: of all of it), what it is, what to do about it."""
+
+    line: int | None
+    problem: str
+    remedy: str
+
 
 class InvalidInput(AssayError):
-    """A value, row or file that does not fit what was asked for."""
+    """A value, row or file that does not fit what was asked for; of a file perhaps with all its `problems`."""
 
     status = 422
+
+    def __init__(self, message: str = "", problems: Sequence[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = list(problems)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The problems, where they are known one by one."""
+        return {"problems": [asdict(problem) for problem in self.problems]} if self.problems else {}
 
 
 class TooLarge(AssayError):

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from annotators.asking.repairs import Fault, Path, all_faults
 from annotators.criteria import Condition, Criterion, Label, Misfit
 from annotators.criteria.base import USUAL_KIND, Only, kind_named, way_named
 from annotators.criteria.derived.bands import Band
 from annotators.criteria.derived.base import Derived
-from annotators.errors import InvalidInput
+from annotators.errors import InvalidInput, Problem
 from annotators.protocols.base import Protocol, Step
 from annotators.protocols.consequences import Consequence
 
 MAX_CHARACTERS = 256_000
 MAX_DEPTH = 16
 MAX_ERRORS = 10
-
-Path = tuple[str | int, ...]
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBERS = {
@@ -50,15 +49,28 @@ for _name, _form in _NUMBERS.items():
 def protocol_from_yaml(text: str, source: str = "protocol.yaml") -> Protocol:
     """The protocol that `text` defines; the fields are those of `Protocol` (docs/protocol-files.md).
 
-    `source` is the file's name for messages. Raises InvalidInput with one line for each thing that is wrong (at most
-    ten), each naming file, line and remedy. Nothing but plain data is read: no tags, anchors or aliases.
+    `source` is the file's name for messages. Raises InvalidInput with one line for each thing that is
+    wrong at first sight (at most ten), each naming file, line and remedy, and `problems` with everything that is wrong,
+    also behind other mistakes. Nothing but plain
+    data is read: no tags, anchors or aliases.
     """
     reader = _Reader(source)
     data = reader.read(text)
+
+    def faults(data: dict[str, Any]) -> list[Fault]:
+        try:
+            Protocol.model_validate(data)
+        except ValidationError as error:
+            return list(_faults(error, data))
+        return []
+
     try:
-        return Protocol.model_validate(data)
-    except ValidationError as error:
-        raise InvalidInput("\n".join(reader.explain(error, data))) from None
+        protocol = Protocol.model_validate(data)
+    except ValidationError:
+        raise reader.refused(faults(data), all_faults(data, faults)) from None
+    if reader.twice:
+        raise reader.refused([], [])
+    return protocol
 
 
 class _Reader:
@@ -67,9 +79,10 @@ class _Reader:
     def __init__(self, source: str) -> None:
         self.source = source
         self.lines: dict[Path, int] = {(): 1}
+        self.twice: list[tuple[int, str]] = []
 
     def wrong(self, line: int, message: str) -> InvalidInput:
-        return InvalidInput(f"{self.source}, line {line}: {message}")
+        return InvalidInput(f"{self.source}, line {line}: {message}", [Problem(line, *_in_two(message))])
 
     def read(self, text: str) -> dict[str, Any]:
         if len(text) > MAX_CHARACTERS:
@@ -127,7 +140,9 @@ class _Reader:
                 raise self.wrong(line, "a field's name is a word. Write `name: value`.")
             key = key_node.value
             if key in first:
-                raise self.wrong(line, f"`{key}` stands here again; it is on line {first[key]} already. Remove one.")
+                again = f"`{key}` stands here again; it is on line {first[key]} already. Remove one."
+                self.twice.append((line, again))
+                continue
             first[key] = line
             self.lines[*path, key] = line
             value = self._plain(value_node, (*path, key))
@@ -136,19 +151,20 @@ class _Reader:
 
     # Errors -----------------------------------------------------------------------------------------------------------
 
-    def explain(self, error: ValidationError, data: dict[str, Any]) -> list[str]:
-        """One message for each thing that is wrong, in the order of the file."""
-        found: dict[Path, str] = {}
-        for problem in error.errors(include_url=False):
-            if problem["type"] == "default_factory_not_called":
-                continue  # a default that goes by other fields, of which one is wrong, and is named
-            path, message = _where_and_what(problem, data)
-            found.setdefault(path, message)
-        ordered = sorted((self.lines[self._known(path)], message) for path, message in found.items())
-        messages = [f"{self.source}, line {line}: {message}" for line, message in ordered[:MAX_ERRORS]]
-        if len(ordered) > MAX_ERRORS:
-            messages.append(f"… and {len(ordered) - MAX_ERRORS} more. Correct these first.")
-        return messages
+    def refused(self, at_once: Sequence[Fault], everything: Sequence[Fault]) -> InvalidInput:
+        """What is wrong, in the order of the file: in words what is seen `at_once`, and as problems everything."""
+        seen, ordered = self._in_order(at_once), self._in_order(everything)
+        messages = [f"{self.source}, line {line}: {message}" for line, message in seen[:MAX_ERRORS]]
+        if len(seen) > MAX_ERRORS:
+            messages.append(f"… and {len(seen) - MAX_ERRORS} more. Correct these first.")
+        return InvalidInput("\n".join(messages), [Problem(line, *_in_two(message)) for line, message in ordered])
+
+    def _in_order(self, faults: Sequence[Fault]) -> list[tuple[int, str]]:
+        first: dict[Path, str] = {}
+        for fault in faults:
+            first.setdefault(fault.path, fault.message)
+        found = [(self.lines[self._known(path)], message) for path, message in first.items()]
+        return sorted([*self.twice, *found])
 
     def _known(self, path: Path) -> Path:
         """The path itself, or the nearest part around it that stands in the file."""
@@ -168,6 +184,25 @@ def _scalar(kind: str, text: str, path: Path) -> str | int | float | None:
         case "bool" if path[-1] in ("value", "rest") or path[-2:-1] in {("accept",), ("values",)}:
             return text.lower()
     return text
+
+
+def _faults(error: ValidationError, data: dict[str, Any]) -> Iterator[Fault]:
+    for problem in error.errors(include_url=False):
+        if problem["type"] != "default_factory_not_called":  # a default that goes by a field that is wrong, and named
+            path, message = _where_and_what(problem, data)
+            yield Fault(path, problem["type"], message)
+
+
+def _in_two(message: str) -> tuple[str, str]:
+    """A message in its two parts: what is wrong, and what to do."""
+    if "; " in message and not re.search(r"\. [A-Z]", message):
+        problem, _, remedy = message.rpartition("; ")
+        return f"{problem}.", remedy[:1].upper() + remedy[1:]
+    first = re.match(r"(.*?[.!?])(?= [A-Z])", message, re.DOTALL)
+    if first is not None:
+        return first[1], message[len(first[1]) :].strip()
+    problem, _, known = message.rpartition(": ")
+    return (f"{problem}.", f"Take one of these: {known}") if problem else (message, "Change it.")
 
 
 def _where_and_what(error: ErrorDetails, data: dict[str, Any]) -> tuple[Path, str]:

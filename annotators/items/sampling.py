@@ -62,6 +62,11 @@ def _rank(seed: int, purpose: str, external_id: str) -> bytes:
     return hashlib.sha256(f"{seed}\x00{purpose}\x00{external_id}".encode()).digest()
 
 
+def in_drawn_order(external_ids: Iterable[str], purpose: str, seed: int) -> list[str]:
+    """Items by their ranks for a purpose: the first n of them are a draw of n without replacement."""
+    return sorted(external_ids, key=lambda external_id: _rank(seed, purpose, external_id))
+
+
 def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: int) -> list[Candidate]:
     """All candidates, or n of them, or n of each stratum; a stratum smaller than n is taken whole."""
     strata: dict[str, list[Candidate]] = defaultdict(list)

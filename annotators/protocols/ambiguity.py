@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from annotators.criteria import Condition, Label
-from annotators.criteria.choice import Choice
 from annotators.criteria.material import Material
-from annotators.criteria.text import Text
+from annotators.protocols._ambiguity import AMBIGUITY, REASON
 from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
 _GUIDELINES = """\
@@ -53,32 +51,8 @@ ambiguity = PROTOCOLS.register(
         summary="Does the question, as it stands, single out one right answer?",
         guidelines=_GUIDELINES,
         criteria=[
-            Choice(
-                name="ambiguity",
-                title="The question is",
-                help="Would all careful readers mean the same one answer?",
-                labels=[
-                    Label(
-                        value="clear",
-                        title="Clear",
-                        definition="Its words single out one right answer, known to you or not.",
-                    ),
-                    Label(
-                        value="ambiguous",
-                        title="Ambiguous",
-                        definition="A time, place, unit, object or a picture is missing: several answers are right.",
-                    ),
-                ],
-                accept=["clear"],
-            ),
-            Text(
-                name="reason",
-                title="What is missing",
-                help="At most 30 words, enough to repair the question",
-                when=Condition(criterion="ambiguity", values=["ambiguous"]),
-                max_words=30,
-                lines=3,
-            ),
+            AMBIGUITY,
+            REASON,
         ],
         steps=[
             Step(

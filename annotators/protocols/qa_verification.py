@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from annotators.criteria import Label
-from annotators.criteria.choice import Choice
 from annotators.criteria.material import Material
-from annotators.items.targets import TargetKind
+from annotators.protocols._verification import (
+    ANSWER_FACTUAL,
+    COMPLETE,
+    GROUNDING,
+    HUMAN_LIKE,
+    QUESTION_FACTUAL,
+    SELF_CONTAINED,
+)
 from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
 _GUIDELINES = """\
@@ -106,115 +111,12 @@ qa_verification = PROTOCOLS.register(
         summary="Is the question fit for retrieval, and is the answer true, complete and rightly grounded?",
         guidelines=_GUIDELINES,
         criteria=[
-            Choice(
-                name="self_contained",
-                title="Question is self-contained",
-                help="It can be understood and searched for without the page",
-                labels=[
-                    Label(
-                        value="true",
-                        title="True",
-                        definition="Somebody with only a large collection of documents knows what is asked.",
-                    ),
-                    Label(
-                        value="false",
-                        title="False",
-                        definition="It points at something unnamed: this chart, the image above, that period.",
-                    ),
-                ],
-                accept=["true"],
-            ),
-            Choice(
-                name="human_like",
-                title="Question is human-like",
-                help="A person with a real need would ask it",
-                labels=[
-                    Label(
-                        value="true",
-                        title="True",
-                        definition="It seeks something useful, as a person would ask for it, however it is typed.",
-                    ),
-                    Label(
-                        value="false",
-                        title="False",
-                        definition="It counts words, asks about fonts or logos, or sounds like a machine.",
-                    ),
-                ],
-                accept=["true"],
-            ),
-            Choice(
-                name="question_factual",
-                title="Question is factual",
-                help="Everything it presupposes is in the sources",
-                labels=[
-                    Label(
-                        value="factual",
-                        title="Factual",
-                        definition="All that the question takes for granted is supported by the sources.",
-                    ),
-                    Label(
-                        value="not_factual",
-                        title="Not factual",
-                        definition="It takes something for granted that the sources do not have.",
-                    ),
-                ],
-                accept=["factual"],
-            ),
-            Choice(
-                name="answer_factual",
-                title="Answer is factual",
-                help="Every claim is supported by the evidence",
-                labels=[
-                    Label(
-                        value="factual",
-                        title="Factual",
-                        definition="Each claim of the answer is supported by the sources.",
-                    ),
-                    Label(
-                        value="not_factual",
-                        title="Not factual",
-                        definition="At least one claim is not supported, or the question itself is not factual.",
-                    ),
-                ],
-                accept=["factual"],
-            ),
-            Choice(
-                name="complete",
-                title="Answer is complete",
-                help="Nothing the question needs is missing",
-                labels=[
-                    Label(
-                        value="complete",
-                        title="Complete",
-                        definition="Everything that the question needs and the sources have is in the answer.",
-                    ),
-                    Label(
-                        value="incomplete",
-                        title="Incomplete",
-                        definition="The sources have something that the question needs and the answer leaves out.",
-                    ),
-                ],
-                accept=["complete"],
-            ),
-            Choice(
-                name="grounding",
-                title="Evidence needed for this answer",
-                help="Decide for each unit on its own",
-                target=TargetKind.EVIDENCE,
-                rest="not_required",
-                labels=[
-                    Label(
-                        value="required",
-                        title="Required",
-                        definition="It has something that the answer uses, or that a right answer needs.",
-                    ),
-                    Label(
-                        value="not_required",
-                        title="Not required",
-                        definition="Nothing in it is used by the answer or needed for it.",
-                    ),
-                ],
-            ),
+            SELF_CONTAINED,
+            HUMAN_LIKE,
+            QUESTION_FACTUAL,
+            ANSWER_FACTUAL,
+            COMPLETE,
+            GROUNDING,
         ],
         steps=[
             Step(

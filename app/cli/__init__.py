@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = app(args=list(arguments), prog_name="assay", standalone_mode=False)
     except AssayError as error:
-        emit_error(str(error), type(error).__name__, as_json=as_json)
+        emit_error(str(error), type(error).__name__, as_json=as_json, details=error.details)
         code = error.exit_code
     except typer.TyperException as error:  # wrong usage, as typer found it
         show = getattr(error, "show", None)  # the usage line before the message

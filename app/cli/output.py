@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,12 +18,17 @@ def emit(document: Any, text: str | Callable[[], str], *, as_json: bool) -> None
         typer.echo(text if isinstance(text, str) else text())
 
 
-def emit_error(message: str, kind: str, *, as_json: bool, said: bool = False) -> None:
-    """Say what went wrong on standard error (unless `said` already), and with `--json` on standard output as well."""
+def emit_error(
+    message: str, kind: str, *, as_json: bool, said: bool = False, details: Mapping[str, Any] | None = None
+) -> None:
+    """Say what went wrong on standard error (unless `said` already), and with `--json` on standard output as well.
+
+    `details` are what the JSON says besides.
+    """
     if not said:
         typer.echo(f"Error: {message}", err=True)
     if as_json:
-        _emit_json({"error": message, "kind": kind})
+        _emit_json({"error": message, "kind": kind, **(details or {})})
 
 
 def _emit_json(document: Any) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
+from annotators.figures import count
 from app.cli.base import (
     AsJson,
     Level,
@@ -29,6 +33,7 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home results finance verification",
         "assay --home ./assay-home results finance verification --json",
         "assay --home ./assay-home results finance verification --level 0.9 --report results.html",
+        "assay --home ./assay-home results finance ambiguity --split split.csv --match category,language --seed 7",
     )(results)
 
 
@@ -38,6 +43,17 @@ def results(  # noqa: PLR0917 - the command's options
     study: StudyName,
     report: ReportFile = None,
     level: Level = 0.95,
+    split: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="Of a study of ambiguity: also write the ambiguous items with as many clear ones that match them.",
+            show_default=False,
+        ),
+    ] = None,
+    match: Annotated[
+        str, typer.Option(metavar="FIELDS", help="With --split: what has to be the same, commas between.")
+    ] = "category",
     seed: Seed = 0,
     resamples: Resamples = 1000,
     as_json: AsJson = False,
@@ -52,11 +68,22 @@ def results(  # noqa: PLR0917 - the command's options
     check_names(context, project, study)
     from annotators.intervals.bootstrap import Resampling
     from exports.drawing.report_files import write_report
+    from exports.drawing.tables import as_csv
+    from exports.results.ambiguity import ambiguity_split
     from exports.results.document import Results
+    from exports.results.labels import StudyLabels
 
     with opened(context) as here, working("Reading labels"):
         study_id = study_id_of(here, project, study)
         made = Results.of_study(here.db, here.actor, study_id, Resampling(resamples, seed, level))
+        halves = None
+        if split is not None:
+            labels = StudyLabels.of(here.db, here.actor, study_id)
+            fields = [name.strip() for name in match.split(",") if name.strip()]
+            halves = ambiguity_split(labels, match=fields, seed=seed)
+    if split is not None and halves is not None:
+        split.write_text(as_csv(halves.table), encoding="utf-8")
+        typer.echo("\n".join([f"Split: {count(len(halves.table.rows), 'item')} in {split}", *halves.notes]), err=True)
     if report is not None:
         written = write_report(made.drawn(), report)
         typer.echo(f"Report: {', '.join(str(path) for path in written)}", err=True)

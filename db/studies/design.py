@@ -34,7 +34,7 @@ from db.models import (
 from db.names import no_study
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.studies import tallies
-from db.studies.selection import ItemChoice, JudgedScores, choose, latest_scores
+from db.studies.selection import ChosenItems, ItemChoice, JudgedScores, choose, latest_scores
 
 RULES = ("unanimous", "majority")
 
@@ -111,18 +111,12 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
     with db.write() as session:
         _check_name(session, project_id, design.name)
         people = [_annotator(session, project_id, name) for name in design.annotators]
-        chosen = choose(session, project_id, protocol, design)
-        study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
+        study, chosen = choose_and_insert(session, actor, project_id, protocol=protocol, design=design)
         assert study.id is not None
         for person_id in people:
             session.add(StudyMember(study_id=study.id, person_id=person_id))
         session.flush()
         left_out = {"left_out": chosen.left_out, "left_out_by": chosen.reasons} if chosen.left_out else {}
-        if chosen.scores is not None:
-            _freeze_scores(session, study, chosen.scores)
-            judged = {name: [list(key) for key in keys] for name, keys in chosen.scores.judged.items()}
-            study.settings = {**study.settings, "scores_judged": judged}
-        study.settings = {**study.settings, **left_out}
         record(
             session,
             actor,
@@ -147,6 +141,21 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
             reasons=chosen.reasons,
             notes=chosen.notes,
         )
+
+
+def choose_and_insert(
+    session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign
+) -> tuple[Study, ChosenItems]:
+    """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
+    chosen = choose(session, project_id, protocol, design)
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
+    if chosen.scores is not None:
+        _freeze_scores(session, study, chosen.scores)
+        judged = {name: [list(key) for key in keys] for name, keys in chosen.scores.judged.items()}
+        study.settings = {**study.settings, "scores_judged": judged}
+    if chosen.left_out:
+        study.settings = {**study.settings, "left_out": chosen.left_out, "left_out_by": chosen.reasons}
+    return study, chosen
 
 
 def _check_name(session: Session, project_id: int, name: str) -> None:

@@ -250,6 +250,24 @@ class HumanRows:
         return self._grouped[by]
 
 
+def mean_agreements(table: HumanRows, groupings: Sequence[str], asked: Resampling) -> list[Aligned]:
+    """Mean agreement with the score that a criterion is about: of all rows, then of the groups of each grouping."""
+    found: list[Aligned] = []
+    for place, by in enumerate(groupings):
+        made = mean_agreement(
+            [value for _, value in table.rows],
+            [fact.groups[by] for fact in table.facts],
+            asked,
+            clusters=[fact.question for fact in table.facts],
+            scale=table.human.scale,
+            by=by,
+            criterion=table.human.criterion.name,
+            metric=table.human.about_score,
+        )
+        found += made if place == 0 else made[1:]
+    return found
+
+
 def pairs_of(
     data: StudyData, human: Human, metric: Metric, labels: Labels = "item", by: str | None = "system"
 ) -> Pairs:
@@ -319,20 +337,8 @@ class _OfCriterion:
         return [_Section(0, lambda: self._of_score(arms))]
 
     def _of_score(self, arms: Arms | None) -> list[Aligned]:
-        rows, facts = self.table.rows, self.table.facts
         about: dict[str, Any] = {"criterion": self.name, "metric": self.human.about_score}
-        found = []
-        for place, by in enumerate(self.groupings):
-            made = mean_agreement(
-                [value for _, value in rows],
-                [fact.groups[by] for fact in facts],
-                self.asked,
-                clusters=[fact.question for fact in facts],
-                scale=self.human.scale,
-                by=by,
-                **about,
-            )
-            found += made if place == 0 else made[1:]
+        found = mean_agreements(self.table, self.groupings, self.asked)
         if arms is not None and (pair := arms.grades(self.human)) is not None:
             seen, blind, clusters = pair
             effect = anchoring_effect(seen, blind, self.asked, clusters=clusters, against=arms.name, **about)

@@ -75,7 +75,7 @@ class Shares:
         """A section a criterion."""
         figures: list[Figure] = []
         sections = []
-        for criterion in labels.protocol.criteria:
+        for criterion in (column.criterion for column in labels.found.criteria):  # those that are derived as well
             mine = [*_shares(labels, criterion, asked), *_means(labels, criterion, asked)]
             figures += mine
             sections.append(_section(labels, criterion, mine))

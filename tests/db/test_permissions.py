@@ -61,6 +61,7 @@ MAY: dict[str, frozenset[str]] = {
     "upkeep.backups.restore": ADMINISTRATORS,
     "batches.list_batches": READERS,
     "batches.withdraw_batch": RESEARCHERS,
+    "annotating.previews.preview": RESEARCHERS,
     "annotating.disclosure.may_see_page": SIGNED_IN,
     "annotating.disclosure.reading": ROLES,
     "annotating.disclosure.visible_document": SIGNED_IN,

@@ -17,6 +17,7 @@ from db.projects import ProjectRow
 from db.scores.items import score_distribution
 from db.scores.summaries import ScoreSummary, list_scorers_in, score_summary
 from exports.drawing.charts import COLOURS
+from exports.drawing.radar import radar
 
 BESIDE = 4
 """Values that are set beside each other to begin with."""
@@ -126,7 +127,7 @@ def _radar(project: ProjectRow, column: Column) -> None:
     categories = sorted({cell.category or choices.NO_CATEGORY for cell in summary.cells})
     high = value_kind(summary.scorer, summary.value).high or 1.0
     drawn = plots.draw(
-        lambda ink: plots.radar(values, categories, ink, high=high),
+        lambda ink: radar(values, categories, ink, high=high),
         f"radar-{column.used.scorer}-{column.value}",
         "The mean of each category on its axis, from 0 at the centre; a line for each system.",
         stretch=False,

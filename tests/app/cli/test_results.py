@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 from tests.app.cli.command_line import CommandLine
+from tests.exports.results.test_ambiguity import ambiguous_and_clear
 from tests.exports.results.verified import labelled
 
 ROW = {"name", "criterion", "group", "value", "low", "high", "method", "n", "reason"}
@@ -43,3 +45,18 @@ def test_a_study_that_is_not_there_is_told_with_those_that_are(assay: CommandLin
 def test_a_report_in_a_form_that_there_is_not_is_refused_at_once(assay: CommandLine) -> None:
     assay.begun()
     assert "docx" in assay("results", "finance", "nothing", "--report", "r.docx", code=2).err
+
+
+def test_the_ambiguous_split_is_written_with_its_matched_clear_set(assay: CommandLine, tmp_path: Path) -> None:
+    assay("init")
+    db = assay.database()
+    study = ambiguous_and_clear(db)
+    db.dispose()
+    file = tmp_path / "split.csv"
+    said = assay("results", study.project, "verified", "--split", file, "--match", "category", "--seed", "4")
+    assert "Split: 6 items" in said.err
+    with file.open(newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    assert [row["set"] for row in rows].count("clear") == 3
+    refused = assay("results", study.project, "verified", "--split", file, "--match", "colour", code=2)
+    assert "'colour'" in refused.err

@@ -96,6 +96,18 @@ def test_grades_have_means_with_the_unweighted_mean_of_the_groups(results: Resul
     assert value(results, "clarity", None, name="macro_mean", by="system").value == pytest.approx(2.25)
 
 
+def test_the_bands_of_a_grade_have_their_shares(sqlite_database: Database) -> None:
+    grade = ("grade", "item")
+    study = labelled(
+        sqlite_database,
+        {"a": {grade: (10, 9, 9)}, "b": {grade: (3, 3, 3)}, "c": {grade: (7, 7, 8)}},
+        protocol="answer_grading",
+    )
+    results = Results.of_study(sqlite_database, study.researcher, study.study_id)
+    bands = {label: value(results, "grade_band", label).value for label in ("incorrect", "partial", "correct")}
+    assert bands == {"incorrect": pytest.approx(1 / 3), "partial": 0.0, "correct": pytest.approx(2 / 3)}
+
+
 def test_items_without_a_category_are_a_group_of_their_own(results: Results) -> None:
     groups = {one.group for one in results.figures if one.by == "category"}
     assert groups == {"Tables", "Text", "no category", None}

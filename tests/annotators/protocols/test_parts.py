@@ -1,0 +1,66 @@
+"""Protocols of one question: the parts of QA verification, query review, grading, and ambiguity with an image."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotators.criteria.grade import Grade
+from annotators.protocols import PROTOCOLS, Material
+
+QUESTION = {Material.QUESTION}
+SOURCES = {Material.QUESTION, Material.ANSWER, Material.EVIDENCE, Material.DOCUMENTS}
+PARTS = {
+    "self_contained": (["self_contained"], QUESTION),
+    "human_like": (["human_like"], QUESTION),
+    "factuality": (["question_factual", "answer_factual"], SOURCES),
+    "completeness": (["complete"], SOURCES),
+    "grounding": (["grounding"], SOURCES),
+}
+HASHES = {
+    "qa_verification": "1404cadd9971a009daca005fc5b44e3ebe439f7146fc7e48d621c27302bf22a3",
+    "ambiguity": "1d4563ec72de0702102dfd536ca4e1456d488884fe49944afbb60793d42c6996",
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_asks_what_the_whole_asks_and_shows_what_its_paper_shows(name: str) -> None:
+    whole, part = PROTOCOLS.get("qa_verification"), PROTOCOLS.get(name)
+    asked, shown = PARTS[name]
+    assert [criterion.name for criterion in part.criteria] == asked
+    assert part.criteria == [whole.criterion(criterion) for criterion in asked]
+    assert part.shown_at(0) == shown
+    assert part.overlap == 3
+
+
+def test_the_parts_together_are_the_whole() -> None:
+    asked = [criterion for criteria, _ in PARTS.values() for criterion in criteria]
+    assert sorted(asked) == sorted(criterion.name for criterion in PROTOCOLS.get("qa_verification").criteria)
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_studies_of_older_protocols_keep_their_hashes(name: str) -> None:
+    assert PROTOCOLS.get(name).digest() == HASHES[name]
+
+
+def test_guidelines_have_two_examples_of_each_label_and_rules_for_hard_cases() -> None:
+    for name in (*PARTS, "query_review", "answer_grading", "ambiguity_with_image"):
+        protocol = PROTOCOLS.get(name)
+        labels = sum(len(criterion.label_list()) for criterion in protocol.criteria)
+        assert protocol.guidelines.count('*"') >= 2 * labels, name
+        assert "## Hard cases" in protocol.guidelines, name
+
+
+def test_the_image_is_shown_with_the_question_and_nothing_of_the_answer() -> None:
+    protocol = PROTOCOLS.get("ambiguity_with_image")
+    assert protocol.shown_at(0) == {Material.QUESTION, Material.IMAGES}
+    assert protocol.first_step_with_parts(Material.IMAGES, "question") == 0
+    assert protocol.first_step_with_parts(Material.IMAGES, "answer") is None
+    assert (
+        protocol.criterion("ambiguity").label_list() == PROTOCOLS.get("ambiguity").criterion("ambiguity").label_list()
+    )
+
+
+def test_grades_that_lie_one_apart_settle() -> None:
+    [grade] = PROTOCOLS.get("answer_grading").criteria
+    assert isinstance(grade, Grade)
+    assert (grade.agreed([7, 8]), grade.agreed([6, 8])) == (7, None)

@@ -1,0 +1,153 @@
+"""Each protocol of one question on a real item, by keyboard: nothing hidden on the wire, and the labels come back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from annotators.protocols import PROTOCOLS
+from db.annotating.annotations import my_work
+from db.people.accounts import actor_named
+from db.projects import create_project
+from db.studies.design import StudyDesign, create_study
+from db.studies.ratings import CriterionRatings, ratings
+from exports.bundles.bundle import export_project
+from exports.importing.items import import_paths
+from exports.importing.labels import import_label_table
+from exports.results.document import Results
+from exports.sample import write_sample
+from tests.e2e.conftest import NewPage, screenshot, sign_in
+from tests.e2e.own_items import DOCUMENT
+from tests.e2e.scene import judgement, wait_until_saved
+from tests.e2e.test_disclosure import Wire
+from tests.makers import read_guidelines
+from tests.servers import RunningServer, running_server
+
+pytestmark = pytest.mark.e2e
+
+UNIDOC, FATHOMS, PICTURED = "UniDoc", "FATHOMS", "Pictured"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A protocol on an item of one of the projects: the keys before Enter, and what they mean, by criterion."""
+
+    project: str
+    keys: str
+    means: dict[str, list[Any]]
+    hides: tuple[str, ...]
+
+
+CASES = {
+    "self_contained": Case(UNIDOC, "2", {"self_contained": ["false"]}, ("answer", "evidence")),
+    "human_like": Case(UNIDOC, "1", {"human_like": ["true"]}, ("answer", "evidence")),
+    "factuality": Case(UNIDOC, "12", {"question_factual": ["factual"], "answer_factual": ["not_factual"]}, ("used",)),
+    "completeness": Case(UNIDOC, "2", {"complete": ["incomplete"]}, ("used",)),
+    "grounding": Case(UNIDOC, "12", {"grounding": ["required", "not_required"]}, ("used",)),
+    "query_review": Case(UNIDOC, "1", {"query_category": ["A"]}, ("answer", "evidence")),
+    "answer_grading": Case(FATHOMS, "t", {"grade": [10]}, ("system",)),
+    "ambiguity_with_image": Case(PICTURED, "1", {"ambiguity": ["clear"]}, ("answer",)),
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """The server, and of each project its id and the item that is labelled, as it was written or imported."""
+
+    server: RunningServer
+    projects: dict[str, int]
+    items: dict[str, dict[str, Any]]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("simple")
+    unidoc = json.loads((shared_data / "unidoc" / "finance.json").read_text(encoding="utf-8"))[0]
+    fathoms = sorted((shared_data / "fathoms" / "results").rglob("*.json"))[0]
+    write_sample(folder / "sample")
+    pictured = {
+        "id": "pictured",
+        "question": "Which year does the title of this report name?",
+        "answer": "The one after the converter was renewed.",
+        "images": [{"key": "q", "document": DOCUMENT, "page": 1, "of": "question"}],
+        "documents": [DOCUMENT],
+    }
+    (folder / "unidoc.json").write_text(json.dumps([unidoc]))
+    (folder / "sample" / "items.jsonl").write_text(json.dumps(pictured) + "\n")
+    with running_server(folder / "home") as server:
+        server.person("ada", default_role="annotator")
+        projects = {}
+        for name, paths in (
+            (UNIDOC, [folder / "unidoc.json"]), (FATHOMS, [fathoms]), (PICTURED, [folder / "sample"]),
+        ):  # fmt: skip
+            projects[name] = create_project(server.db, server.admin, name)
+            import_paths(
+                server.db, server.admin, projects[name], paths=paths, data_folder=server.home / "data" / "documents"
+            )
+        items = {
+            UNIDOC: {
+                "answer": unidoc["complete_answer"],
+                "evidence": "figure-5-5.jpg",
+                "used": '"used"',
+            },
+            FATHOMS: {"system": fathoms.stem},
+            PICTURED: {"answer": pictured["answer"]},
+        }
+        yield World(server, projects, items, folder)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: NewPage, name: str) -> None:
+    case, server = CASES[name], world.server
+    project_id = world.projects[case.project]
+    protocol = PROTOCOLS.get(name)
+    design = StudyDesign(name, ("ada",), 1, sample=1, order="given")
+    study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
+    read_guidelines(server.db, study_id)
+    first = new_page()
+    sign_in(first, server, "ada")
+    page = first.context.new_page()  # nothing has been loaded here, so every body can be read
+    wire = Wire(page)
+    page.goto(f"{server.url}/annotate?study={study_id}")
+    expect(judgement(page)).to_be_visible()
+    page.wait_for_timeout(500)  # look-ahead
+    for hidden in case.hides:
+        assert not wire.has(world.items[case.project][hidden]), hidden
+    screenshot(page, f"protocol-{name}")
+    page.emulate_media(color_scheme="dark")
+    screenshot(page, f"protocol-{name}-dark")
+    for key in case.keys:
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(page)
+
+    ada = actor_named(server.db, "ada")
+    assert next(row.study for row in my_work(server.db, ada)) == name
+    results = Results.of_study(server.db, server.admin, study_id)
+    given = {column.criterion.name: sorted(column.values, key=str) for column in results_of(server, study_id)}
+    assert {criterion: given[criterion] for criterion in case.means} == {
+        criterion: sorted(values, key=str) for criterion, values in case.means.items()
+    }
+    to = world.folder / f"export-{name}"
+    export_project(server.db, server.admin, project_id, to=to, study_id=study_id, formats=("labels",), names=True)
+    [labels] = to.rglob("labels.csv")
+    again = StudyDesign(f"{name} again", ("ada",), 1, sample=1, order="given")
+    other = create_study(server.db, server.admin, project_id, protocol=protocol, design=again).study_id
+    import_label_table(server.db, server.admin, project_id, study=f"{name} again", path=labels)
+    assert rows_of(Results.of_study(server.db, server.admin, other)) == rows_of(results)
+
+
+def results_of(server: RunningServer, study_id: int) -> list[CriterionRatings]:
+    return ratings(server.db, server.admin, study_id).criteria
+
+
+def rows_of(results: Results) -> list[dict[str, Any]]:
+    return [figure.to_json() for figure in results.figures]
