@@ -37,7 +37,7 @@ _numbers = itertools.count(1)
 
 
 def make_person(db: Database, name: str = "", *, admin: bool = False, role: str | None = None) -> Actor:
-    name = name or f"person{next(_numbers)}"
+    name = name or f"person{next(_numbers):05}"
     with db.write() as session:
         person = Person(is_admin=admin, default_role=role)
         session.add(person)

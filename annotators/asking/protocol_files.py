@@ -18,6 +18,7 @@ from annotators.criteria.derived.bands import Band
 from annotators.criteria.derived.base import Derived
 from annotators.errors import InvalidInput, Problem
 from annotators.protocols.base import Protocol, Step
+from annotators.protocols.consequences import Consequence
 
 MAX_CHARACTERS = 256_000
 MAX_DEPTH = 16
@@ -248,6 +249,7 @@ _NOT_IN_THE_FILE = {"str", "int"}
 
 _ONE_OF = {
     "criteria": "criterion",
+    "consequences": "consequence",
     "steps": "step",
     "labels": "label",
     "values": "value",
@@ -278,6 +280,8 @@ def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
         "labels": Label,
         "when": Condition,
         "only": Only,
+        "then": Condition,
+        "consequences": Consequence,
         "bands": Band,
     }
     model: type[BaseModel] = Protocol

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from annotators.criteria import Criterion, Value
+from annotators.criteria import Condition, Criterion, Value
 from annotators.errors import InvalidInput, shown
 from annotators.items.targets import AGAINST, Units
 from annotators.protocols.base import Protocol
@@ -85,7 +85,25 @@ def check_step(
                 raise InvalidInput(
                     f"{_place(criterion, target, units)} has no label. Give one, or say that you cannot judge."
                 )
+    _check_consequences(protocol, checked, units, decided)
     return checked
+
+
+def _check_consequences(
+    protocol: Protocol, labels: Sequence[GivenLabel], units: Units, decided: Mapping[tuple[str, str], GivenLabel]
+) -> None:
+    """InvalidInput for a label that cannot stand beside another one, by the rules of the protocol."""
+    for consequence in protocol.consequences:
+        for label in labels:
+            if label.criterion != consequence.then.criterion or label.value is None:
+                continue
+            own = {(label.criterion, label.target): label}
+            if _holds(consequence.when, label.target, decided) and not _holds(consequence.then, label.target, own):
+                first, second = (
+                    protocol.criterion(condition.criterion) for condition in (consequence.when, consequence.then)
+                )
+                where = "" if label.target == "item" else f" ({_neutral(label.target, units)})"
+                raise InvalidInput(consequence.sentence(first, second) + where)
 
 
 def is_asked(criterion: Criterion, target: str, decided: Mapping[tuple[str, str], GivenLabel]) -> bool:
@@ -93,10 +111,13 @@ def is_asked(criterion: Criterion, target: str, decided: Mapping[tuple[str, str]
 
     The browser has the same rule (app/widgets/criteria/when.js); tests/data/asked_when.json holds both to it.
     """
-    if criterion.when is None:
-        return True
-    wanted = {str(value) for value in criterion.when.values}
-    for place in {(criterion.when.criterion, target), (criterion.when.criterion, "item")}:
+    return criterion.when is None or _holds(criterion.when, target, decided)
+
+
+def _holds(condition: Condition, target: str, decided: Mapping[tuple[str, str], GivenLabel]) -> bool:
+    """Whether the criterion of a condition has one of its values, for this target or for the item."""
+    wanted = {str(value) for value in condition.values}
+    for place in {(condition.criterion, target), (condition.criterion, "item")}:
         label = decided.get(place)
         if label is not None and label.value is not None and not label.cannot_judge:
             parts = label.value if isinstance(label.value, list) else [label.value]

@@ -14,6 +14,7 @@ from annotators.criteria.material import TEXT_OF_SIDE, Material
 from annotators.items.targets import OF_EVIDENCE, Chosen, TargetKind
 from annotators.keys import RESERVED
 from annotators.protocols import _unsaid
+from annotators.protocols.consequences import Consequence
 from annotators.registry import Registry
 
 _NOT_SENT_YET = {Material.SUGGESTIONS}
@@ -56,7 +57,8 @@ class Protocol(BaseModel):
     `invalidates` says, for each field of an item that a revision may edit (REVISABLE), which criteria's labels fall
     with it (`*` for all). `about_scores` makes the study name the scores that are judged. `agreement` and `on_fail`
     say in words how agreement is reported and what happens to an item that fails; `source` cites where the protocol
-    is from.
+    is from. `consequences` are rules between criteria that every submission keeps; left out of what is stored where
+    there are none.
 
     `compared_with` names the other arm of an anchoring study: this protocol's annotators judge before they see the
     scores, that one's after. `judged_blind` says with which criterion they do: criterion about a score → criterion that
@@ -80,6 +82,7 @@ class Protocol(BaseModel):
     invalidates: dict[str, list[str]] = {}
     about_scores: bool = False
     source: str = ""
+    consequences: list[Consequence] = Field([], exclude_if=lambda rules: not rules)
     compared_with: str = Field(default_factory=_unsaid.compared_with)
     judged_blind: dict[str, str] = Field(default_factory=_unsaid.judged_blind)
 
@@ -123,6 +126,7 @@ class Protocol(BaseModel):
             _check_accept(criterion, position)
             _check_rest(criterion, position)
             _check_keys(criterion, position)
+        self._check_consequences(asked)
         for field, names in self.invalidates.items():
             if field not in REVISABLE:
                 raise Misfit(
@@ -169,6 +173,13 @@ class Protocol(BaseModel):
                     f"`judged_blind`: {blind!r} is not asked in a step before that of {graded!r}; ask it earlier",
                     *where,
                 )
+
+    def _check_consequences(self, asked: list[str]) -> None:
+        for position, consequence in enumerate(self.consequences):
+            try:
+                consequence.check(self.criteria, asked)
+            except Misfit as error:
+                raise Misfit(str(error), "consequences", position, *error.path) from None
 
     def _check_roles_stay_hidden(self) -> None:
         """What is asked of a unit must not tell its role: criteria that choose by role choose the same, or say it."""

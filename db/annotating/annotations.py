@@ -98,6 +98,15 @@ def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
         "guidelines": protocol.guidelines,
         "steps": [step.model_dump(mode="json", include={"name", "title", "criteria"}) for step in protocol.steps],
         "criteria": [criterion.for_browser() for criterion in protocol.criteria],
+        "consequences": [
+            {
+                **consequence.model_dump(mode="json", include={"when", "then"}),
+                "sentence": consequence.sentence(
+                    protocol.criterion(consequence.when.criterion), protocol.criterion(consequence.then.criterion)
+                ),
+            }
+            for consequence in protocol.consequences
+        ],
     }
 
 

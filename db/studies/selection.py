@@ -20,6 +20,7 @@ from annotators.protocols import Material, Protocol
 from db.items.current import batches_left_out, item_is_current, version_is_latest
 from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score
 from db.query import pick
+from db.studies.unasked import notes_on_what_is_not_asked
 
 _AT_ONCE = 20_000
 _LISTED = 12
@@ -160,6 +161,7 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
             f"{_have(len(unreadable))} no readable document: annotators see no page of them. Supply the documents, or "
             "leave these items out."
         )
+    notes += notes_on_what_is_not_asked(session, project_id, protocol, ordered)
     return ChosenItems(ordered, scores, reasons, tuple(notes))
 
 

@@ -135,3 +135,24 @@ test('a draft takes the place of what was given before, with the flag and its re
   made.restore({ labels: [], comment: null, flag: false });
   assert.equal(made.flag, false);
 });
+
+test('claims are asked claim by claim, also where they are held against something', () => {
+  const units = { form: ['claim:C1', 'claim:C2'], verdict: ['claim:C1|evidence:E1', 'claim:C1|evidence:E2', 'claim:C2|evidence:E1', 'claim:C2|evidence:E2'] };
+  const criteria = [{ ...yesNo, name: 'form', title: 'Form', target: 'claim' }, { ...yesNo, name: 'verdict', title: 'Verdict', target: 'claim_evidence' }];
+  assert.deepEqual(ids(sheet({ units }, criteria).cells), [
+    'form claim:C1', 'verdict claim:C1|evidence:E1', 'verdict claim:C1|evidence:E2',
+    'form claim:C2', 'verdict claim:C2|evidence:E1', 'verdict claim:C2|evidence:E2',
+  ]);
+});
+
+test('a label that cannot stand beside another one is named with its sentence, and nothing is changed', () => {
+  const rule = { when: { criterion: 'clear', values: ['no'] }, then: { criterion: 'relevant', values: ['no'] }, sentence: 'It cannot be.' };
+  const made = new Sheet(sheet().item, { name: 'p', criteria: CRITERIA, steps: [{ criteria: CRITERIA.map(({ name }) => name) }], consequences: [rule] });
+  made.give(cell(made, 'relevant evidence:E2'), 'yes');
+  assert.equal(made.broken(), null);
+  made.give(cell(made, 'clear item'), 'no');
+  assert.deepEqual([made.broken().cell.id, made.broken().sentence], ['relevant evidence:E2', 'It cannot be.']);
+  assert.equal(made.of(cell(made, 'relevant evidence:E2')).value, 'yes');
+  made.cannotJudge(cell(made, 'relevant evidence:E2'), 'blurred');
+  assert.equal(made.broken(), null);
+});

@@ -48,6 +48,7 @@ export class Desk extends Common {
       },
       current: (cell) => {
         this.look(this.sheet?.item, cell.target);
+        this.#setClaim(cell);
         this.#drawSupports();
       },
       action: on.act,
@@ -89,6 +90,7 @@ export class Desk extends Common {
     const target = judgement.cell?.target ?? '';
     if (evidence) viewer.show(item, targetKeys(target).evidence ?? null);
     if (targetKeys(target).page) this.look(item, target);
+    if (judgement.cell) this.#setClaim(judgement.cell);
     this.#drawSupports();
     // Once it is painted: the keys work without it, and the browser would lay the page out for it now.
     requestAnimationFrame(() => setTimeout(() => {
@@ -119,6 +121,12 @@ export class Desk extends Common {
   dispose() {
     super.dispose();
     this.listening.abort();
+  }
+
+  /** The claim that is judged now, for its places on the pages. @param {Cell} cell */
+  #setClaim(cell) {
+    const { claim } = targetKeys(cell.target);
+    this.viewer.setClaim(this.sheet?.item.claims?.find(({ key }) => key === claim)?.text ?? '');
   }
 
   /** The places that support the label at hand, on the pages. */

@@ -1,28 +1,35 @@
 /** The answers to one step of one item: which decisions there are, what was given, what is missing, what comes next. */
 
 import { kindOf } from '../criteria/kinds.js';
-import { isAsked } from '../criteria/when.js';
+import { brokenBy, isAsked } from '../criteria/when.js';
 
 /** @param {string} criterion @param {string} target */
 const cellId = (criterion, target) => `${criterion} ${target}`;
 
 const ALONE = new Set(['item', 'pair', 'page']); // targets whose criteria are asked one after the other
 
+/** The kind of thing that a criterion is about: a claim also where it is held against something. @param {Criterion} criterion */
+const thingKind = ({ target }) => (target.startsWith('claim') ? 'claim' : target);
+
+/** The thing that a target is about: of a claim against something, the claim. @param {string} target */
+export const thingOf = (target) => (target.startsWith('claim:') ? target.split('|')[0] : target);
+
 export class Sheet {
   /** @param {Presentation} item @param {Protocol} protocol */
   constructor(item, protocol) {
     this.item = item;
     const named = new Map(protocol.criteria.map((criterion) => [criterion.name, criterion]));
+    this.consequences = protocol.consequences ?? [];
     this.criteria = protocol.steps[item.step].criteria.flatMap((name) => named.get(name) ?? []);
     /** Criteria that are asked together, thing by thing: neighbours that are about the same kind of thing. @type {Criterion[][]} */
     this.groups = [];
     for (const criterion of this.criteria) {
       const last = this.groups.at(-1);
-      if (last && !ALONE.has(criterion.target) && last[0].target === criterion.target) last.push(criterion);
+      if (last && !ALONE.has(criterion.target) && thingKind(last[0]) === thingKind(criterion)) last.push(criterion);
       else this.groups.push([criterion]);
     }
     /** Every decision of this step, in the order it is asked. @type {Cell[]} */
-    this.cells = this.groups.flatMap((group) => [...new Set(group.flatMap(({ name }) => item.units[name] ?? []))].flatMap(
+    this.cells = this.groups.flatMap((group) => byThing(group.flatMap(({ name }) => item.units[name] ?? [])).flatMap(
       (target) => group.filter(({ name }) => item.units[name]?.includes(target)).map(
         (criterion) => ({ id: cellId(criterion.name, target), criterion, target }),
       ),
@@ -95,11 +102,23 @@ export class Sheet {
 
   /** Whether the cell is asked, as its condition stands now. @param {Cell} cell @returns {boolean} */
   asked(cell) {
-    return isAsked(cell.criterion, cell.target, (criterion, target) => {
-      const id = cellId(criterion, target);
-      const other = this.cellById.get(id);
-      return other ? (this.asked(other) ? this.given.get(id) : null) : this.committed.get(id);
-    });
+    return isAsked(cell.criterion, cell.target, (criterion, target) => this.#standing(criterion, target));
+  }
+
+  /** The first label that cannot stand beside the others, and the sentence that says so. @returns {{cell: Cell, sentence: string} | null} */
+  broken() {
+    for (const cell of this.visible()) {
+      const rule = brokenBy(this.consequences, cell.criterion.name, cell.target, (criterion, target) => this.#standing(criterion, target));
+      if (rule) return { cell, sentence: rule.sentence };
+    }
+    return null;
+  }
+
+  /** What is given now, as far as it is asked, or was committed. @param {string} criterion @param {string} target */
+  #standing(criterion, target) {
+    const id = cellId(criterion, target);
+    const other = this.cellById.get(id);
+    return other ? (this.asked(other) ? this.given.get(id) : null) : this.committed.get(id);
   }
 
   /** The cells that are asked now. */
@@ -144,6 +163,12 @@ export class Sheet {
   #filled(cell) {
     return kindOf(cell.criterion).complete(this.of(cell).value, cell.criterion, this.item);
   }
+}
+
+/** The targets, each once, those of one thing after one another. @param {string[]} targets */
+function byThing(targets) {
+  const all = [...new Set(targets)];
+  return [...new Set(all.map(thingOf))].flatMap((thing) => all.filter((target) => thingOf(target) === thing));
 }
 
 /** @param {Given[] | undefined} labels @returns {Map<string, Given>} */

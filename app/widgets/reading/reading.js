@@ -1,6 +1,7 @@
 /** What is read before judging: question, answer with its images, references, steps, labels of earlier steps. */
 
 import { valueWords } from '../criteria/kinds.js';
+import { sentenceLike } from './claim_place.js';
 import { attribute, button, h, keepFocus } from '../shared/dom.js';
 import { FoundPhrases, phraseSets } from './counted_phrases.js';
 import { pageUrl, partUrl, partWidth, rung } from '../viewer/pages/images.js';
@@ -70,16 +71,17 @@ export function committedLabels(item, protocol, step) {
 }
 
 /**
- * Marks a claim where the answer says it word for word; null takes the mark away.
+ * Marks a claim where the answer says it, word for word or nearly; null takes the mark away.
  *
  * @param {HTMLElement} root
  * @param {string | null} claim
+ * @returns {HTMLElement | null} the mark, where it is marked
  */
 export function markClaim(root, claim) {
   const answer = textIn(root.querySelector('.a'));
   answer?.unmark('claim');
-  const [place] = claim ? answer?.find(claim.trim().replace(/[.。!?]$/, ''), 1) ?? [] : [];
-  if (place) answer?.mark(...place, 'claim');
+  const place = claim && answer ? answer.find(claim.trim().replace(/[.。!?]$/, ''), 1)[0] ?? sentenceLike(answer.raw, claim) : null;
+  return place ? answer?.mark(...place, 'claim')[0] ?? null : null;
 }
 
 /**

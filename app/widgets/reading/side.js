@@ -114,9 +114,19 @@ export class Side {
     return 0;
   }
 
+  /** What is scrolled to: the current row. @returns {HTMLElement | null} */
+  get revealed() {
+    return this.row?.element ?? null;
+  }
+
+  /** How much of the height a long text gets at most, where what is decided needs the rest. */
+  get mostReading() {
+    return 0.45;
+  }
+
   /** How much of the foot of the rows' place is covered for the current row: its group's line for the rest sticks there. */
   get coveredBelow() {
-    return this.row?.element.closest('.group')?.querySelector('.at-once')?.getBoundingClientRect().height ?? 0;
+    return this.revealed?.closest('.group')?.querySelector('.at-once')?.getBoundingClientRect().height ?? 0;
   }
 
   /** The places where texts are read, the one that keys scroll first before the others. */
@@ -191,13 +201,13 @@ export class Side {
 
   /** Scrolls the rows, or the whole page where it is one column, so far that the current one is seen. */
   reveal() {
-    const { place, row, covered } = this;
-    if (!row) return;
+    const { place, revealed, covered } = this;
+    if (!revealed) return;
     if (place.scrollHeight <= place.clientHeight) {
-      row.element.scrollIntoView({ block: 'nearest' });
+      revealed.scrollIntoView({ block: 'nearest' });
       return;
     }
-    const [view, own] = [place.getBoundingClientRect(), row.element.getBoundingClientRect()];
+    const [view, own] = [place.getBoundingClientRect(), revealed.getBoundingClientRect()];
     const [top, bottom] = [view.top + covered, view.bottom - this.coveredBelow];
     if (own.top < top) place.scrollTop -= top - own.top + 8;
     else if (own.bottom > bottom) place.scrollTop += Math.min(own.bottom - bottom + 40, own.top - top);
@@ -209,7 +219,7 @@ export class Side {
     const footer = this.footer.offsetHeight;
     const [text, needed] = [this.area.needed, this.parts.offsetHeight + 22];
     const most = this.text.childElementCount ? all - LEAST : 0;
-    const wanted = text + needed <= all && !this.fillsUp ? text : Math.max(all - needed, Math.min(text, all * 0.45));
+    const wanted = text + needed <= all && !this.fillsUp ? text : Math.max(all - needed, Math.min(text, all * this.mostReading));
     const forReading = Math.max(0, Math.min(most, this.chosen === null ? wanted : Math.max(LEAST, (all * this.chosen) / 100)));
     this.body.style.setProperty('--reading', `${Math.round(forReading)}px`);
     this.element.style.setProperty('--footer', `${footer}px`);

@@ -121,6 +121,10 @@ export const TEXT = {
   noValueReason: (/** @type {string} */ words) => `There is no value to judge (${words})`,
   nothingAsked: 'Nothing is asked about this item in this step: it has no part that is shown here and that a criterion is about. Submit to go on.',
   image: (/** @type {number} */ n) => `Image ${n}`,
+  claim: 'Claim',
+  claimAgainst: (/** @type {string} */ claim, /** @type {string} */ unit) => `${claim} against ${unit}`,
+  cellsDone: (/** @type {number} */ done, /** @type {number} */ of) => `${done} of ${of} cells`,
+  notYet: 'no label yet',
   block: (/** @type {number} */ n) => `¶${n}`,
   /** What a claim is held against as a whole. @type {Record<string, string>} */
   against: { context: 'against all evidence', answer: 'against the answer', reference: 'against the reference' },

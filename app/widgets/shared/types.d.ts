@@ -119,8 +119,11 @@ interface Presentation {
   draft: { content: Content; seconds: number } | null;
 }
 
+type Condition = { criterion: string; values: (string | number)[] };
+/** A rule between criteria, and what is said to who breaks it. */
+type Consequence = { when: Condition; then: Condition; sentence: string };
 type Step = { name: string; title: string; criteria: string[] };
-type Protocol = { name: string; title: string; summary: string; guidelines: string; steps: Step[]; criteria: Criterion[] };
+type Protocol = { name: string; title: string; summary: string; guidelines: string; steps: Step[]; criteria: Criterion[]; consequences?: Consequence[] };
 type Progress = { done: number; of: number; seconds_today: number };
 
 interface Work {

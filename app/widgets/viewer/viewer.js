@@ -52,6 +52,7 @@ export class Viewer {
     this.mode = 'pages';
     /** @type {(document: string, page: number) => Mark[]} */
     this.labelMarks = () => [];
+    this.claim = ''; // the one that is judged now, in small letters
     /** Where passages were found. @type {{unit: string, document: number, page: number, boxes: Box[]}[]} */
     this.located = [];
     /** @type {{places: Place[], remove: (number: number) => void}} */
@@ -128,6 +129,7 @@ export class Viewer {
 
   /** @param {Presentation} item @param {string | null} first the unit to begin with */
   show(item, first) {
+    this.claim = '';
     this.units = item.evidence ?? [];
     this.docs = item.documents ?? [];
     this.unit = null;
@@ -382,12 +384,21 @@ export class Viewer {
     if (supports.length || this.pages.drawn.supports.length) this.pages.set({ supports });
   }
 
+  /** Sets off the phrases that a claim has: its candidate places. @param {string} claim empty: none */
+  setClaim(claim) {
+    const words = claim.toLowerCase();
+    if (words === this.claim) return;
+    this.claim = words;
+    this.#drawHits();
+  }
+
   /** Draws what was found on the pages, and on the thumbnails. */
   #drawHits() {
     const at = this.search.hits[this.search.at];
     const searched = this.search.hits.map((hit) => ({ page: hit.page, boxes: hit.boxes, of: /** @type {const} */ ('search'), title: '', on: hit === at }));
     const phrases = this.phrases.shown ? this.phrases.hits.filter((hit) => hit.document === this.doc?.id).map((hit) => ({
-      page: hit.page, boxes: hit.boxes, of: hit.phrase.of, title: hit.phrase.text, on: hit === this.phrases.at && !searched.length,
+      page: hit.page, boxes: hit.boxes, of: hit.phrase.of, title: hit.phrase.text,
+      on: !searched.length && (hit === this.phrases.at || this.claim.includes(hit.phrase.text.toLowerCase())),
     })) : [];
     const hits = [...phrases, ...searched];
     if (!hits.length && !this.pages.drawn.hits.length) return;

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.asking.submissions import MAX_COMMENT, GivenLabel, check_step
 from annotators.criteria import Condition, Label
 from annotators.criteria.choice import Choice
@@ -347,3 +348,63 @@ def test_hostile_json_is_refused_and_never_breaks_anything(given_labels: list[di
     except InvalidInput:
         return
     assert len(checked) == len(good)
+
+
+class TestConsequences:
+    """UniDoc-Bench, C.2: nothing that is said of what is not there has support."""
+
+    protocol = Protocol.model_validate({
+        **QA.model_dump(),
+        "consequences": [{
+            "when": {"criterion": "question_factual", "values": ["not_factual"]},
+            "then": {"criterion": "answer_factual", "values": ["not_factual"]},
+            "says": "Nothing supports it.",
+        }],
+    })  # fmt: skip
+
+    def step(self, question: str, answer: str | None) -> list[GivenLabel]:
+        said = GivenLabel("answer_factual", value=answer) if answer else None
+        unsure = GivenLabel("answer_factual", cannot_judge=True, reason="blurred")
+        return [
+            GivenLabel("question_factual", value=question),
+            said or unsure,
+            GivenLabel("complete", value="complete"),
+        ]
+
+    def test_a_label_that_cannot_stand_beside_another_one_is_refused_with_a_sentence(self) -> None:
+        assert refusal(self.step("not_factual", "factual"), 1, self.protocol, Units()) == (
+            "“Answer is factual” can only be Not factual where “Question is factual” is Not factual. Nothing supports "
+            "it. Change one of the two."
+        )
+
+    @pytest.mark.parametrize(
+        ("question", "answer"),
+        [("not_factual", "not_factual"), ("factual", "factual"), ("factual", "not_factual"), ("not_factual", None)],
+    )
+    def test_others_are_kept_as_they_are(self, question: str, answer: str | None) -> None:
+        given = self.step(question, answer)
+        assert check_step(self.protocol, 1, Units(), given) == given
+
+    def test_what_was_committed_in_an_earlier_step_counts(self) -> None:
+        protocol = Protocol.model_validate({
+            **QA.model_dump(),
+            "consequences": [{
+                "when": {"criterion": "self_contained", "values": ["false"]},
+                "then": {"criterion": "grounding", "values": ["not_required"]},
+            }],
+        })  # fmt: skip
+        given = [*self.step("factual", "factual"), GivenLabel("grounding", "evidence:gold-1", "required")]
+        units, earlier = Units(evidence=("gold-1",)), [GivenLabel("self_contained", value="false")]
+        with pytest.raises(InvalidInput, match=r"only be Not required where .* is False\. Change .* \(E1\)$"):
+            check_step(protocol, 1, units, given, earlier)
+        earlier[0] = GivenLabel("self_contained", value="true")
+        assert check_step(protocol, 1, units, given, earlier) == given
+
+    def test_it_is_read_and_written_as_yaml_and_stored_only_where_it_is_used(self) -> None:
+        assert protocol_from_yaml(protocol_to_yaml(self.protocol)) == self.protocol
+        assert "consequences" not in AMBIGUITY.model_dump(mode="json")
+        broken = protocol_to_yaml(self.protocol).replace("values: [not_factual]", "values: [untrue]", 1)
+        with pytest.raises(
+            InvalidInput, match=r"line \d+: a consequence names the value 'untrue' of 'question_factual'"
+        ):
+            protocol_from_yaml(broken, "mine.yaml")

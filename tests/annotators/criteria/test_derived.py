@@ -118,6 +118,62 @@ class TestBands:
         assert grade.derived[0].values({"claim:c1": 5, "claim:c2": 9}) == {"claim:c1": "partial", "claim:c2": "right"}
 
 
+class TestPrecedence:
+    ORDER = ("entailment", "contradiction", "neutral")
+    source = Choice.model_validate({
+        "name": "verdict", "title": "Verdict", "target": "claim_evidence", "of": "answer", "positive": "entailment",
+        "labels": [Label(value=value) for value in ("entailment", "neutral", "contradiction")],
+        "derived": [{"how": "precedence", "name": "claim_label", "title": "Claim", "order": list(ORDER)}],
+    })  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("labels", "missing", "label"),
+        [
+            (["neutral", "contradiction", "entailment"], 0, "entailment"),
+            (["neutral", "contradiction"], 0, "contradiction"),
+            (["neutral", "neutral"], 0, "neutral"),
+            (["neutral", "entailment"], 1, "entailment"),
+            (["contradiction"], 1, None),  # the one that is missing may entail it
+            (["neutral"], 2, None),
+        ],
+    )
+    def test_the_first_label_of_the_order_that_any_unit_has(
+        self, labels: list[str], missing: int, label: str | None
+    ) -> None:
+        given = {f"claim:c1|evidence:e{number}": value for number, value in enumerate(labels)}
+        found = self.source.derived[0].values(given, [f"claim:c1|evidence:m{number}" for number in range(missing)])
+        assert found == {"claim:c1|context": label}
+
+    @given(st.lists(st.sampled_from(ORDER), min_size=1))
+    def test_the_order_of_the_evidence_does_not_matter(self, labels: list[str]) -> None:
+        def label(values: list[str]) -> object:
+            return self.source.derived[0].values({f"claim:c|evidence:{n}": value for n, value in enumerate(values)})
+
+        assert label(labels) == label(labels[::-1]) == label(sorted(labels))
+
+    def test_it_is_a_label_of_the_claim_against_all_evidence(self) -> None:
+        made = self.source.derived[0].criterion(self.source)
+        assert (made.name, made.target, made.of) == ("claim_label", TargetKind.CLAIM_CONTEXT, "answer")
+        assert made.as_numbers().number("entailment") == 1
+        assert self.source.derived[0].in_words() == "any entailment, else any contradiction, else neutral"
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"target": "claim"}, "is not one label for each claim and evidence unit; give it the target claim_evid"),
+            (
+                {"labels": [{"value": "yes"}, {"value": "no"}], "positive": "yes"},
+                "each label of 'verdict' once: yes, no",
+            ),
+        ],
+    )
+    def test_it_needs_one_of_known_labels_for_each_claim_and_unit(self, change: dict[str, Any], message: str) -> None:
+        changed = Choice.model_validate({**self.source.model_dump(), **change})
+        step = Step(name="all", title="All", shows=list(Material)[:8], criteria=["verdict"])
+        with pytest.raises(ValidationError, match=message):
+            tiny_protocol(criteria=[changed], steps=[step])
+
+
 @pytest.mark.parametrize(
     ("criteria", "message"),
     [

@@ -38,6 +38,9 @@ def with_step(**changes: Any) -> dict[str, Any]:
     return made
 
 
+RIGHT = {"criterion": "right", "values": ["no"]}
+
+
 def test_what_hangs_together_is_accepted() -> None:
     assert Protocol.model_validate(fields()).criterion("why").when is not None
 
@@ -83,6 +86,18 @@ def test_what_hangs_together_is_accepted() -> None:
         (
             with_criterion(0, target="claim_reference"),
             "criterion 'right' needs claims, references, but step 'all' does",
+        ),
+        (
+            fields(consequences=[{"when": RIGHT, "then": {"criterion": "who", "values": ["no"]}}]),
+            "a consequence names 'who', which is no criterion; known: right, why",
+        ),
+        (
+            fields(consequences=[{"when": RIGHT, "then": {"criterion": "why", "values": ["no"]}}]),
+            "a consequence names the value 'no' of 'why', which is none of its labels: none",
+        ),
+        (
+            fields(consequences=[{"when": RIGHT, "then": RIGHT}]),
+            "'right' is to follow from 'right', which is not asked before it; ask it earlier",
         ),
         (with_criterion(0, target="block"), "criterion 'right' needs answer, but step 'all' does not show it"),
         (fields(about_scores=True), "the protocol is about scores, but no step shows scores"),

@@ -1,17 +1,19 @@
 /** The criteria of a step as rows and groups of rows, and what is missing in words. */
 
 import { h } from '../../shared/dom.js';
+import { ClaimGrid } from './claim_grid.js';
 import { PageGroup } from './page_group.js';
 import { figure } from '../../reading/reading.js';
 import { Rest } from './rest.js';
 import { Row, rowTitle, targetTitle } from './rows.js';
 import { cellTitle, targetKeys, targetName } from '../../shared/targets.js';
+import { thingOf } from '../sheet.js';
 import { otherScores } from '../../reading/score_value.js';
 import { TEXT } from '../../shared/text.js';
 
 /** @typedef {import('./rows.js').Panel} Panel */
 /** @typedef {import('../sheet.js').Sheet} Sheet */
-/** @typedef {{elements: HTMLElement[], rows: Map<string, Row>, groups: PageGroup[], rests: Rest[]}} Built */
+/** @typedef {{elements: HTMLElement[], rows: Map<string, Row>, groups: (PageGroup | ClaimGrid)[], rests: Rest[]}} Built */
 
 const NAMED = 4; // decisions that are named when a step is not complete
 
@@ -34,6 +36,11 @@ export function buildCriteria(panel) {
       built.groups.push(group);
       built.elements.push(group.element);
       if (group.labelRest) built.rests.push(group.labelRest);
+    } else if (ClaimGrid.suits(criteria)) {
+      const grid = new ClaimGrid(criteria, cells, panel);
+      built.groups.push(grid);
+      built.elements.push(grid.element);
+      built.rests.push(...grid.rests);
     } else {
       const group = criteria.length > 1 || target === 'claim_evidence' ? byThing(criteria, cells, panel, row) : list(cells, panel, row);
       const rests = criteria.flatMap((criterion) => Rest.of(criterion, () => cells.filter((cell) => cell.criterion === criterion), panel) ?? []);
@@ -61,13 +68,15 @@ function list(cells, panel, row) {
 /** Several criteria on the same things, or a claim's evidence: the thing, then what is asked about it. @param {Criterion[]} criteria @param {Cell[]} cells @param {Panel} panel @param {MakeRow} row */
 function byThing(criteria, cells, panel, row) {
   const { item } = panel.sheet;
-  const pairs = criteria[0].target === 'claim_evidence';
-  const thingOf = (/** @type {Cell} */ cell) => (pairs ? cell.target.split('|')[0] : cell.target);
-  return h('div', { class: 'group', 'data-cells': idsOf(cells) }, ...[...new Set(cells.map(thingOf))].map((thing) => {
-    const about = cells.filter((cell) => thingOf(cell) === thing);
+  return h('div', { class: 'group', 'data-cells': idsOf(cells) }, ...[...new Set(cells.map((cell) => thingOf(cell.target)))].map((thing) => {
+    const about = cells.filter((cell) => thingOf(cell.target) === thing);
     const number = item.images?.findIndex((image) => `image:${image.key}` === thing) ?? -1;
-    const title = (/** @type {Cell} */ cell) => (pairs && criteria.length === 1
-      ? targetTitle(`evidence:${targetKeys(cell.target).evidence}`, item) : rowTitle(cell.criterion, item));
+    const pairs = about.some((cell) => cell.target !== thing && targetKeys(cell.target).evidence);
+    const title = (/** @type {Cell} */ cell) => {
+      const { evidence } = targetKeys(cell.target);
+      const unit = pairs && evidence ? targetTitle(`evidence:${evidence}`, item) : null;
+      return unit && criteria.length > 1 ? h('div', {}, unit, rowTitle(cell.criterion, item)) : unit ?? rowTitle(cell.criterion, item);
+    };
     return h('div', { class: 'thing', 'data-cells': idsOf(about) },
       h('div', { class: 'thing-title', onclick: () => panel.pick(about[0]) }, targetTitle(thing, item),
         item.images && number >= 0 && item.answer === undefined ? figure(item.images[number], number + 1, item) : null,

@@ -1,5 +1,6 @@
 /** The right side: what is judged, the criteria with their labels, and the footer. */
 
+import { ClaimGrid } from './claim_grid.js';
 import { buildCriteria, hideUnasked, missingWords } from './criteria.js';
 import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
@@ -16,6 +17,9 @@ import { hasEvidence } from '../../viewer/viewer.js';
 
 /** @typedef {import('../sheet.js').Sheet} Sheet */
 /** @typedef {import('./divider.js').Panes} Panes */
+
+const ABOVE = 0.3; // of the height of the reading: where a claim is brought
+const BELOW = 0.35; // what of it fades out, or is too near to that
 
 /** @extends {Side<Cell>} */
 export class Judgement extends Side {
@@ -39,7 +43,7 @@ export class Judgement extends Side {
     this.cell = null;
     /** @type {Map<string, import('./rows.js').Row>} */
     this.rows = new Map();
-    /** @type {import('./page_group.js').PageGroup[]} */
+    /** @type {(import('./page_group.js').PageGroup | import('./claim_grid.js').ClaimGrid)[]} */
     this.groups = [];
     /** @type {import('./rest.js').Rest[]} */
     this.rests = [];
@@ -150,7 +154,7 @@ export class Judgement extends Side {
     for (const group of this.groups) group.refresh();
     this.#refreshRests();
     hideUnasked(this.parts, sheet);
-    const ready = sheet.missing().length === 0;
+    const ready = sheet.missing().length === 0 && !sheet.broken();
     this.submitButton?.classList.toggle('ready', ready);
     if (ready) this.say('');
     if (this.flagNote) this.flagNote.hidden = !sheet.flagged;
@@ -194,6 +198,35 @@ export class Judgement extends Side {
       return true;
     }
     return row?.input.key(key) ?? false;
+  }
+
+  /** Moves among decisions or labels; in a grid among its cells, and at its upper and lower edge out of it. @param {'above' | 'below' | 'left' | 'right'} where */
+  move(where) {
+    const { cell, group } = this;
+    if (!cell || !(group instanceof ClaimGrid)) {
+      super.move(where);
+      return;
+    }
+    const visible = this.sheet?.visible() ?? [];
+    const outside = where === 'below' ? visible.find((other, at) => at > visible.indexOf(group.cells[group.cells.length - 1]) && !group.cells.includes(other))
+      : where === 'above' ? visible.slice(0, visible.indexOf(group.cells[0])).at(-1) : null;
+    const next = group.beside(where) ?? outside;
+    if (next) this.go(next, false);
+  }
+
+  /** The group of decisions that the current one is in, if it has a control in common with others. */
+  get group() {
+    const { cell } = this;
+    return cell ? this.groups.find((group) => group.cells.includes(cell)) ?? null : null;
+  }
+
+  /** A grid is walked with all its claims in view. */
+  get mostReading() {
+    return this.groups.some((group) => group instanceof ClaimGrid) ? 0.28 : super.mostReading;
+  }
+
+  get revealed() {
+    return this.group?.shown ?? super.revealed;
   }
 
   get ways() {
@@ -285,10 +318,16 @@ export class Judgement extends Side {
     return true;
   }
 
-  /** Goes to the first thing that is missing and says in words what is; false when nothing is. */
+  /** Goes to the first thing that is missing, or that breaks a rule, and says in words what is; false when nothing is. */
   pointAtMissing() {
     const { sheet } = this;
     const missing = sheet?.missing() ?? [];
+    const broken = sheet?.broken();
+    if (sheet && broken && !missing.length) {
+      this.go(broken.cell);
+      this.say(broken.sentence);
+      return true;
+    }
     if (!sheet || !missing.length) return false;
     this.go(missing[0]);
     this.say(missingWords(sheet, missing));
@@ -343,14 +382,19 @@ export class Judgement extends Side {
   /** Marks what of the answer the current decision is about: a claim, or an image. */
   markClaim() {
     const { claim, image } = targetKeys(this.cell?.target ?? '');
-    markImage(this.areas[0].scroller, image ?? null);
-    markClaim(this.areas[0].scroller, this.sheet?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
+    const { scroller } = this.areas[0];
+    markImage(scroller, image ?? null);
+    const mark = markClaim(scroller, this.sheet?.item.claims?.find(({ key, of }) => key === claim && of === 'answer')?.text ?? null);
+    if (!mark || !(this.group instanceof ClaimGrid)) return;
+    // Little of the answer is in view beside a grid: what is judged is brought there.
+    const [view, own] = [scroller.getBoundingClientRect(), mark.getBoundingClientRect()];
+    if (own.top < view.top || own.bottom > view.bottom - view.height * BELOW) scroller.scrollTop += own.top - view.top - view.height * ABOVE;
   }
 
   /** @returns {import('./rows.js').Row | null} */
   get row() {
     const { cell } = this;
-    return cell ? this.rows.get(cell.id) ?? this.groups.find((group) => group.cells.includes(cell))?.row ?? null : null;
+    return cell ? this.rows.get(cell.id) ?? this.group?.row ?? null : null;
   }
 
   /** @param {Cell} cell @param {Value | null} value @param {boolean} done */

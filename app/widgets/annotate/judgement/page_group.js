@@ -3,7 +3,7 @@
 import { attribute, button, h, keepFocus } from '../../shared/dom.js';
 import { Rest } from './rest.js';
 import { Row, rowTitle } from './rows.js';
-import { cellTitle, targetKeys } from '../../shared/targets.js';
+import { targetKeys } from '../../shared/targets.js';
 import { TEXT } from '../../shared/text.js';
 
 export class PageGroup {
@@ -84,13 +84,16 @@ export class PageGroup {
     const own = cell !== null && this.cells.includes(cell);
     if (own) {
       this.cell = cell;
-      this.row.cell = cell;
-      this.row.element.dataset.target = cell.target;
-      this.row.input.element.setAttribute('aria-label', cellTitle(cell, this.panel.sheet.item));
+      this.row.turnTo(cell);
       this.refresh();
       this.chips.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
     }
     this.row.select(own);
+  }
+
+  /** What is scrolled to. */
+  get shown() {
+    return this.row.element;
   }
 
   /** The cell of a page: in the hop at hand when there are hops. @param {string} document @param {number} page */

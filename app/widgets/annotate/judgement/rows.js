@@ -96,6 +96,13 @@ export class Row {
     ].filter((note) => note !== null));
   }
 
+  /** Makes the row about another target of its criterion. @param {Cell} cell */
+  turnTo(cell) {
+    this.cell = cell;
+    this.element.dataset.target = cell.target;
+    this.input.element.setAttribute('aria-label', cellTitle(cell, this.panel.sheet.item));
+  }
+
   /** @param {boolean} on */
   select(on) {
     this.element.classList.toggle('cur', on);

@@ -1,0 +1,146 @@
+"""Criteria that would be asked of nothing: which sampled items lack what a criterion is about, said beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, Table
+from sqlalchemy import select as sql_select
+from sqlmodel import Session
+
+from annotators.criteria import Criterion
+from annotators.criteria.material import Material
+from annotators.errors import InvalidInput
+from annotators.items.blocks import blocks_of
+from annotators.items.item import CLAIM_SIDES, IMAGE_SIDES, image_side
+from annotators.items.sampling import Candidate
+from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, TargetKind
+from annotators.protocols import Protocol
+from db.models import Claim, Document, Evidence, Image, Item, ItemDocument, ItemVersion
+from db.query import table_of
+
+_NAMED = 3
+"""Items that are named in a note; the rest are counted."""
+
+_ITEM, _VERSION, _CLAIM = table_of(Item), table_of(ItemVersion), table_of(Claim)
+_EVIDENCE, _IMAGE, _DOCUMENT, _ABOUT = table_of(Evidence), table_of(Image), table_of(Document), table_of(ItemDocument)
+
+
+def notes_on_what_is_not_asked(
+    session: Session, project_id: int, protocol: Protocol, items: Sequence[Candidate]
+) -> tuple[str, ...]:
+    """For each criterion that some of these items have no unit for, how many and which; InvalidInput names a step in
+    which nothing would be asked of any of them.
+    """
+    notes = []
+    there = _Parts(session, project_id)
+    for number, step in enumerate(protocol.steps):
+        idle = []
+        for criterion in protocol.step_criteria(number):
+            if criterion.target in (TargetKind.ITEM, TargetKind.HOP, TargetKind.PAIR):
+                continue
+            having = there.items_with(criterion, protocol, number)
+            without = [item.external_id for item in items if item.version_id not in having]
+            if without:
+                notes.append(_note(criterion, without, len(items)))
+            if len(without) == len(items):
+                idle.append(criterion)
+        if items and len(idle) == len(step.criteria):
+            raise InvalidInput(
+                f"Nothing would be asked in step {step.title!r}: none of the {len(items):,} items has "
+                + "; none has ".join(
+                    f"{_in_words(criterion)}, which criterion {criterion.name!r} is about" for criterion in idle
+                )
+                + ". Import items that have it, or take another protocol."
+            )
+    return tuple(notes)
+
+
+def _note(criterion: Criterion, without: Sequence[str], n_items: int) -> str:
+    if len(without) == n_items:
+        return f"None of the {n_items:,} items has {_in_words(criterion)}: {criterion.title} is never asked."
+    some = ", ".join(without[:_NAMED]) + (" …" if len(without) > _NAMED else "")
+    have = "1 item has no" if len(without) == 1 else f"{len(without):,} items have no"
+    return f"{have} {_in_words(criterion)} ({some}): {criterion.title} is not asked of them."
+
+
+def _in_words(criterion: Criterion) -> str:
+    """What a criterion needs one of: "claim of the answer"."""
+    side = f" of the {criterion.side}" if criterion.side else ""
+    if criterion.target in OF_EVIDENCE:
+        only = criterion.only
+        chosen = " or ".join([*only.roles, *only.kinds]) if only else ""
+        unit = f"evidence ({chosen})" if chosen else "evidence"
+        return f"claim{side} and {unit}" if criterion.target in OF_CLAIMS else unit
+    if criterion.target in OF_CLAIMS:
+        return f"claim{side}"
+    words = {TargetKind.IMAGE: f"image{side}", TargetKind.PAGE: "page that is known", TargetKind.BLOCK: "paragraph"}
+    return words[criterion.target]
+
+
+class _Parts:
+    """The item versions of a project that have parts of one kind or another, each looked up when it is asked for."""
+
+    def __init__(self, session: Session, project_id: int) -> None:
+        self._session, self._project_id = session, project_id
+
+    def items_with(self, criterion: Criterion, protocol: Protocol, step: int) -> set[int]:
+        """The ids of the versions that have a unit for a criterion, as far as it is shown at its step."""
+
+        def shown(material: Material, sides: Sequence[str]) -> list[str]:
+            found = []
+            for side in sides if criterion.side is None else [criterion.side]:
+                first = protocol.first_step_with_parts(material, side)
+                if first is not None and first <= step:
+                    found.append(side)
+            return found
+
+        if criterion.target == TargetKind.IMAGE:
+            return self._with_images(shown(Material.IMAGES, IMAGE_SIDES))
+        if criterion.target == TargetKind.BLOCK:
+            return self._with_blocks()
+        if criterion.target == TargetKind.PAGE:
+            return self._with_pages()
+        found = []
+        if criterion.target in OF_CLAIMS:
+            found.append(self._having(_CLAIM, _CLAIM.c.of.in_(shown(Material.CLAIMS, CLAIM_SIDES))))
+        if criterion.target in OF_EVIDENCE:
+            found.append(self._with_evidence(criterion))
+        return set.intersection(*found)
+
+    def _with_evidence(self, criterion: Criterion) -> set[int]:
+        chosen = criterion.chosen
+        conditions = [_EVIDENCE.c.kind.in_(chosen.kinds)] if chosen.kinds else []
+        return self._having(_EVIDENCE, *conditions, *([_EVIDENCE.c.role.in_(chosen.roles)] if chosen.roles else []))
+
+    def _with_images(self, sides: Sequence[str]) -> set[int]:
+        rows = self._session.execute(self._of_project(_IMAGE, _IMAGE.c.item_version_id, _IMAGE.c.extra))
+        return {version for version, extra in rows if _shown_with(image_side(extra)) in sides}
+
+    def _with_blocks(self) -> set[int]:
+        query = sql_select(_VERSION.c.id, _VERSION.c.answer).join(_ITEM, _ITEM.c.id == _VERSION.c.item_id)
+        rows = self._session.execute(query.where(_ITEM.c.project_id == self._project_id))
+        return {version for version, answer in rows if blocks_of(answer)}
+
+    def _with_pages(self) -> set[int]:
+        found: set[int] = set()
+        for part in (_ABOUT, _EVIDENCE):
+            of_pages = part.c.document_id.in_(sql_select(_DOCUMENT.c.id).where(_DOCUMENT.c.n_pages > 0))
+            found |= self._having(part, of_pages)
+        return found
+
+    def _having(self, part: Table, *conditions: ColumnElement[bool]) -> set[int]:
+        query = self._of_project(part, part.c.item_version_id).where(*conditions).distinct()
+        return set(self._session.execute(query).scalars())
+
+    def _of_project(self, part: Table, *columns: ColumnElement[Any]) -> Select[Any]:
+        """Columns of those parts that belong to the project's items."""
+        rows = part.join(_VERSION, _VERSION.c.id == part.c.item_version_id)
+        rows = rows.join(_ITEM, _ITEM.c.id == _VERSION.c.item_id)
+        return sql_select(*columns).select_from(rows).where(_ITEM.c.project_id == self._project_id)
+
+
+def _shown_with(side: str) -> str:
+    """The text that an image is shown with: one of something else comes with the answer."""
+    return side if side in IMAGE_SIDES else "answer"
