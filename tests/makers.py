@@ -132,7 +132,7 @@ def read_guidelines(db: Database, study_id: int) -> None:
 
 
 class StudyInUse:
-    """A study with its people, for tests that label."""
+    """A study with its people, for tests that label; `prepare` adds to its items before it is made."""
 
     def __init__(self, db: Database, *, items: int = 3, annotators: int = 3, overlap: int = 3, **changes: Any) -> None:
         self.db = db
@@ -147,6 +147,8 @@ class StudyInUse:
         protocol = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
         for number in range(items):
             make_item(db, self.project_id, f"i{number + 1:05}", n_evidence=n_evidence, system=f"s{number % 2}")
+        if prepare := changes.pop("prepare", None):
+            prepare(db)
         design = StudyDesign(
             name="study",
             annotators=tuple(actor.name for actor in self.annotators),

@@ -16,7 +16,7 @@ _IMAGE = f"{TargetKind.IMAGE}:"
 
 
 class Order(Criterion):
-    """The right order of the item's images, those of one side (`of`) or all but the question's: their keys (ranking)."""
+    """The right order of the item's images, of one side (`of`) or all but the question's: their keys (ranking)."""
 
     kind: Literal["order"] = "order"
     scale: ClassVar[Scale] = "ranking"

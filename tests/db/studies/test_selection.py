@@ -133,7 +133,15 @@ def test_items_without_a_readable_document_are_warned_of_or_left_out(there: Choo
     path = tmp_path / "more.jsonl"
     evidence = [{"key": "e1", "document": "a.pdf", "pages": [1]}]
     rows = [{"id": name, "question": "Which?", "answer": "This.", "evidence": evidence} for name in ("x", "y")]
-    rows.append({"id": "z", "question": "Which?", "answer": "This.", "documents": ["b.pdf"]})
+    rows.append(
+        {
+            "id": "z",
+            "question": "Which?",
+            "answer": "This.",
+            "documents": ["b.pdf"],
+            "evidence": [evidence[0] | {"document": "b.pdf"}],
+        }
+    )
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     there.take([path], "native", tmp_path)
     with there.db.write() as session:
