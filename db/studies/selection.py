@@ -20,7 +20,7 @@ from annotators.protocols import Material, Protocol
 from db.items.current import batches_left_out, item_is_current, version_is_latest
 from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score
 from db.query import pick
-from db.studies.unasked import notes_on_what_is_not_asked
+from db.studies.unasked import asked_of_nothing, notes_on_what_is_not_asked
 
 _AT_ONCE = 20_000
 _LISTED = 12
@@ -140,6 +140,10 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
             notes.append(f"{_have(len(unreadable))} no readable document. Left out.")
         if not pool:
             raise InvalidInput("No item is left that has a readable document. Supply documents on the page Data.")
+    unasked, lacking = asked_of_nothing(session, project_id, protocol, pool)
+    if 0 < len(unasked) < len(pool):
+        pool = _kept(pool, unasked, reasons, "unasked")
+        notes.append(f"{_have(len(unasked))} no {lacking}, so that nothing would be asked about them. Left out.")
     if protocol.about_pairs or wanted.pairs:
         pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
     only_the_question = protocol.shows_only_the_question()
@@ -355,7 +359,7 @@ class _Fields:
                     continue
                 for name, value in (extra or {}).items():
                     several = value if isinstance(value, list) else [value]
-                    plain = [one for one in several if one is not None and not isinstance(one, dict | list)]
+                    plain = [single for single in several if single is not None and not isinstance(single, dict | list)]
                     if plain:
                         self._metadata[name][version_id] += plain
         return self._metadata

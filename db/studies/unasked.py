@@ -27,23 +27,47 @@ _ITEM, _VERSION, _CLAIM = table_of(Item), table_of(ItemVersion), table_of(Claim)
 _EVIDENCE, _IMAGE, _DOCUMENT, _ABOUT = table_of(Evidence), table_of(Image), table_of(Document), table_of(ItemDocument)
 
 
+_OF_EVERY_ITEM = (TargetKind.ITEM, TargetKind.HOP, TargetKind.PAIR)
+"""What every item has one of, or none of that anything could be said."""
+
+
+def asked_of_nothing(
+    session: Session, project_id: int, protocol: Protocol, items: Sequence[Candidate]
+) -> tuple[set[int], str]:
+    """The versions of those items that lack all that the criteria are about, and what that is, in words.
+
+    None where a criterion is about the item as a whole.
+    """
+    if any(criterion.target in _OF_EVERY_ITEM for criterion in protocol.criteria):
+        return set(), ""
+    there = _Parts(session, project_id)
+    having: set[int] = set()
+    lacking = {}
+    for number, _ in enumerate(protocol.steps):
+        for criterion in protocol.step_criteria(number):
+            having |= there.items_with(criterion, protocol, number)
+            lacking[_in_words(criterion)] = None
+    return {item.version_id for item in items} - having, " or ".join(lacking)
+
+
 def notes_on_what_is_not_asked(
     session: Session, project_id: int, protocol: Protocol, items: Sequence[Candidate]
 ) -> tuple[str, ...]:
-    """For each criterion that some of these items have no unit for, how many and which; InvalidInput names a step in
-    which nothing would be asked of any of them.
+    """For what some of these items have none of, how many, which, and what is not asked of them therefore.
+
+    InvalidInput names a step in which nothing would be asked of any of them.
     """
-    notes = []
+    notes: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     there = _Parts(session, project_id)
     for number, step in enumerate(protocol.steps):
         idle = []
         for criterion in protocol.step_criteria(number):
-            if criterion.target in (TargetKind.ITEM, TargetKind.HOP, TargetKind.PAIR):
+            if criterion.target in _OF_EVERY_ITEM:
                 continue
             having = there.items_with(criterion, protocol, number)
-            without = [item.external_id for item in items if item.version_id not in having]
+            without = tuple(item.external_id for item in items if item.version_id not in having)
             if without:
-                notes.append(_note(criterion, without, len(items)))
+                notes.setdefault((_in_words(criterion), without), []).append(criterion.title)
             if len(without) == len(items):
                 idle.append(criterion)
         if items and len(idle) == len(step.criteria):
@@ -54,15 +78,17 @@ def notes_on_what_is_not_asked(
                 )
                 + ". Import items that have it, or take another protocol."
             )
-    return tuple(notes)
+    return tuple(_note(part, without, titles, len(items)) for (part, without), titles in notes.items())
 
 
-def _note(criterion: Criterion, without: Sequence[str], n_items: int) -> str:
+def _note(part: str, without: Sequence[str], titles: Sequence[str], n_items: int) -> str:
+    named = [f"“{title}”" for title in titles]
+    asked = f"{', '.join(named[:-1])} and {named[-1]} are" if len(named) > 1 else f"{named[0]} is"
     if len(without) == n_items:
-        return f"None of the {n_items:,} items has {_in_words(criterion)}: {criterion.title} is never asked."
+        return f"None of the {n_items:,} items has {part}: {asked} never asked."
     some = ", ".join(without[:_NAMED]) + (" …" if len(without) > _NAMED else "")
     have = "1 item has no" if len(without) == 1 else f"{len(without):,} items have no"
-    return f"{have} {_in_words(criterion)} ({some}): {criterion.title} is not asked of them."
+    return f"{have} {part} ({some}): {asked} not asked of them."
 
 
 def _in_words(criterion: Criterion) -> str:

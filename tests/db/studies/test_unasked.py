@@ -76,13 +76,13 @@ class Place:
 def test_items_without_a_unit_of_a_criterion_are_counted_by_name(
     database: Database, fields: dict[str, Any], note: str
 ) -> None:
-    assert Place(database).notes(**fields) == [f"{note}This part is not asked of them."]
+    assert Place(database).notes(**fields) == [f"{note}“This part” is not asked of them."]
 
 
 def test_a_criterion_that_no_item_has_a_unit_of_is_said_and_a_step_without_any_is_refused(database: Database) -> None:
     place = Place(database)
     tables = {"target": "evidence", "only": {"kinds": ["table"]}}
-    assert place.notes(**tables) == ["None of the 3 items has evidence (table): This part is never asked."]
+    assert place.notes(**tables) == ["None of the 3 items has evidence (table): “This part” is never asked."]
     with pytest.raises(InvalidInput) as caught:
         place.plan(ask=False, **tables)
     assert str(caught.value) == (
@@ -103,3 +103,24 @@ def test_nothing_is_said_where_every_item_has_what_is_asked_about(database: Data
                 session.add(Evidence(item_version_id=version, key="e", position=0, document_id=document, pages=[1]))
     assert place.notes(target="evidence") == []
     assert place.notes(target="page") == []
+
+
+def test_items_about_which_nothing_would_be_asked_are_left_out_and_counted(database: Database) -> None:
+    place = Place(database)
+    plan = place.plan(ask=False, target="claim", of="answer")
+    assert (plan.n_items, plan.reasons) == (1, {"unasked": 2})
+    assert "2 items have no claim of the answer, so that nothing would be asked about them. Left out." in plan.notes
+    assert not [note for note in plan.notes if "not asked" in note]
+
+
+def test_criteria_that_miss_the_same_are_named_together(database: Database) -> None:
+    place = Place(database)
+    protocol = Place.of(SHOWS, {"target": "claim", "of": "answer"}, ask=True)
+    [part, whole] = protocol.criteria
+    again = part.model_copy(update={"name": "again", "title": "That part"})
+    step = protocol.steps[0].model_copy(update={"criteria": ["part", "again", "whole"]})
+    both = protocol.model_copy(update={"criteria": [part, again, whole], "steps": [step]})
+    notes = plan_study(database, place.actor, place.project, protocol=both, design=place.design).notes
+    assert [note for note in notes if " asked" in note] == [
+        "2 items have no claim of the answer (bare, none): “This part” and “That part” are not asked of them."
+    ]
