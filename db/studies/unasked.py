@@ -42,7 +42,7 @@ def asked_of_nothing(
         return set(), ""
     there = _Parts(session, project_id)
     having: set[int] = set()
-    lacking = {}
+    lacking: dict[str, None] = {}
     for number, _ in enumerate(protocol.steps):
         for criterion in protocol.step_criteria(number):
             having |= there.items_with(criterion, protocol, number)
