@@ -435,7 +435,7 @@ def _present_step(
         out["claims"] = [{"key": f"C{n}", "text": claim.text, "of": claim.of} for n, claim in enumerate(item.claims, 1)]
     ids = materials.document_ids()
     if Material.IMAGES in shows:
-        out["images"] = [_image(image, n, ids) for n, image in enumerate(item.images, 1)]
+        out["images"] = [_image(image, n, ids, item.answer) for n, image in enumerate(item.images, 1)]
     if Material.EVIDENCE in shows:
         by_key = {unit.key: unit for unit in item.evidence}
         out["evidence"] = [_evidence(by_key[key], n, ids, shows) for n, key in enumerate(wire.evidence, 1)]
@@ -462,7 +462,9 @@ def _present_step(
     return out
 
 
-def _image(image: ItemImage, number: int, ids: Mapping[str | None, int]) -> dict[str, Any]:
+def _image(image: ItemImage, number: int, ids: Mapping[str | None, int], answer: str) -> dict[str, Any]:
+    """An image under its neutral key; where the answer has it by its own key, as in `![caption](key)`, with that too."""
+    in_the_answer = image.of == "answer" and f"]({image.key})" in answer
     return {
         "key": f"I{number}",
         "caption": image.caption,
@@ -470,6 +472,7 @@ def _image(image: ItemImage, number: int, ids: Mapping[str | None, int]) -> dict
         "page": image.page,
         "box": image.box and list(image.box),
         **({} if image.of == "answer" else {"of": image.of}),
+        **({"address": image.key} if in_the_answer else {}),
     }
 
 

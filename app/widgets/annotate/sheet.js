@@ -2,6 +2,7 @@
 
 import { kindOf } from '../criteria/kinds.js';
 import { brokenBy, isAsked } from '../criteria/when.js';
+import { thingOf } from '../shared/targets.js';
 
 /** @param {string} criterion @param {string} target */
 const cellId = (criterion, target) => `${criterion} ${target}`;
@@ -10,9 +11,6 @@ const ALONE = new Set(['item', 'pair', 'page']); // targets whose criteria are a
 
 /** The kind of thing that a criterion is about: a claim also where it is held against something. @param {Criterion} criterion */
 const thingKind = ({ target }) => (target.startsWith('claim') ? 'claim' : target);
-
-/** The thing that a target is about: of a claim against something, the claim. @param {string} target */
-export const thingOf = (target) => (target.startsWith('claim:') ? target.split('|')[0] : target);
 
 export class Sheet {
   /** @param {Presentation} item @param {Protocol} protocol */

@@ -25,7 +25,7 @@ export function reading(item, texts, keys) {
   const references = (item.references ?? []).filter((reference) => typeof reference === 'string');
   if (item.question !== undefined) {
     const question = part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question));
-    question.append(...ofTheQuestion(item));
+    question.append(...imagesOf(item, 'question'));
     parts.push(question);
   }
   if (item.hops?.length) {
@@ -48,12 +48,12 @@ export function reading(item, texts, keys) {
   if (item.phrase_sets) {
     parts.push(part(TEXT.acceptable, phraseSets(item.phrase_sets, language), TEXT.acceptableSets(item.phrase_sets.sets.length)));
   } else if (item.references?.length) {
-    parts.push(part(TEXT.references(item.references.length), h('ul', { class: 'refs', 'data-testid': 'references' },
+    parts.push(part(TEXT.references(item.references.length), h('div', {}, h('ul', { class: 'refs', 'data-testid': 'references' },
       ...item.references.map((reference) => (typeof reference === 'string'
         ? texts.fill(h('li', { lang: language }), reference)
         : h('li', { class: 'phrases' }, h('span', { class: 'soft' }, TEXT.allOf),
           ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase)))))),
-    texts.choice(...references)));
+    ...imagesOf(item, 'reference')), texts.choice(...references)));
   }
   return parts;
 }
@@ -99,7 +99,7 @@ export function markImage(root, key) {
 }
 
 /**
- * An image of the answer: its part of a page, with a caption. Pressed, it says by the event `enlarge` where it is from.
+ * An image of the answer: its part of a page, with a caption. Beside the pages it can be pressed, and says by the event `enlarge` where it is from.
  *
  * @param {Picture} picture
  * @param {number} number from 1
@@ -118,17 +118,21 @@ export function figure(picture, number, item) {
   });
   const size = doc.sizes?.[page - 1];
   if (size) image.style.aspectRatio = String(((x1 - x0) * size[0]) / ((y1 - y0) * size[1])); // room for it while it comes
-  const frame = h('button', {
+  /** @type {HTMLElement} */
+  const frame = hasEvidence(item) ? h('button', {
     type: 'button', class: 'crop', title: WORDS.enlargeTitle, onmousedown: keepFocus,
     onclick: () => frame.dispatchEvent(new CustomEvent('enlarge', { bubbles: true, detail: { document: doc.id, page, box } })),
-  }, image);
+  }, image) : h('div', { class: 'crop' }, image);
   image.addEventListener('error', () => frame.replaceWith(h('p', { class: 'soft' }, TEXT.noPicture)));
   return h('figure', { 'data-image': picture.key }, frame, caption);
 }
 
-/** The images of the question. @param {Presentation} item */
-function ofTheQuestion(item) {
-  return (item.images ?? []).flatMap((image, at) => (image.of === 'question' ? [figure(image, at + 1, item)] : []));
+/** Whether an image belongs to the question, the answer or the references. @param {Picture} image @param {string} side */
+const isOf = (image, side) => (image.of ?? 'answer') === side;
+
+/** The images of the question, or of the references. @param {Presentation} item @param {string} side */
+function imagesOf(item, side) {
+  return (item.images ?? []).flatMap((image, at) => (isOf(image, side) ? [figure(image, at + 1, item)] : []));
 }
 
 /** @param {string} title @param {HTMLElement} content @param {HTMLElement | string | null} [beside] the title: a control, or more words @param {string} [kind] a class */
@@ -147,10 +151,10 @@ function figuresOf(item) {
   };
   return {
     place: (address) => {
-      const number = images.findIndex((image, at) => image.of !== 'question' && (address === null ? !placed.has(at) : image.key === address));
+      const number = images.findIndex((image, at) => isOf(image, 'answer') && (address === null ? !placed.has(at) : image.address === address));
       return number < 0 ? null : put(number);
     },
-    rest: () => images.flatMap((image, number) => (placed.has(number) || image.of === 'question' ? [] : [put(number)])),
+    rest: () => images.flatMap((image, number) => (placed.has(number) || !isOf(image, 'answer') ? [] : [put(number)])),
   };
 }
 

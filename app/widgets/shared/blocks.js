@@ -1,6 +1,6 @@
 /** The paragraphs of an answer: what an image belongs after, and what labels can be about. */
 
-const IMAGE = '<PIC>'; // where one stands in the text of an answer
+const IMAGE = /<PIC>|!\[[^[\]\n]*\]\([^() \t\r\n]*\)/g; // where one stands in the text of an answer: its mark, or Markdown's
 
 /** @param {string} text */
 const saysSomething = (text) => /[^ \t\r\n]/.test(text);

@@ -20,6 +20,9 @@ export function targetKeys(target) {
   }));
 }
 
+/** The thing that a target is about: of a claim against something, the claim. @param {string} target */
+export const thingOf = (target) => (target.startsWith('claim:') ? target.split('|')[0] : target);
+
 /** What a target is called in a row: a short key, a title, and where it is. @param {string} target @param {Presentation} item @returns {{key: string, title: string, place?: string}} */
 export function targetName(target, item) {
   const keys = targetKeys(target);

@@ -17,6 +17,8 @@ interface Criterion {
   kind: string;
   scale?: string;
   target: string;
+  /** Whose images or claims it is about; without it all that are shown. */
+  of?: string;
   required?: boolean;
   /** The label that all units without one get at a key. */
   rest?: string | number;
@@ -76,8 +78,10 @@ interface Doc {
 }
 
 type Claim = { key: string; text: string; of: string };
-/** `of`: what it belongs to, where that is not the answer. */
-type Picture = { key: string; caption: string | null; document: number | string | null; page: number | null; box: Box | null; of?: string };
+/** `of`: what it belongs to, where that is not the answer. `address`: by what the text of the answer has it, if it does. */
+type Picture = {
+  key: string; caption: string | null; document: number | string | null; page: number | null; box: Box | null; of?: string; address?: string;
+};
 type Hop = { key: string; question: string; answer?: string };
 /** `words` is the value as people read it, or `unscored` with the reason. */
 type Score = { criterion: string | null; scorer: string; title: string; kind: string; value: number | null; words: string; meaning: string };

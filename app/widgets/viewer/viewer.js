@@ -22,9 +22,14 @@ import { WORDS } from '../shared/viewer_text.js';
 
 const ZOOM_STEP = 1.2;
 
-/** Whether a presentation has something for the left side. @param {Presentation} item */
+/**
+ * Whether a presentation has something for the left side. Documents that are known only because pictures are cut out of
+ * their pages have not: the pictures stand in what is read.
+ *
+ * @param {Presentation} item
+ */
 export function hasEvidence(item) {
-  return item.evidence !== undefined || item.documents !== undefined;
+  return item.evidence !== undefined || (item.documents !== undefined && (item.shown ?? ['documents']).includes('documents'));
 }
 
 export class Viewer {

@@ -4,8 +4,7 @@ import { attribute, h, keepFocus } from '../../shared/dom.js';
 import { kindOf } from '../../criteria/kinds.js';
 import { Rest } from './rest.js';
 import { Row } from './rows.js';
-import { thingOf } from '../sheet.js';
-import { targetKeys, targetName } from '../../shared/targets.js';
+import { targetKeys, targetName, thingOf } from '../../shared/targets.js';
 import { TEXT } from '../../shared/text.js';
 
 /** @typedef {{criterion: Criterion, unit: string | null, title: string, tip: string}} Column */

@@ -6,8 +6,7 @@ import { PageGroup } from './page_group.js';
 import { figure } from '../../reading/reading.js';
 import { Rest } from './rest.js';
 import { Row, rowTitle, targetTitle } from './rows.js';
-import { cellTitle, targetKeys, targetName } from '../../shared/targets.js';
-import { thingOf } from '../sheet.js';
+import { cellTitle, targetKeys, targetName, thingOf } from '../../shared/targets.js';
 import { otherScores } from '../../reading/score_value.js';
 import { TEXT } from '../../shared/text.js';
 
