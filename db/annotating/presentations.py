@@ -463,7 +463,7 @@ def _present_step(
 
 
 def _image(image: ItemImage, number: int, ids: Mapping[str | None, int], answer: str) -> dict[str, Any]:
-    """An image under its neutral key; where the answer has it by its own key, as in `![caption](key)`, with that too."""
+    """An image under its neutral key; where the answer has it by its own, as in `![caption](key)`, with that too."""
     in_the_answer = image.of == "answer" and f"]({image.key})" in answer
     return {
         "key": f"I{number}",
