@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotators.arrays import BoolArray, FloatArray, IntArray, np
 from annotators.intervals.bootstrap import Resampled, Resampling, resample
+from annotators.intervals.result import Interval
 
 STEPS = 2_000
 CLOSE = 1e-9
 
-SEPARATED = (
-    "the systems can be parted into two groups of which one has never won or drawn against the other, so that the "
-    "difference has no bound"
-)
+ONE_WAY = "the preferences so far point one way only, so that the differences between the systems have no bound"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +34,8 @@ class Comparisons:
         first, second, drawn = self.outcome < 0, self.outcome > 0, self.outcome == 0
         np.add.at(wins, (self.cluster[first], self.first[first], self.second[first]), 1)
         np.add.at(wins, (self.cluster[second], self.second[second], self.first[second]), 1)
-        for one, other in ((self.first, self.second), (self.second, self.first)):
-            np.add.at(ties, (self.cluster[drawn], one[drawn], other[drawn]), 1)
+        for row, column in ((self.first, self.second), (self.second, self.first)):
+            np.add.at(ties, (self.cluster[drawn], row[drawn], column[drawn]), 1)
         return wins, ties
 
 
@@ -54,7 +52,7 @@ def strengths(wins: FloatArray, ties: FloatArray) -> FloatArray:
     n = wins + np.swapaxes(wins, 1, 2) + ties
     points = wins.sum(axis=2) + ties.sum(axis=2) / 2
     n_ties, n_all = ties.sum(axis=(1, 2)) / 2, n.sum(axis=(1, 2)) / 2
-    bounded = _connected(wins + ties > 0)
+    bounded = _connected(wins + ties > 0) & ~_ties_cost_nothing(wins > 0, ties > 0)
     log_worth = np.zeros(points.shape)
     nu = n_ties / np.maximum(n_all, 1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -86,6 +84,23 @@ def _connected(beats: BoolArray) -> BoolArray:
     return found
 
 
+def _ties_cost_nothing(wins: BoolArray, ties: BoolArray) -> BoolArray:
+    """For each sample (B × S × S) whether differences and ν can grow together for ever, each label becoming likelier.
+
+    That is so where systems can be put on a line so that every win is by 1 or more and every tie within 1: with ν as
+    large as e to half of that, ties between neighbours and wins over those farther off are all that is ever seen. Two
+    systems of which one wins or draws every time are the plainest case. Such a line is a set of constraints on
+    differences, which can be met unless a cycle of them has a negative sum (shortest paths of all pairs).
+    """
+    path = np.where(wins, -1.0, np.where(ties, 1.0, np.inf))
+    size = path.shape[1]
+    path[:, np.arange(size), np.arange(size)] = 0
+    for by in range(size):
+        path = np.minimum(path, path[:, :, by, None] + path[:, None, by, :])
+    met = (np.diagonal(path, axis1=1, axis2=2) >= 0).all(axis=1)
+    return np.asarray(met & ties.any(axis=(1, 2)), dtype=np.bool_)
+
+
 def bradley_terry(comparisons: Comparisons, asked: Resampling) -> Resampled:
     """The strengths of all systems (S), on resamples of the clusters, with each cluster left out."""
     wins, ties = comparisons.points()
@@ -106,3 +121,15 @@ def bradley_terry(comparisons: Comparisons, asked: Resampling) -> Resampled:
         over=asked.over,
         ceiling=None,
     )
+
+
+def strength_interval(measured: Resampled, system: int, asked: Resampling) -> Interval:
+    """The interval of one of the strengths, or none where so many resamples have no bound that one end has none.
+
+    Those are no gaps that could be left out, as undefined resamples are elsewhere: they are as far out as can be.
+    """
+    interval = measured.interval(system, asked.level, asked.kind)
+    if interval.low is None or 2 * interval.undefined <= (1 - interval.level) * interval.resamples:
+        return interval
+    note = f"in {interval.undefined:,} of {interval.resamples:,} resamples the differences have no bound"
+    return replace(interval, low=None, high=None, note=note)

@@ -12,7 +12,7 @@ from annotators.arrays import FloatArray, IntArray
 from annotators.criteria import Criterion
 from annotators.intervals.bootstrap import Resampling
 from annotators.items.targets import TargetKind
-from annotators.paired_comparisons import SEPARATED, Comparisons, bradley_terry
+from annotators.paired_comparisons import ONE_WAY, Comparisons, bradley_terry, strength_interval
 from annotators.protocols import Protocol
 from db.models import Item, ItemVersion, StudyItem
 from db.query import pick
@@ -137,9 +137,10 @@ def _strengths(
         if measured is None or not n:
             yield about.undefined("nobody has compared it yet")
         elif np.isnan(measured.values[number]):
-            yield about.undefined(SEPARATED)
+            yield about.undefined(ONE_WAY)
         else:
-            yield about.measured(float(measured.values[number]), [measured.interval(number, asked.level, asked.kind)])
+            interval = strength_interval(measured, number, asked)
+            yield about.measured(float(measured.values[number]), [interval])
 
 
 def _left(study: StudyLabels, labels: CriterionLabels, sides: _Sides, sign: IntArray, asked: Resampling) -> Figure:

@@ -355,7 +355,7 @@ def test_the_commands_work_on_postgresql(
     assert Settings.load().database == address
     assay.begun()
     assay("import", "finance", write_items(tmp_path / "in"))
-    assay("study", "create", "finance", "v", "--protocol", "ambiguity", "--annotators", "ada,ben")
+    assay("study", "create", "finance", "v", "--protocol", "ambiguity", "--annotators", "ada,ben", "--every-item")
     assert assay.json("status", "finance", "v")["states"]["open"] == 12
     assert "pg_dump" in assay("backup", code=5).err
     found = assay.json("doctor", "--deep")

@@ -40,9 +40,7 @@ def protocol_of(*steps: tuple[list[Material], dict[str, dict[str, Any]]]) -> Pro
     )
 
 
-def in_use(db: Database, protocol: Protocol, *, annotators: int = 1) -> StudyInUse:
-    """One item with four units (gold-1 on page 4, distractor-2 on 3, gold-3 on 2, distractor-4 on 1), and parts."""
-    study = StudyInUse(db, items=1, annotators=annotators, overlap=annotators, n_evidence=4, protocol=protocol)
+def add_parts(db: Database) -> None:
     with db.write() as session:
         version = session.exec(select(ItemVersion)).one()
         document = session.exec(select(Document.id)).first()
@@ -52,7 +50,12 @@ def in_use(db: Database, protocol: Protocol, *, annotators: int = 1) -> StudyInU
             extra = {} if side == "answer" else {"of": side}
             about = {"document_id": document, "page": 5, "caption": f"of the {side}", "extra": extra}
             session.add(Image(item_version_id=version.id, key=f"i{position}", position=position, **about))
-    return study
+
+
+def in_use(db: Database, protocol: Protocol, *, annotators: int = 1) -> StudyInUse:
+    """One item with four units (gold-1 on page 4, distractor-2 on 3, gold-3 on 2, distractor-4 on 1), and parts."""
+    made = {"items": 1, "annotators": annotators, "overlap": annotators, "n_evidence": 4}
+    return StudyInUse(db, **made, protocol=protocol, prepare=add_parts)
 
 
 EVIDENCE = [Material.QUESTION, Material.ANSWER, Material.EVIDENCE]
