@@ -96,6 +96,12 @@ class ItemImage(NamedTuple):
         """What it belongs to: answer, reference or question."""
         return image_side(self.metadata)
 
+    @property
+    def name(self) -> str:
+        """By what its text has it, as in `![caption](name)`: its key, where the metadata have no `name`."""
+        name = self.metadata.get("name")
+        return name if name and isinstance(name, str) else self.key
+
 
 def image_side(metadata: Mapping[str, Any]) -> str:
     """What an image with this metadata belongs to, which they say as `of`: the answer where they do not."""

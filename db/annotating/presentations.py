@@ -463,8 +463,8 @@ def _present_step(
 
 
 def _image(image: ItemImage, number: int, ids: Mapping[str | None, int], answer: str) -> dict[str, Any]:
-    """An image under its neutral key; where the answer has it by its own, as in `![caption](key)`, with that too."""
-    in_the_answer = image.of == "answer" and f"]({image.key})" in answer
+    """An image under its neutral key, with the name by which the answer has it, if it does: `![caption](name)`."""
+    in_the_answer = image.of == "answer" and f"]({image.name})" in answer
     return {
         "key": f"I{number}",
         "caption": image.caption,
@@ -472,7 +472,7 @@ def _image(image: ItemImage, number: int, ids: Mapping[str | None, int], answer:
         "page": image.page,
         "box": image.box and list(image.box),
         **({} if image.of == "answer" else {"of": image.of}),
-        **({"address": image.key} if in_the_answer else {}),
+        **({"address": image.name} if in_the_answer else {}),
     }
 
 

@@ -109,7 +109,7 @@ def test_an_item_of_which_nothing_is_left_to_judge_says_so_and_can_be_submitted(
 ) -> None:
     only_gold = item(1, evidence=0, claims=[{"key": "g", "text": f"{SECRET_CLAIM}.", "of": "reference"}], documents=[])
     with running_server(tmp_path / "home") as server:
-        scene = make_own_scene(server, tmp_path / "in", [only_gold], protocol=staged())
+        scene = make_own_scene(server, tmp_path / "in", [only_gold, with_gold(2)], protocol=staged())
         page = new_page(width=1366, height=768)
         sign_in(page, server, "ada")
         page.goto(scene.address())

@@ -85,21 +85,21 @@ export function markClaim(root, claim) {
 }
 
 /**
- * Frames the image that is judged and brings it into view; null takes the frame away.
+ * Frames the image that is judged, at all its places, and brings the first into view; null takes the frame away.
  *
  * @param {HTMLElement} root
  * @param {string | null} key
  */
 export function markImage(root, key) {
-  for (const image of root.querySelectorAll('figure[data-image]')) {
-    const judged = image.getAttribute('data-image') === key;
-    if (judged && !image.classList.contains('judged')) image.scrollIntoView({ block: 'nearest' });
-    image.classList.toggle('judged', judged);
-  }
+  const places = [...root.querySelectorAll('figure[data-image]')];
+  const judged = places.filter((image) => image.getAttribute('data-image') === key);
+  if (judged[0] && !judged[0].classList.contains('judged')) judged[0].scrollIntoView({ block: 'nearest' });
+  for (const image of places) image.classList.toggle('judged', judged.includes(image));
 }
 
 /**
- * An image of the answer: its part of a page, with a caption. Beside the pages it can be pressed, and says by the event `enlarge` where it is from.
+ * An image of the answer: its part of a page, with a caption. Beside the pages it can be pressed, and says by the event
+ * `enlarge` where it is from.
  *
  * @param {Picture} picture
  * @param {number} number from 1
@@ -151,7 +151,9 @@ function figuresOf(item) {
   };
   return {
     place: (address) => {
-      const number = images.findIndex((image, at) => isOf(image, 'answer') && (address === null ? !placed.has(at) : image.address === address));
+      const fits = (/** @type {Picture} */ image) => isOf(image, 'answer') && (address === null || image.address === address);
+      const next = images.findIndex((image, at) => fits(image) && !placed.has(at));
+      const number = next < 0 && address !== null ? images.findIndex(fits) : next; // one image may stand at several places
       return number < 0 ? null : put(number);
     },
     rest: () => images.flatMap((image, number) => (placed.has(number) || !isOf(image, 'answer') ? [] : [put(number)])),

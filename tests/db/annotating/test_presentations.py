@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 from sqlalchemy import text
+from sqlmodel import select
 
 from annotators.asking.submissions import GivenLabel
 from annotators.criteria import Label
@@ -15,7 +16,8 @@ from annotators.protocols import PROTOCOLS, Material, Step
 from db.annotating.annotations import submit
 from db.annotating.committing import StepSubmission
 from db.engine import Database
-from tests.makers import StudyInUse, tiny_protocol
+from db.models import Image, Project
+from tests.makers import StudyInUse, make_item, tiny_protocol
 
 
 def of_each_page() -> object:
@@ -61,3 +63,26 @@ def test_the_page_is_not_told_which_labels_let_an_item_pass(database: Database) 
     assert any(criterion.accept for criterion in PROTOCOLS.get("qa_verification").criteria)
     for criterion in study.work(0)["study"]["protocol"]["criteria"]:
         assert not {"accept", "tolerance", "score"} & set(criterion)
+
+
+def test_an_image_says_by_what_name_the_answer_has_it_and_keeps_its_own_to_itself(database: Database) -> None:
+    """Two places of one picture are two images, the second with a key of its own and the name in its metadata."""
+
+    def add(db: Database) -> None:
+        with db.read() as session:
+            project = session.exec(select(Project.id)).one()
+        answer = "First ![a](p.png), then ![b](p.png), and [not this](secret-key)x."
+        version = make_item(db, project or 0, answer=answer)
+        with db.write() as session:
+            metadata = {"p.png": {}, "p.png-2": {"name": "p.png"}, "secret": {}, "q": {"of": "question"}}
+            for position, (key, extra) in enumerate(metadata.items()):
+                session.add(Image(item_version_id=version, key=key, position=position, extra=extra))
+
+    shown = tiny_protocol(
+        steps=[Step(name="all", title="All", shows=["question", "answer", "images"], criteria=["right"])]
+    )
+    study = StudyInUse(database, items=0, annotators=1, overlap=1, protocol=shown, prepare=add)
+    images = study.work(0)["items"][0]["images"]
+    assert [(image["key"], image.get("address")) for image in images] == [
+        ("I1", "p.png"), ("I2", "p.png"), ("I3", None), ("I4", None),
+    ]  # fmt: skip
