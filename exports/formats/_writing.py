@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import orjson
 
@@ -21,6 +21,21 @@ class Written(NamedTuple):
 
     items: int
     left_out: int
+
+    @classmethod
+    def records(
+        cls, items: Items, files: Files, record: Callable[[Normal], Any], named: Callable[[Normal], str]
+    ) -> Self:
+        """Add the record of each item to the file that `named` says; an item whose record is None is left out."""
+        n = left_out = 0
+        for item in items():
+            written = record(item)
+            if written is None:
+                left_out += 1
+                continue
+            files.add(named(item), written)
+            n += 1
+        return cls(n, left_out)
 
 
 @runtime_checkable

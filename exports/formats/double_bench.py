@@ -61,15 +61,7 @@ class DoubleBench:
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `records.json` of the items of the system `reference` that have one document."""
-        n = left_out = 0
-        for item in items():
-            record = _record(item)
-            if record is None:
-                left_out += 1
-                continue
-            files.add("records.json", record)
-            n += 1
-        return Written(n, left_out)
+        return Written.records(items, files, _record, lambda item: "records.json")
 
 
 class _DoubleBenchReading(RecordReading):

@@ -60,15 +60,7 @@ class MMLongBench:
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `samples.json` of the items of the system `reference` that have one document."""
-        n = left_out = 0
-        for item in items():
-            record = _record(item)
-            if record is None:
-                left_out += 1
-                continue
-            files.add("samples.json", record)
-            n += 1
-        return Written(n, left_out)
+        return Written.records(items, files, _record, lambda item: "samples.json")
 
 
 class _MMLongBenchReading(RecordReading):

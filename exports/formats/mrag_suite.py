@@ -90,15 +90,7 @@ class MRAGSuite:
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `records.jsonl` of the items whose evidence is no page of a document."""
-        n = left_out = 0
-        for item in items():
-            record = _record(item)
-            if record is None:
-                left_out += 1
-                continue
-            files.add("records.jsonl", record)
-            n += 1
-        return Written(n, left_out)
+        return Written.records(items, files, _record, lambda item: "records.jsonl")
 
 
 class _MRAGSuiteReading(FilesReading):

@@ -64,15 +64,9 @@ class UniDoc:
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `DOMAIN.json` of the items of the system `reference` whose evidence is no page."""
-        n = left_out = 0
-        for item in items():
-            record = _record(item)
-            if record is None:
-                left_out += 1
-                continue
-            files.add(files.named("records", item.get("category") or "records", ".json"), record)
-            n += 1
-        return Written(n, left_out)
+        return Written.records(
+            items, files, _record, lambda item: files.named("records", item.get("category") or "records", ".json")
+        )
 
 
 class _UniDocReading(RecordReading):
