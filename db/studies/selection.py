@@ -20,7 +20,7 @@ from annotators.protocols import Material, Protocol
 from db.items.current import batches_left_out, item_is_current, version_is_latest
 from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score
 from db.query import pick
-from db.studies.unasked import asked_of_nothing, notes_on_what_is_not_asked
+from db.studies.unasked import PartsOfItems, asked_of_nothing, notes_on_what_is_not_asked
 
 _AT_ONCE = 20_000
 _LISTED = 12
@@ -140,7 +140,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
             notes.append(f"{_have(len(unreadable))} no readable document. Left out.")
         if not pool:
             raise InvalidInput("No item is left that has a readable document. Supply documents on the page Data.")
-    unasked, lacking = asked_of_nothing(session, project_id, protocol, pool)
+    parts = PartsOfItems(session, project_id)
+    unasked, lacking = asked_of_nothing(parts, protocol, pool)
     if 0 < len(unasked) < len(pool):
         pool = _kept(pool, unasked, reasons, "unasked")
         notes.append(f"{_have(len(unasked))} no {lacking}, so that nothing would be asked about them. Left out.")
@@ -165,7 +166,7 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
             f"{_have(len(unreadable))} no readable document: annotators see no page of them. Supply the documents, or "
             "leave these items out."
         )
-    notes += notes_on_what_is_not_asked(session, project_id, protocol, ordered)
+    notes += notes_on_what_is_not_asked(parts, protocol, ordered)
     return ChosenItems(ordered, scores, reasons, tuple(notes))
 
 

@@ -31,16 +31,13 @@ _OF_EVERY_ITEM = (TargetKind.ITEM, TargetKind.HOP, TargetKind.PAIR)
 """What every item has one of, or none of that anything could be said."""
 
 
-def asked_of_nothing(
-    session: Session, project_id: int, protocol: Protocol, items: Sequence[Candidate]
-) -> tuple[set[int], str]:
+def asked_of_nothing(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> tuple[set[int], str]:
     """The versions of those items that lack all that the criteria are about, and what that is, in words.
 
     None where a criterion is about the item as a whole.
     """
     if any(criterion.target in _OF_EVERY_ITEM for criterion in protocol.criteria):
         return set(), ""
-    there = _Parts(session, project_id)
     having: set[int] = set()
     lacking: dict[str, None] = {}
     for number, _ in enumerate(protocol.steps):
@@ -50,15 +47,12 @@ def asked_of_nothing(
     return {item.version_id for item in items} - having, " or ".join(lacking)
 
 
-def notes_on_what_is_not_asked(
-    session: Session, project_id: int, protocol: Protocol, items: Sequence[Candidate]
-) -> tuple[str, ...]:
+def notes_on_what_is_not_asked(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> tuple[str, ...]:
     """For what some of these items have none of, how many, which, and what is not asked of them therefore.
 
     InvalidInput names a step in which nothing would be asked of any of them.
     """
     notes: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    there = _Parts(session, project_id)
     for number, step in enumerate(protocol.steps):
         idle = []
         for criterion in protocol.step_criteria(number):
@@ -105,14 +99,21 @@ def _in_words(criterion: Criterion) -> str:
     return words[criterion.target]
 
 
-class _Parts:
-    """The item versions of a project that have parts of one kind or another, each looked up when it is asked for."""
+class PartsOfItems:
+    """The item versions of a project that have parts of one kind or another, each looked up once, when asked for."""
 
     def __init__(self, session: Session, project_id: int) -> None:
         self._session, self._project_id = session, project_id
+        self._found: dict[tuple[str, int], set[int]] = {}
 
     def items_with(self, criterion: Criterion, protocol: Protocol, step: int) -> set[int]:
-        """The ids of the versions that have a unit for a criterion, as far as it is shown at its step."""
+        """The ids of the versions that have a unit for a criterion of the protocol, as far as its step shows it."""
+        found = self._found.get((criterion.name, step))
+        if found is None:
+            found = self._found[criterion.name, step] = self._look_up(criterion, protocol, step)
+        return found
+
+    def _look_up(self, criterion: Criterion, protocol: Protocol, step: int) -> set[int]:
 
         def shown(material: Material, sides: Sequence[str]) -> list[str]:
             found = []
