@@ -30,6 +30,7 @@ export class Judgement extends Side {
    * @param {() => void} on.change something was given
    * @param {(cell: Cell) => void} on.current another decision is the current one
    * @param {(action: string) => void} on.action a button of the footer
+   * @param {() => void} on.complete the last label that was missing was given
    * @param {(words: string) => void} on.say something for a screen reader
    * @param {import('../../texts/texts.js').Texts} texts
    */
@@ -410,6 +411,7 @@ export class Judgement extends Side {
     const next = this.sheet?.next(cell) ?? null;
     if (next && next !== cell) this.go(next);
     else this.focus();
+    if (!next && !this.sheet?.broken()) this.on.complete();
   }
 
   /** @param {Cell} cell */
