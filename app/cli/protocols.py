@@ -79,7 +79,7 @@ def protocols(
     project: Annotated[str | None, option("NAME", "Also the protocols of this project's own.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List protocols, built-in and a project's own, or print one as YAML."""
+    """List protocols, built-in and own, or print one as YAML."""
     from annotators.asking.protocol_files import protocol_to_yaml
 
     if export is not None:

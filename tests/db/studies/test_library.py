@@ -27,10 +27,10 @@ def own(title: str = "Tone", *, version: int = 1, name: str = "tone_check") -> P
             "version": version,
             "title": title,
             "guidelines": "Judge the tone.\n<script>alert(1)</script> هل النبرة ودودة؟",
-            "criteria": [{"name": "tone", "kind": "choice", "title": "النبرة", "labels": [{"value": "ودود"}, {"value": "فظ"}]}],
+            "criteria": [{"name": "tone", "title": "النبرة", "labels": [{"value": "ودود"}, {"value": "فظ"}]}],
             "steps": [{"name": "all", "title": "All", "shows": ["question", "answer"], "criteria": ["tone"]}],
         }
-    )  # fmt: skip
+    )
 
 
 def test_what_differs_from_the_newest_version_is_the_next_one(database: Database) -> None:
@@ -45,7 +45,8 @@ def test_what_differs_from_the_newest_version_is_the_next_one(database: Database
     back = add_protocol(database, actor, project, protocol=own())
     assert back.protocol.version == 3, "what it said before the newest is a version again"
     assert add_protocol(database, actor, project, protocol=own("Speech", version=7)).protocol.version == 7
-    listed = [(entry.protocol.version, entry.protocol.title, entry.who) for entry in list_protocols(database, actor, project)]  # fmt: skip
+    entries = list_protocols(database, actor, project)
+    listed = [(entry.protocol.version, entry.protocol.title, entry.who) for entry in entries]
     titles = [(7, "Speech"), (3, "Tone"), (2, "Voice"), (1, "Tone")]
     assert listed == [(version, title, actor.name) for version, title in titles]
     assert list(wrong_hashes(database)) == []
