@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from annotators.protocols import Protocol
     from db.annotating.previews import StepPreview
 
-protocol = group("protocol", "Protocols: check a file, add one to a project, preview one on an item.")
+protocol = group("protocol", "Protocols: check a file, add or preview one.")
 
 ProtocolFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The protocol file.", show_default=False)]
 
