@@ -24,6 +24,7 @@ export class Desk extends Common {
    * @param {() => void} on.keys a key was changed: the desk has to be built again
    * @param {() => boolean} on.unread the annotator has yet to read the guidelines
    * @param {() => void} on.read they have read them
+   * @param {() => void} on.complete the last label that was missing was given
    * @param {HTMLElement} settings other settings, shown beneath the keys
    */
   constructor(shell, keys, protocol, on, settings) {
@@ -53,6 +54,7 @@ export class Desk extends Common {
         this.#drawSupports();
       },
       action: on.act,
+      complete: on.complete,
       say: (words) => shell.announce(words),
     }, this.texts);
     this.texts.roots = [this.judgement.facing.text, this.judgement.text, this.viewer.element];

@@ -31,6 +31,7 @@ export class Judgement extends Side {
    * @param {() => void} on.change something was given
    * @param {(cell: Cell) => void} on.current another decision is the current one
    * @param {(action: string) => void} on.action a button of the footer
+   * @param {() => void} on.complete the last label that was missing was given
    * @param {(words: string) => void} on.say something for a screen reader
    * @param {import('../../texts/texts.js').Texts} texts
    */
@@ -452,6 +453,7 @@ export class Judgement extends Side {
     const next = pages?.next(cell) ?? (pages && corrected ? null : this.sheet?.next(cell) ?? null);
     if (next && next !== cell) this.go(next);
     else this.focus();
+    if (!next && !this.sheet?.broken()) this.on.complete();
   }
 
   /** @param {Cell} cell */
