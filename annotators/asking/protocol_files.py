@@ -73,6 +73,13 @@ def protocol_from_yaml(text: str, source: str = "protocol.yaml") -> Protocol:
     return protocol
 
 
+def line_of(text: str, *path: str | int) -> int:
+    """The line (from 1) of a field of a protocol file that can be read, or of what is around it."""
+    reader = _Reader("protocol.yaml")
+    reader.read(text)
+    return reader.line_of(path)
+
+
 class _Reader:
     """Turns YAML into plain data and remembers on which line each part stands."""
 
@@ -163,14 +170,14 @@ class _Reader:
         first: dict[Path, str] = {}
         for fault in faults:
             first.setdefault(fault.path, fault.message)
-        found = [(self.lines[self._known(path)], message) for path, message in first.items()]
+        found = [(self.line_of(path), message) for path, message in first.items()]
         return sorted([*self.twice, *found])
 
-    def _known(self, path: Path) -> Path:
-        """The path itself, or the nearest part around it that stands in the file."""
+    def line_of(self, path: Path) -> int:
+        """The line of a part, or of the nearest part around it that stands in the file."""
         while path not in self.lines:
             path = path[:-1]
-        return path
+        return self.lines[path]
 
 
 def _scalar(kind: str, text: str, path: Path) -> str | int | float | None:
