@@ -276,7 +276,7 @@ export class App extends Page {
     const { sheet, judgement, work } = this;
     if (!sheet || !judgement || !work) return;
     if (!sheet.touched && performance.now() - this.shownAt < BLINK) return;
-    if (judgement.pointAtMissing()) return;
+    if (judgement.goOn() || judgement.pointAtMissing()) return;
     const { item, comment, flag } = sheet;
     const { assignment, sitting, step } = item;
     const uid = freshId();
