@@ -18,15 +18,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import orjson
 from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError
 from annotators.items.checks import canonical
-from annotators.items.item import FIELDS, ItemContent, ItemScore
+from annotators.items.item import ItemContent, ItemScore
 from annotators.items.normal import to_json
 from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected
+from annotators.items.revising import changed_fields
 from db.engine import Database, dumps, insert_many
 from db.items.documents import ATTACHED, Bytes, store_all
 from db.items.import_documents import Supplied, complete, look_at_all
@@ -446,13 +446,8 @@ def _keep_labels(came: LabelsCame, wanted: LabelledItems | None, block: Sorted) 
 def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[ProposedRevision]:
     there = items_as_json(session, [version_id for _, version_id in pairs])
     for parsed, version_id in pairs:
-        old, new = there[version_id], to_json(parsed.item)
-        fields = [name for name in FIELDS if name != "scores" and _json(old.get(name)) != _json(new.get(name))]
-        yield ProposedRevision(parsed.file, parsed.line, new["id"], tuple(fields))
-
-
-def _json(value: Any) -> bytes:
-    return orjson.dumps(value)
+        new = to_json(parsed.item)
+        yield ProposedRevision(parsed.file, parsed.line, new["id"], changed_fields(there[version_id], new))
 
 
 def _blocks(stream: Iterable[Any], n: int | None = None) -> Iterator[list[Any]]:
