@@ -8,7 +8,7 @@ traceback.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -34,7 +34,7 @@ class Problem:
     line: int | None
     problem: str
     remedy: str
-    path: tuple[str | int, ...] = ()
+    path: tuple[str | int, ...] = field(default=(), compare=False)
 
 
 class InvalidInput(AssayError):
