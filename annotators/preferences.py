@@ -34,6 +34,17 @@ def check_text_view(value: object) -> str:
     return RAW_TEXT
 
 
+STEP_AT_ONCE = "at_once"
+"""The next step comes with the last label of the one before; where nothing is set, by the key of submit."""
+
+
+def check_next_step(value: object) -> str:
+    """When an annotator's next step comes: with the last label of a step, or (nothing set) by the key of submit."""
+    if value != STEP_AT_ONCE:
+        raise InvalidInput(f"The next step cannot come {value!r}: {STEP_AT_ONCE!r} is with the last label of a step.")
+    return STEP_AT_ONCE
+
+
 PANES = ("side", "reading", "references")
 """The dividers of the annotator's page: between its two sides; above the criteria, beside evidence and without."""
 
@@ -54,6 +65,7 @@ PREFERENCES: dict[str, Callable[[object], object]] = {
     "label_keys": check_label_keys,
     "break_after": check_break_after,
     "text_view": check_text_view,
+    "next_step": check_next_step,
     "panes": check_panes,
 }
 """Name of a setting → what checks a value of it, gives it back as it is stored, or raises InvalidInput."""

@@ -61,6 +61,7 @@ ENTRIES = (
     Entry("adjudicate", "Adjudicate", ADJUDICATORS, Group.WORK),
     Entry("data", "Items and documents", READERS, Group.DATA),
     Entry("item", "Item", READERS, Group.DATA, from_="data"),
+    Entry("claims", "Claims", RESEARCHERS, Group.DATA, from_="data"),
     Entry("imports", "Import", RESEARCHERS, Group.DATA),
     Entry("agreement", "Agreement", READERS, Group.RESULTS),
     Entry("scores", "Scores", READERS, Group.RESULTS),

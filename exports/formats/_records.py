@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from annotators.errors import AssayError, InvalidInput
@@ -26,8 +27,12 @@ LINES_ENDING = ".jsonl"
 _NAME = re.compile(rb'"([^"\\]{1,100})"\s*:')
 
 
+@lru_cache(maxsize=16)
 def names_in(beginning: bytes) -> frozenset[str]:
-    """The names of fields, at whatever depth, that stand in the beginning of a JSON text."""
+    """The names of fields, at whatever depth, that stand in the beginning of a JSON text.
+
+    Kept for the last texts, since every format asks about the same files one after another.
+    """
     return frozenset(found.decode(errors="replace") for found in _NAME.findall(beginning))
 
 

@@ -28,7 +28,7 @@ from tests.app.filled import Filled, actor_named, no_problem, picture, press, up
 from tests.app.pages import Pages, words
 from tests.makers import StudyInUse, make_item, read_guidelines, tiny_protocol
 
-RESEARCHERS_PAGES = ("studies", "study", "protocols", "data", "item", "imports", "exports", "scores")
+RESEARCHERS_PAGES = ("studies", "study", "protocols", "data", "item", "claims", "imports", "exports", "scores")
 HOSTILE = "<script>alert(1)</script> **bold** [x](javascript:y) =1+1"
 
 
@@ -47,6 +47,7 @@ def filled(pages: Pages) -> Filled:
         ("study", "There is no study yet"),
         ("data", "no documents and no items"),
         ("item", "No item is chosen"),
+        ("claims", "Every item with a text has claims"),
         ("imports", "No file is chosen"),
         ("exports", "Nothing has been made yet"),
         ("scores", "no scores yet"),

@@ -6,6 +6,7 @@ import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
+import { PageGroup } from './page_group.js';
 import { ReadingArea } from '../../reading/reading_area.js';
 import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
@@ -30,6 +31,7 @@ export class Judgement extends Side {
    * @param {() => void} on.change something was given
    * @param {(cell: Cell) => void} on.current another decision is the current one
    * @param {(action: string) => void} on.action a button of the footer
+   * @param {() => void} on.complete the last label that was missing was given
    * @param {(words: string) => void} on.say something for a screen reader
    * @param {import('../../texts/texts.js').Texts} texts
    */
@@ -73,8 +75,9 @@ export class Judgement extends Side {
     });
     this.area.element.after(this.divider.element);
     this.said = ''; // of what was not seen
+    this.submitWords = TEXT.submit;
     this.actions = {
-      cannot_judge: () => this.cannotJudge(), comment: () => this.comment(), flag: () => this.flag(), flag_reason: () => this.flagReason(), rest: () => this.rest(),
+      cannot_judge: () => this.cannotJudge(), comment: () => this.comment(), flag: () => this.flag(), flag_reason: () => this.flagReason(), rest: () => this.rest(), next_hop: () => this.nextHop(),
     };
   }
 
@@ -103,7 +106,10 @@ export class Judgement extends Side {
     const steps = protocol.steps.length;
     attribute(this.element, 'data-assignment', item.assignment);
     attribute(this.element, 'data-step', item.step);
-    const parts = reading(item, this.texts, this.keys);
+    // Hops that are judged one after the other are named where that is done.
+    const hopwise = sheet.criteria.some(({ target, per_hop: perHop }) => target === 'page' && perHop);
+    const parts = reading(item, this.texts, this.keys).filter((part) => !hopwise || !part.querySelector('.hops'));
+    for (const group of this.pageGroups) group.dispose();
     const judged = this.beside.isConnected ? parts.filter((part) => part.querySelector('.q, .hops, .a')) : [];
     this.facing.text.replaceChildren(...judged);
     this.text.replaceChildren(
@@ -156,6 +162,7 @@ export class Judgement extends Side {
     hideUnasked(this.parts, sheet);
     const ready = sheet.missing().length === 0 && !sheet.broken();
     this.submitButton?.classList.toggle('ready', ready);
+    this.#refreshSubmit();
     if (ready) this.say('');
     if (this.flagNote) this.flagNote.hidden = !sheet.flagged;
     if (this.flagWords) this.flagWords.textContent = TEXT.flagNote(sheet.why);
@@ -185,8 +192,15 @@ export class Judgement extends Side {
     this.said ||= words;
   }
 
+  /** @param {boolean} busy */
+  setBusy(busy) {
+    super.setBusy(busy);
+    for (const { bar } of this.pageGroups) bar.toggleAttribute('inert', busy);
+  }
+
   dispose() {
     super.dispose();
+    for (const group of this.pageGroups) group.dispose();
     this.facing.dispose();
   }
 
@@ -203,7 +217,7 @@ export class Judgement extends Side {
   /** Moves among decisions or labels; in a grid among its cells, and at its upper and lower edge out of it. @param {'above' | 'below' | 'left' | 'right'} where */
   move(where) {
     const { cell, group } = this;
-    if (!cell || !(group instanceof ClaimGrid)) {
+    if (!cell || !group) {
       super.move(where);
       return;
     }
@@ -220,9 +234,19 @@ export class Judgement extends Side {
     return cell ? this.groups.find((group) => group.cells.includes(cell)) ?? null : null;
   }
 
-  /** A grid is walked with all its claims in view. */
+  /** The criteria about pages, whose controls stand with the page that is shown large. @returns {PageGroup[]} */
+  get pageGroups() {
+    return this.groups.filter((group) => group instanceof PageGroup);
+  }
+
+  /** A grid is walked with all that is in it in view. */
   get mostReading() {
-    return this.groups.some((group) => group instanceof ClaimGrid) ? 0.28 : super.mostReading;
+    return this.groups.length ? 0.28 : super.mostReading;
+  }
+
+  /** The hop at hand stays above its pages. */
+  get covered() {
+    return this.group instanceof PageGroup ? this.group.head?.offsetHeight ?? 0 : 0;
   }
 
   get revealed() {
@@ -318,6 +342,21 @@ export class Judgement extends Side {
     return true;
   }
 
+  /** Goes to the next hop of the pages that are judged. */
+  nextHop() {
+    const group = this.group instanceof PageGroup ? this.group : this.pageGroups[0];
+    if (group && group.hops.length > 1) this.go(group.nextHop, false);
+  }
+
+  /** Goes on to a hop with open pages, once those of the hop at hand are judged; false when there is none. */
+  goOn() {
+    const { group } = this;
+    const hop = group instanceof PageGroup ? group.hopToGoOnWith : null;
+    if (!(group instanceof PageGroup) || hop === null) return false;
+    this.go(group.entry(group.hops[hop - 1]), false);
+    return true;
+  }
+
   /** Goes to the first thing that is missing, or that breaks a rule, and says in words what is; false when nothing is. */
   pointAtMissing() {
     const { sheet } = this;
@@ -346,25 +385,24 @@ export class Judgement extends Side {
 
   /** Makes the decision about a page the current one, if pages are being labelled. @param {string} document @param {number} page */
   goToPage(document, page) {
-    const group = this.groups.find((group) => group.cells.includes(/** @type {Cell} */ (this.cell)));
-    const cell = group?.at(document, page);
+    const cell = this.group?.at(document, page);
     if (cell && cell !== this.cell) this.go(cell, false);
   }
 
-  /** What was given to a page, for its thumbnail. @param {string} document @param {number} page @returns {{class: string, title: string}[]} */
-  pageMarks(document, page) {
-    const { sheet } = this;
-    return this.groups.flatMap((group) => {
-      const cell = group.at(document, page);
-      const given = cell && sheet?.of(cell);
-      const labels = cell?.criterion.labels ?? [];
-      const number = labels.findIndex((label) => String(label.value) === String(given?.value));
-      const imported = cell && sheet?.item.page_labels?.includes(cell.target);
-      return [
-        ...(number < 0 ? [] : [{ class: `given-${number + 1}`, title: labels[number].title }]),
-        ...(imported ? [{ class: 'imported', title: TEXT.importedEvidence }] : []),
-      ];
-    });
+  /** What the thumbnails of pages say besides their labels. @param {(document: string, page: number) => import('../../viewer/strip.js').Mark[]} marks */
+  setPageMarks(marks) {
+    for (const group of this.pageGroups) group.marks = ({ document, page }) => marks(document, page);
+    this.remarkPages();
+  }
+
+  /** Draws again what thumbnails say. */
+  remarkPages() {
+    for (const group of this.pageGroups) group.refresh();
+  }
+
+  /** The address of a thumbnail that is there; else empty. @param {string} document @param {number} page */
+  pagePicture(document, page) {
+    return this.pageGroups.map((group) => group.grid.picture({ document, page })).find(Boolean) ?? '';
   }
 
   /** @param {Cell | null} cell */
@@ -374,6 +412,7 @@ export class Judgement extends Side {
     for (const row of this.rows.values()) row.select(row.cell === cell);
     for (const group of this.groups) group.select(cell);
     this.#refreshRests();
+    this.#refreshSubmit();
     if (!cell || !this.sheet || before === cell) return;
     this.markClaim();
     this.on.current(cell);
@@ -399,17 +438,22 @@ export class Judgement extends Side {
 
   /** @param {Cell} cell @param {Value | null} value @param {boolean} done */
   #give(cell, value, done) {
+    const corrected = this.sheet?.answered(cell);
     this.sheet?.give(cell, value);
     if (this.cell !== cell) this.#select(cell);
     this.#changed();
-    if (done) this.#advance(cell);
+    if (done) this.#advance(cell, corrected);
   }
 
-  /** @param {Cell} cell */
-  #advance(cell) {
-    const next = this.sheet?.next(cell) ?? null;
+  /** @param {Cell} cell @param {boolean} [corrected] it had been answered before */
+  #advance(cell, corrected = false) {
+    const { group } = this;
+    const pages = group instanceof PageGroup ? group : null;
+    // A page that is corrected in a hop that is done stays in view.
+    const next = pages?.next(cell) ?? (pages && corrected ? null : this.sheet?.next(cell) ?? null);
     if (next && next !== cell) this.go(next);
     else this.focus();
+    if (!next && !this.sheet?.broken()) this.on.complete();
   }
 
   /** @param {Cell} cell */
@@ -448,6 +492,12 @@ export class Judgement extends Side {
     // The key of going back takes back first, and says so.
     if (this.backButton) this.backButton.firstElementChild?.replaceChildren(this.atOnce ? TEXT.undo : TEXT.back);
     if (this.backButton) this.backButton.title = this.atOnce ? TEXT.undo : this.keys.title('back');
+  }
+
+  /** What Enter does now: it submits, or goes on with another hop. */
+  #refreshSubmit() {
+    const hop = this.group instanceof PageGroup ? this.group.hopToGoOnWith : null;
+    this.submitButton?.firstElementChild?.replaceChildren(hop ? TEXT.toHop(hop) : this.submitWords);
   }
 
   /** @param {Sheet} sheet @returns {import('./rows.js').Panel} */
@@ -505,7 +555,8 @@ export class Judgement extends Side {
     const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => this.on.action(name),
       { key: this.keys.of(name), testid: name, hint: this.keys.title(name) });
     this.flagButton = action('flag', TEXT.flag);
-    this.submitButton = button(more ? TEXT.submitStep : TEXT.submit, () => this.on.action('submit'), { key: this.keys.of('submit'), class: 'btn pri', testid: 'submit' });
+    this.submitWords = more ? TEXT.submitStep : TEXT.submit;
+    this.submitButton = button(this.submitWords, () => this.on.action('submit'), { key: this.keys.of('submit'), class: 'btn pri', testid: 'submit' });
     this.backButton = action('back', TEXT.back);
     this.footer.replaceChildren(this.notSeen, this.backButton, action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
       action('comment', TEXT.comment), this.flagButton, this.submitButton);
