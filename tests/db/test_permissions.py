@@ -83,6 +83,7 @@ MAY: dict[str, frozenset[str]] = {
     "exports.bundles.verify._verify": READERS,
     "studies.foreign.import_study_of_labels": RESEARCHERS,
     "studies.foreign.plan_study_of_labels": RESEARCHERS,
+    "scores.labels.studies_for_scorer": RESEARCHERS,
     "studies.labelled_imports.import_labelled_items": RESEARCHERS,
     "studies.labelled_imports.preview_labelled_items": RESEARCHERS,
     "annotating.guidelines.guidelines_read": ANNOTATORS,
