@@ -115,7 +115,7 @@ export class Preview extends Page {
 
   #submit() {
     const { judgement } = this;
-    if (!judgement || judgement.pointAtMissing()) return;
+    if (!judgement || judgement.goOn() || judgement.pointAtMissing()) return;
     if (this.step + 1 < this.options.steps.length) this.#show(this.step + 1);
     else judgement.say(TEXT.previewEnd);
   }
