@@ -246,10 +246,11 @@ def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known
     return labels.n_annotations, len(disputed), float(sum(votes.dispute for votes in disputed)), state.value
 
 
-def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
+def stream_settled(session: Session, study_id: int, *, by_votes: bool = False) -> Iterator[SettledUnit]:
     """Every unit of every annotated item of the study with its final label, in the order of the sample.
 
-    Derived units (annotators/criteria/derived) stand behind the others of their item.
+    `by_votes`: as if nothing had been adjudicated. Derived units (annotators/criteria/derived) stand behind the others
+    of their item.
 
     An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
     is constant: items are read a few hundred at a time.
@@ -260,18 +261,18 @@ def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
     query = _SAMPLED.format(mark=mark(session.connection()))
     for start in range(0, study.n_items, _AT_ONCE):
         block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))
-        yield from _settled_block(session, study, protocol, block, known)
+        yield from _settled_block(session, study, protocol, block, known, by_votes=by_votes)
 
 
 def _settled_block(
-    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[Any, ...]], known: Known
+    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[Any, ...]], known: Known, *, by_votes: bool
 ) -> Iterator[SettledUnit]:
     assert study.id is not None
     ids = [row[0] for row in rows]
     derived = protocol.derived_criteria()
     apart = {unit.source.name for unit in derived}
     labels = current_labels(session.connection(), study.id, ids, apart=apart)
-    adjudicated = adjudicated_labels(session, ids)
+    adjudicated = {} if by_votes else adjudicated_labels(session, ids)
     for study_item_id, external_id, number, question_key, system, *other in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.items.checks import called
 from annotators.items.normal import Normal
-from annotators.items.parsed import ParsedItem, Rejected
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._records import (
     JSON_ENDING,
     Record,
@@ -30,8 +31,11 @@ from exports.formats._records import (
     verdict_label,
 )
 from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.sources import SourceFile, Sources
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
 
 SCORER = "imported:refchecker"
 _TRIPLETS = re.compile(r"(?P<extractor>.+)_response_kg")
@@ -39,12 +43,22 @@ _NAME = re.compile(r"(?P<dataset>[^_]+)_(?P<system>.+)_answers")
 PEOPLE = "people"
 """The source of the verdicts, which the file calls human labels."""
 
+RATER = "refchecker-annotator"
+"""The annotator of the labels, whom the files do not name."""
+
+_GUIDELINES = """\
+These labels came with the answers, from RefChecker's human evaluation; its guidelines did not. Each claim of the answer
+was held against all passages at once: *entailment* if they say it, *contradiction* if they say otherwise, *neutral* if
+they do neither.
+"""
+
 
 class RefChecker:
     """One item a record: an answer with its claims. Without the question's text, its id stands for it.
 
     Dataset and system are in the name of the file, `DATASET_SYSTEM_answers.json`. The label of a claim says what it is
-    to all passages at once; labels are kept as `verdicts` of people, which the claim metrics read.
+    to all passages at once; labels are kept as `verdicts` of people, which the claim metrics read, and can become those
+    of a study.
     """
 
     name = "refchecker"
@@ -61,6 +75,29 @@ class RefChecker:
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
         return _RefCheckerReading(sources, json_files(sources))
+
+    def label_protocol(self) -> Protocol:
+        """What a study of the labels asks: what claim verification derives, a claim's label by all of its evidence."""
+        from annotators.protocols import PROTOCOLS, Material, Protocol, Step  # noqa: PLC0415 - most imports have none
+
+        [derived] = PROTOCOLS.get("claim_verification").derived_criteria()
+        return Protocol(
+            name="claim_labels",
+            title="Claims by all their evidence",
+            summary="Do the passages, taken together, support each claim of the answer, speak against it, or neither?",
+            guidelines=_GUIDELINES,
+            criteria=[derived.criterion],
+            steps=[
+                Step(
+                    name="claims",
+                    title="Claims against all evidence",
+                    shows=[Material.QUESTION, Material.ANSWER, Material.CLAIMS, Material.EVIDENCE],
+                    criteria=[derived.criterion.name],
+                )
+            ],
+            overlap=1,
+            source="RefChecker (Hu et al. 2024), its human evaluation.",
+        )
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `DATASET_SYSTEM_answers.json` of the items that have claims, or came from such a file."""
@@ -93,7 +130,7 @@ class _RefCheckerReading(RecordReading):
             return None
         found = _NAME.fullmatch(file.path.name[: -len(JSON_ENDING)])
         dataset, system = (found["dataset"], found["system"]) if found else (None, file.path.name[: -len(JSON_ENDING)])
-        return items_of(file, None, data, lambda record: self._item(record, dataset, system), SCORER)
+        return map(_labelled, items_of(file, None, data, lambda record: self._item(record, dataset, system), SCORER))
 
     def not_ours(self) -> str:
         return (
@@ -112,7 +149,7 @@ class _RefCheckerReading(RecordReading):
             shares = ", ".join(f"{name} {n:,}" for name, n in self._labels.most_common())
             found.append(
                 f"{count(self._labels.total(), 'label')} of claims ({shares}) come in with the items as verdicts of "
-                "people, for the claim metrics. They are not labels of a study."
+                f"people, for the claim metrics. {NAME_A_STUDY}"
             )
         return found
 
@@ -154,6 +191,19 @@ class _RefCheckerReading(RecordReading):
                 **({"verdicts": verdicts} if verdicts else {}),
             },
         }
+
+
+def _labelled(parsed: ParsedItem | Rejected) -> ParsedItem | Rejected:
+    """An item with what people said of its claims, as labels beside the verdicts."""
+    if isinstance(parsed, Rejected):
+        return parsed
+    file, line, item, _ = parsed
+    return parsed._replace(
+        labels=tuple(
+            ForeignLabel(line, item.id, RATER, "claim_label", f"claim:{claim}|{against}", label, file=file)
+            for claim, against, label in map(itemgetter("claim", "against", "label"), item.metadata.get("verdicts", ()))
+        )
+    )
 
 
 def _extractor(record: Record) -> str | None:

@@ -20,7 +20,7 @@ export class Desk extends Common {
    * @param {object} on
    * @param {(action: string) => void} on.act
    * @param {() => void} on.change something was given
-   * @param {string} on.study address of the study
+   * @param {string} [on.study] address of the study, where there is one
    * @param {() => void} on.keys a key was changed: the desk has to be built again
    * @param {() => boolean} on.unread the annotator has yet to read the guidelines
    * @param {() => void} on.read they have read them

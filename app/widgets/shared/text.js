@@ -24,6 +24,13 @@ export const TEXT = {
   refusedState: (/** @type {number} */ n) => `${count(n, 'submission', 'submissions')} refused`,
   signedOutState: 'Not saved: signed out',
 
+  // a preview
+  preview: 'Preview: nothing is saved',
+  previewSteps: 'Steps of the protocol',
+  previewClose: 'Close the preview',
+  previewNoSkip: 'An annotator would skip the item here, with a reason.',
+  previewEnd: 'All is answered: an annotator would get the next item now. Nothing was saved.',
+
   // whole-page states
   loading: 'Getting your items…',
   sendingFirst: (/** @type {number} */ n) => `Sending ${count(n, 'submission', 'submissions')} kept from last time…`,
