@@ -86,3 +86,18 @@ def find_protocol(text: str, library: Library | None = None) -> Protocol:
             f"The project's protocol {wanted.name!r} has no version {version}. It has: {', '.join(map(str, versions))}."
         )
     return library.get(wanted.name, version)
+
+
+def say_the_same(one: Protocol, other: Protocol) -> bool:
+    """Whether two protocols are the same whatever versions they are called."""
+    return one.model_copy(update={"version": other.version}).digest() == other.digest()
+
+
+def taken_name(protocol: Protocol) -> str | None:
+    """Why a protocol cannot be one of a project's own under its name, or None: a built-in one has it and differs."""
+    if protocol.name not in PROTOCOLS.names() or say_the_same(protocol, PROTOCOLS.get(protocol.name)):
+        return None
+    return (
+        f"`name` is {protocol.name!r}, the name of a built-in protocol, and this one says something else. Give it a "
+        f"name of its own, as in my_{protocol.name}."
+    )

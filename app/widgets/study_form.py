@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from annotators.asking.protocol_files import protocol_from_yaml
-from annotators.asking.protocol_names import ProtocolName
+from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
 from annotators.protocols import PROTOCOLS, Material, Protocol
@@ -54,7 +54,7 @@ _FILE = "study-protocol-kept"
 """The name and text of the protocol file that was uploaded last: an uploader forgets it with the page."""
 
 PROTOCOL = "study-protocol-wanted"
-"""Where another page leaves the name and version of a protocol of the project (`NAME@VERSION`) to make a study of."""
+"""Where another page leaves the name and version (`NAME@VERSION`) of a protocol to make a study of."""
 
 ITEMS = "study-items"
 """Where another page leaves the external ids of the items that a new study is to take."""
@@ -198,10 +198,12 @@ def _protocol(project: ProjectRow) -> Protocol | None:
     """The chosen protocol; None (and why, on the page) while there is none."""
     own = {str(named): entry.protocol for named, entry in _own_protocols(project)}
     origins = ["Built-in", *(["Own"] if own else []), "From a file"]
-    wanted = st.session_state.get(PROTOCOL)
+    wanted = st.session_state.pop(PROTOCOL, None)
     if wanted in own:
         st.session_state["study-protocol-from"], st.session_state["study-own-protocol"] = "Own", wanted
-        del st.session_state[PROTOCOL]
+    elif wanted is not None:
+        st.session_state["study-protocol-from"] = "Built-in"
+        st.session_state["study-protocol"] = protocol_name(wanted).name
     origin = st.segmented_control("Protocol", origins, default="Built-in", required=True, key="study-protocol-from")
     if origin == "Built-in":
         names = PROTOCOLS.names()

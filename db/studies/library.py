@@ -14,7 +14,7 @@ from datetime import datetime
 
 from sqlmodel import Session, col, select
 
-from annotators.asking.protocol_names import find_protocol
+from annotators.asking.protocol_names import find_protocol, say_the_same, taken_name
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Protocol
 from db.engine import Database
@@ -97,15 +97,12 @@ def add_protocol(db: Database, actor: Actor, project_id: int, *, protocol: Proto
             .order_by(col(ProtocolVersion.version))
         ).all()
         if not rows and protocol.name in PROTOCOLS.names():
+            if taken := taken_name(protocol):
+                raise NameTaken(taken)
             built_in = PROTOCOLS.get(protocol.name)
-            if not _same(protocol, built_in):
-                raise NameTaken(
-                    f"`name` is {protocol.name!r}, the name of a built-in protocol, and this one says something else. "
-                    f"Give it a name of its own, as in my_{protocol.name}."
-                )
             return Added(built_in, built_in.digest(), new=False)
         newest = Protocol.model_validate(rows[-1][1]) if rows else None
-        if newest is not None and _same(protocol, newest):
+        if newest is not None and say_the_same(protocol, newest):
             return Added(newest, newest.digest(), new=False)
         version = max(protocol.version, newest.version + 1 if newest else 1)
         stored = protocol.model_copy(update={"version": version})
@@ -123,11 +120,6 @@ def add_protocol(db: Database, actor: Actor, project_id: int, *, protocol: Proto
         record(session, actor, "protocol added", "protocol", row.id, project_id=project_id, details=details)
         since = tuple(number for number, _ in rows if on is not None and number > on)
         return Added(stored, row.protocol_hash, new=True, since=since)
-
-
-def _same(one: Protocol, other: Protocol) -> bool:
-    """Whether two protocols say the same, whatever versions they are called."""
-    return one.model_copy(update={"version": other.version}).digest() == other.digest()
 
 
 @operation(On.PROJECT, READERS)

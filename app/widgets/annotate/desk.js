@@ -20,7 +20,7 @@ export class Desk extends Common {
    * @param {object} on
    * @param {(action: string) => void} on.act
    * @param {() => void} on.change something was given
-   * @param {string} on.study address of the study
+   * @param {string} [on.study] address of the study, where there is one
    * @param {() => void} on.keys a key was changed: the desk has to be built again
    * @param {() => boolean} on.unread the annotator has yet to read the guidelines
    * @param {() => void} on.read they have read them
@@ -59,6 +59,7 @@ export class Desk extends Common {
     }, this.texts);
     this.texts.roots = [this.judgement.facing.text, this.judgement.text, this.viewer.element];
     this.texts.onchange = () => {
+      this.judgement.placeCards();
       this.judgement.markClaim();
       this.judgement.refresh();
     };
@@ -86,6 +87,7 @@ export class Desk extends Common {
     shell.fill(...(left ? [left, this.divider.element] : []), judgement.element, guidelines.element);
     shell.stage.classList.toggle('alone', !left);
     shell.stage.classList.toggle('divided', !!left);
+    shell.stage.classList.toggle('paired', left === judgement.beside && !!item.answers?.length);
     this.#askToRead();
     judgement.show(sheet, this.protocol, correcting);
     viewer.asked.replaceChildren(...judgement.pageGroups.map((group) => group.bar));

@@ -24,6 +24,13 @@ export const TEXT = {
   refusedState: (/** @type {number} */ n) => `${count(n, 'submission', 'submissions')} refused`,
   signedOutState: 'Not saved: signed out',
 
+  // a preview
+  preview: 'Preview: nothing is saved',
+  previewSteps: 'Steps of the protocol',
+  previewClose: 'Close the preview',
+  previewNoSkip: 'An annotator would skip the item here, with a reason.',
+  previewEnd: 'All is answered: an annotator would get the next item now. Nothing was saved.',
+
   // whole-page states
   loading: 'Getting your items…',
   sendingFirst: (/** @type {number} */ n) => `Sending ${count(n, 'submission', 'submissions')} kept from last time…`,
@@ -149,7 +156,14 @@ export const TEXT = {
   pagesJudged: (/** @type {number} */ done, /** @type {number} */ of, /** @type {string} */ hop) => `${done} of ${count(of, 'page', 'pages')} judged${hop ? ` for ${hop.toLowerCase()}` : ''}`,
   pagesFound: (/** @type {number[]} */ pages, /** @type {boolean} */ done, /** @type {boolean} */ begun) =>
     pages.length ? `p. ${pages.join(', ')}${done ? '' : ' so far'}` : done ? 'none' : begun ? 'none so far' : 'open',
+  onlyIn: (/** @type {number} */ side) => `only in ${'AB'[side]}`,
+  otherFigure: 'said in both, another figure',
+  pairMarksOff: 'Marks off',
+  pairMarksOn: 'Marks on',
+  pairMarksTitle: 'Marks by the words of the two texts alone; they do not say which is right',
   chain: 'Chain',
+  imageJudged: 'judged',
+  imagesJudged: (/** @type {number} */ done, /** @type {number} */ of) => `${done} of ${count(of, 'image', 'images')} judged`,
   notJudged: 'not judged',
   ofOtherHop: 'of another hop',
   alsoOf: (/** @type {number[]} */ hops) => `evidence of hop ${hops.join(', ')}`,
