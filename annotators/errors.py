@@ -8,7 +8,7 @@ traceback.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -26,11 +26,15 @@ class AssayError(Exception):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a file: its line (from 1; None: of all of it), what it is, what to do about it."""
+    """One thing that is wrong with a file: its line (from 1; None: of all of it), what it is, what to do about it.
+
+    `path` is where it stands in what the file says, by names of fields and positions in lists.
+    """
 
     line: int | None
     problem: str
     remedy: str
+    path: tuple[str | int, ...] = field(default=(), compare=False)
 
 
 class InvalidInput(AssayError):
@@ -45,7 +49,14 @@ class InvalidInput(AssayError):
     @property
     def details(self) -> dict[str, Any]:
         """The problems, where they are known one by one."""
-        return {"problems": [asdict(problem) for problem in self.problems]} if self.problems else {}
+        if not self.problems:
+            return {}
+        return {
+            "problems": [
+                {"line": problem.line, "problem": problem.problem, "remedy": problem.remedy}
+                for problem in self.problems
+            ]
+        }
 
 
 class TooLarge(AssayError):

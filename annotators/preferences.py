@@ -34,6 +34,28 @@ def check_text_view(value: object) -> str:
     return RAW_TEXT
 
 
+STEP_AT_ONCE = "at_once"
+"""The next step comes with the last label of the one before; where nothing is set, by the key of submit."""
+
+
+def check_next_step(value: object) -> str:
+    """When an annotator's next step comes: with the last label of a step, or (nothing set) by the key of submit."""
+    if value != STEP_AT_ONCE:
+        raise InvalidInput(f"The next step cannot come {value!r}: {STEP_AT_ONCE!r} is with the last label of a step.")
+    return STEP_AT_ONCE
+
+
+NO_MARKS = "off"
+"""How the two answers of a pair are shown without marks; where nothing is set, what only one says is marked."""
+
+
+def check_pair_marks(value: object) -> str:
+    """Whether what only one of two answers says is marked: off, or (where nothing is set) on."""
+    if value != NO_MARKS:
+        raise InvalidInput(f"Marks of pairs cannot be {value!r}: {NO_MARKS!r} takes them away.")
+    return NO_MARKS
+
+
 PANES = ("side", "reading", "references")
 """The dividers of the annotator's page: between its two sides; above the criteria, beside evidence and without."""
 
@@ -54,6 +76,8 @@ PREFERENCES: dict[str, Callable[[object], object]] = {
     "label_keys": check_label_keys,
     "break_after": check_break_after,
     "text_view": check_text_view,
+    "next_step": check_next_step,
+    "pair_marks": check_pair_marks,
     "panes": check_panes,
 }
 """Name of a setting → what checks a value of it, gives it back as it is stored, or raises InvalidInput."""

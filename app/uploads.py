@@ -75,6 +75,7 @@ def import_uploads(
     columns: Columns | None = None,
     dry_run: bool = False,
     skip_bad: bool = False,
+    labels_into: str | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
     """What importing the uploads would do (`dry_run`), or has done; as `exports.importing.items.import_paths`.
@@ -89,5 +90,5 @@ def import_uploads(
         documents = app_state().settings.documents_folder
         return import_reading(
             db, actor, project_id, reading, data_folder=documents, dry_run=dry_run, skip_bad=skip_bad,
-            progress=progress,
+            labels_into=labels_into, progress=progress,
         )  # fmt: skip

@@ -49,6 +49,7 @@ def import_counts(report: ImportReport) -> list[tuple[str, int]]:
         ("documents added", report.documents),
         ("documents given their bytes", report.supplied),
         ("scores added to items there", report.scores),
+        ("labels in a study", report.labels.n if report.labels.study else 0),
     ]
 
 

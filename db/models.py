@@ -341,6 +341,25 @@ class Revision(Table, table=True):
 # Studies --------------------------------------------------------------------------------------------------------------
 
 
+class ProtocolVersion(Table, table=True):
+    """One version of a protocol that a project has of its own. Append-only.
+
+    The version with the highest number is the newest. Studies keep a snapshot of their own and do not point here.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "protocol_version"
+    __table_args__ = (UniqueConstraint("project_id", "name", "version"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    version: int
+    protocol: dict[str, Any] = _json()
+    protocol_hash: str
+    person_id: int = _ref("person.id")
+    created_at: datetime = _time()
+
+
 class Study(Table, table=True):
     """Protocol × sample of items × annotators × overlap × order × what is hidden.
 

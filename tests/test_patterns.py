@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from annotators.items.sentences import sentences
 from annotators.pages.normal import normalise
-from annotators.scorers.shared.sentences import sentences
 from annotators.scorers.shared.words import answer_form, plain, words
 from exports.cells import original, safe
 from exports.drawing.tables import TextTable, as_csv, as_markdown

@@ -163,7 +163,7 @@ def _range(criterion: str, given: Sequence[str]) -> tuple[float, float, float]:
     low, high = min(numbers), max(numbers)
     whole = math.lcm(*(number.denominator for number in numbers))
     step = Fraction(math.gcd(*(int((number - low) * whole) for number in numbers)), whole)
-    return float(low), float(high), float(step) or 1.0
+    return float(low), float(high), float(step) or (math.ulp(0.0) if step else 1.0)
 
 
 def _set_members(value: str) -> list[str] | None:

@@ -73,6 +73,18 @@ def protocol_from_yaml(text: str, source: str = "protocol.yaml") -> Protocol:
     return protocol
 
 
+def plain_data(text: str, source: str = "protocol.yaml") -> dict[str, Any]:
+    """What a protocol file says, as plain data, whether or not it is a protocol. Raises InvalidInput for no YAML."""
+    return _Reader(source).read(text)
+
+
+def line_of(text: str, *path: str | int) -> int:
+    """The line (from 1) of a field of a protocol file that can be read, or of what is around it."""
+    reader = _Reader("protocol.yaml")
+    reader.read(text)
+    return reader.line_of(path)
+
+
 class _Reader:
     """Turns YAML into plain data and remembers on which line each part stands."""
 
@@ -154,23 +166,26 @@ class _Reader:
     def refused(self, at_once: Sequence[Fault], everything: Sequence[Fault]) -> InvalidInput:
         """What is wrong, in the order of the file: in words what is seen `at_once`, and as problems everything."""
         seen, ordered = self._in_order(at_once), self._in_order(everything)
-        messages = [f"{self.source}, line {line}: {message}" for line, message in seen[:MAX_ERRORS]]
+        messages = [f"{self.source}, line {line}: {message}" for line, message, _ in seen[:MAX_ERRORS]]
         if len(seen) > MAX_ERRORS:
             messages.append(f"… and {len(seen) - MAX_ERRORS} more. Correct these first.")
-        return InvalidInput("\n".join(messages), [Problem(line, *_in_two(message)) for line, message in ordered])
+        return InvalidInput(
+            "\n".join(messages), [Problem(line, *_in_two(message), path) for line, message, path in ordered]
+        )
 
-    def _in_order(self, faults: Sequence[Fault]) -> list[tuple[int, str]]:
+    def _in_order(self, faults: Sequence[Fault]) -> list[tuple[int, str, Path]]:
         first: dict[Path, str] = {}
         for fault in faults:
             first.setdefault(fault.path, fault.message)
-        found = [(self.lines[self._known(path)], message) for path, message in first.items()]
-        return sorted([*self.twice, *found])
+        found = [(self.line_of(path), message, path) for path, message in first.items()]
+        twice = [(line, message, ()) for line, message in self.twice]
+        return sorted([*twice, *found], key=lambda one: one[:2])
 
-    def _known(self, path: Path) -> Path:
-        """The path itself, or the nearest part around it that stands in the file."""
+    def line_of(self, path: Path) -> int:
+        """The line of a part, or of the nearest part around it that stands in the file."""
         while path not in self.lines:
             path = path[:-1]
-        return path
+        return self.lines[path]
 
 
 def _scalar(kind: str, text: str, path: Path) -> str | int | float | None:
@@ -303,7 +318,46 @@ def protocol_to_yaml(protocol: Protocol) -> str:
 
     Fields that have their default are left out; texts of several lines are block scalars.
     """
-    return yaml.dump(_data(protocol), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return _written(_data(protocol))
+
+
+def data_to_yaml(data: dict[str, Any]) -> str:
+    """Plain data (`plain_data`) as a YAML file that is read back as the same, whether or not it is a protocol.
+
+    Fields stand in the order of the documentation.
+    """
+    return _written(_data(_ordered(data, Protocol)))
+
+
+def _written(data: Any) -> str:
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _ordered(data: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Fields in the order of the model, those that it does not have last; a criterion's kind follows its name.
+
+    Where yes or no belongs it is no word.
+    """
+    first = ["name", "kind", "how"] if issubclass(model, Criterion | Derived) else []
+    names = list(dict.fromkeys([*first, *model.model_fields]))
+    ordered = {name: data[name] for name in names if name in data} | data
+    for name, field in model.model_fields.items():
+        if field.annotation is bool and str(ordered.get(name)).lower() in ("true", "false"):
+            ordered[name] = str(ordered[name]).lower() == "true"
+    for name, inner in _INSIDE.items():
+        if isinstance(ordered.get(name), list):
+            ordered[name] = [_ordered(part, inner) if isinstance(part, dict) else part for part in ordered[name]]
+    return ordered
+
+
+_INSIDE: dict[str, type[BaseModel]] = {
+    "criteria": Criterion,
+    "steps": Step,
+    "labels": Label,
+    "consequences": Consequence,
+    "derived": Derived,
+}
+"""Lists of parts → what each part is."""
 
 
 class _InLine(list[Any]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,25 +85,31 @@ def check_step(
                 raise InvalidInput(
                     f"{_place(criterion, target, units)} has no label. Give one, or say that you cannot judge."
                 )
-    _check_consequences(protocol, checked, units, decided)
+    for label, sentence in broken_rules(protocol, checked, decided):
+        raise InvalidInput(sentence + ("" if label.target == "item" else f" ({_neutral(label.target, units)})"))
     return checked
 
 
-def _check_consequences(
-    protocol: Protocol, labels: Sequence[GivenLabel], units: Units, decided: Mapping[tuple[str, str], GivenLabel]
-) -> None:
-    """InvalidInput for a label that cannot stand beside another one, by the rules of the protocol."""
-    for consequence in protocol.consequences:
+def broken_rules(
+    protocol: Protocol, labels: Iterable[GivenLabel], decided: Mapping[tuple[str, str], GivenLabel]
+) -> Iterator[tuple[GivenLabel, str]]:
+    """Each of these labels that cannot stand beside the decided ones, by the protocol's rules, and why."""
+    by_criterion: dict[str, list[GivenLabel]] = {}
+    if protocol.consequences:
         for label in labels:
-            if label.criterion != consequence.then.criterion or label.value is None:
-                continue
+            by_criterion.setdefault(label.criterion, []).append(label)
+    for consequence in protocol.consequences:
+        for label in by_criterion.get(consequence.then.criterion, ()):
             own = {(label.criterion, label.target): label}
-            if _holds(consequence.when, label.target, decided) and not _holds(consequence.then, label.target, own):
+            if (
+                label.value is not None
+                and _holds(consequence.when, label.target, decided)
+                and not _holds(consequence.then, label.target, own)
+            ):
                 first, second = (
                     protocol.criterion(condition.criterion) for condition in (consequence.when, consequence.then)
                 )
-                where = "" if label.target == "item" else f" ({_neutral(label.target, units)})"
-                raise InvalidInput(consequence.sentence(first, second) + where)
+                yield label, consequence.sentence(first, second)
 
 
 def is_asked(criterion: Criterion, target: str, decided: Mapping[tuple[str, str], GivenLabel]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SAYS_SOMETHING = re.compile(r"[^ \t\r\n]")
-_IMAGE = re.compile(r"<PIC>|!\[[^\[\]\n]*\]\([^() \t\r\n]*\)")
+IMAGE = re.compile(r"<PIC>|!\[[^\[\]\n]*\]\([^() \t\r\n]*\)")
 """Where an image stands in the text of an answer: its mark, or Markdown's `![caption](name)`."""
 
 
@@ -23,4 +23,4 @@ def blocks_of(answer: str) -> list[str]:
         elif found[-1]:
             found.append([])
     texts = ("\n".join(lines) for lines in found)
-    return [text for text in texts if _SAYS_SOMETHING.search(_IMAGE.sub("", text))]
+    return [text for text in texts if _SAYS_SOMETHING.search(IMAGE.sub("", text))]

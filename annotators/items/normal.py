@@ -28,6 +28,11 @@ def question_key(question: str, category: str | None = None) -> str:
     return "q-" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+def external_id(question: str, system: str) -> str:
+    """What an item is known by that has no id of its own: the key of its question, and who answered."""
+    return f"{question}:{system}"
+
+
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
@@ -124,7 +129,7 @@ def read_item(row: object, *, scorer: str = "imported:native") -> ItemContent:
         raise InvalidInput("`question` is missing or empty. It is the one field that every item needs.")
     system = _given(row, "system", checks.key) or DEFAULT_SYSTEM
     key = _given(row, "question_key", checks.key) or question_key(question)
-    item_id, answer = _given(row, "id", checks.key) or f"{key}:{system}", _given(row, "answer", checks.text)
+    item_id, answer = _given(row, "id", checks.key) or external_id(key, system), _given(row, "answer", checks.text)
     get = row.get
     others = _read_others(get)
     scores = _scores(row["scores"], dict(zip(_OTHERS, others, strict=True)), scorer) if get("scores") else ()

@@ -18,11 +18,15 @@ MOST_PAGES = 100_000
 
 
 class ParsedItem(NamedTuple):
-    """One item, with the file and line (from 1) it came from."""
+    """One item, with the file and line (from 1) it came from, and what people said of it there.
+
+    What was said of a pair stands with its first item.
+    """
 
     file: str
     line: int
     item: ItemContent
+    labels: tuple[ForeignLabel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class ForeignLabel(NamedTuple):
     """One row of a table of labels: who gave which value to which target of which item, and the row's line.
 
     A row about a pair also names the `other` item; its value says which of the two by its number, below zero `item`.
+    `file` is the one that the line is of, where the source has several.
     """
 
     line: int
@@ -92,6 +97,7 @@ class ForeignLabel(NamedTuple):
     time: datetime | None = None
     comment: str | None = None
     other: str | None = None
+    file: str | None = None
 
     @property
     def name(self) -> str:

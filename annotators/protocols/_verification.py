@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from annotators.criteria import Label
+from annotators.criteria import Condition, Label
 from annotators.criteria.choice import Choice
 from annotators.items.targets import TargetKind
+from annotators.protocols.consequences import Consequence
 
 SELF_CONTAINED = Choice(
     name="self_contained",
@@ -81,6 +82,13 @@ ANSWER_FACTUAL = Choice(
     ],
     accept=["factual"],
 )
+
+NO_FACT_WITHOUT_QUESTION = Consequence(
+    when=Condition(criterion="question_factual", values=["not_factual"]),
+    then=Condition(criterion="answer_factual", values=["not_factual"]),
+    says="What is said about a thing that the sources do not have has no support.",
+)
+"""UniDoc-Bench, appendix C.2."""
 
 COMPLETE = Choice(
     name="complete",

@@ -44,6 +44,9 @@ For an ambiguous question, say in at most 30 words what is missing, so that it c
 - Not enough: *"Unclear."*
 """
 
+REFUSALS = ("Evidence inconclusive.", "Insufficient evidence to answer.")
+"""What a rewritten answer may say where the evidence settles nothing (MRAG-Suite, appendix A.5)."""
+
 ambiguity = PROTOCOLS.register(
     Protocol(
         name="ambiguity",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -252,6 +253,11 @@ class Protocol(BaseModel):
             if criterion.name == name:
                 return criterion
         raise KeyError(name)
+
+    def fallen(self, edited: Collection[str]) -> list[str]:
+        """The criteria whose labels fall with an edit of these fields of an item (REVISABLE), in their order."""
+        names = {name for field in edited for name in self.invalidates.get(field, ())}
+        return [criterion.name for criterion in self.criteria if criterion.name in names or "*" in names]
 
     def derived_criteria(self) -> list[DerivedCriterion]:
         """The units that are never asked, in the order of the criteria that they are made from."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotators.criteria.material import Material
-from annotators.protocols._verification import ANSWER_FACTUAL, QUESTION_FACTUAL
+from annotators.protocols._verification import ANSWER_FACTUAL, NO_FACT_WITHOUT_QUESTION, QUESTION_FACTUAL
 from annotators.protocols.base import PROTOCOLS, Protocol, Step
 
 _GUIDELINES = """\
@@ -53,6 +53,7 @@ Take the answer apart into single claims. All of them must be supported; one tha
 factuality = PROTOCOLS.register(
     Protocol(
         name="factuality",
+        version=2,
         title="Factuality",
         summary="Are the question and the answer supported by the sources?",
         guidelines=_GUIDELINES,
@@ -65,6 +66,7 @@ factuality = PROTOCOLS.register(
                 criteria=["question_factual", "answer_factual"],
             )
         ],
+        consequences=[NO_FACT_WITHOUT_QUESTION],
         overlap=3,
         agreement="Krippendorff's alpha and Cohen's kappa of each pair, a criterion at a time, beside the shares.",
         on_fail="A question or answer without support is rewritten from the sources and judged again.",

@@ -8,6 +8,7 @@ from annotators.protocols._verification import (
     COMPLETE,
     GROUNDING,
     HUMAN_LIKE,
+    NO_FACT_WITHOUT_QUESTION,
     QUESTION_FACTUAL,
     SELF_CONTAINED,
 )
@@ -106,7 +107,7 @@ _ANSWER = ["answer_factual", "complete", "grounding"]
 qa_verification = PROTOCOLS.register(
     Protocol(
         name="qa_verification",
-        version=2,
+        version=3,
         title="QA verification",
         summary="Is the question fit for retrieval, and is the answer true, complete and rightly grounded?",
         guidelines=_GUIDELINES,
@@ -132,6 +133,7 @@ qa_verification = PROTOCOLS.register(
                 criteria=["question_factual", "answer_factual", "complete", "grounding"],
             ),
         ],
+        consequences=[NO_FACT_WITHOUT_QUESTION],
         overlap=3,
         agreement=(
             "Krippendorff's alpha and Cohen's kappa of each pair, a criterion at a time, beside the share of positive "

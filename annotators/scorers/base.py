@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemContent
 from annotators.registry import Registry
+
+if TYPE_CHECKING:
+    from annotators.scorers.shared.study_labels import LabelUse
 
 
 class Part(StrEnum):
@@ -108,6 +112,21 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class LabelledParameters(Parameters):
+    """Parameters of a scorer that can take labels of studies in place of what people said in the items' own fields.
+
+    `labels_of` are the studies, `labels_state` is a hash of their labels as they were read, so that other labels are
+    another run. Both are set by the run, never by hand, and are left out where no study is named.
+    """
+
+    labels_of: tuple[str, ...] = Field((), exclude_if=lambda studies: not studies)
+    labels_state: str = Field("", exclude_if=lambda state: not state)
+
+    def label_sources(self) -> tuple[str, ...]:
+        """As what the labels are taken: `adjudicated` (final), `people` (what the votes settle), or both."""
+        return ("adjudicated",)
+
+
 P = TypeVar("P", bound=Parameters)
 
 
@@ -117,6 +136,7 @@ class Scorer(ABC, Generic[P]):
     `values` are what it gives, the main one first; `needs` are the parts it reads; `source` cites where it is from.
     A group of items (a system, a category, everything) is summed up by the mean of each value over scored items and the
     unweighted mean of the category means (`GroupMeans`); `differences` are what is computed from these means.
+    `labels` says what it takes from labels of studies (its parameters are then `LabelledParameters`).
     `uses_model` says that scoring loads an embedding model (seconds, and 480 MB): such a scorer runs in a worker
     process, never in the web process. The model is loaded once in a process, by the first batch that needs it.
     """
@@ -129,6 +149,7 @@ class Scorer(ABC, Generic[P]):
     values: ClassVar[tuple[ValueKind, ...]]
     needs: ClassVar[frozenset[Part]] = frozenset()
     differences: ClassVar[tuple[Difference, ...]] = ()
+    labels: ClassVar[LabelUse | None] = None
     uses_model: ClassVar[bool] = False
     parameters: type[P]
 
@@ -183,6 +204,8 @@ def _pairs(scorer: Scorer[Any], given: Sequence[str]) -> dict[str, str]:
         name = name.strip()
         if not equals or not name:
             raise InvalidInput(f"{text!r} is no parameter. Write NAME=VALUE; {_known(scorer)}.")
+        if name in LabelledParameters.model_fields:
+            raise InvalidInput(f"{name!r} is not set by hand. Name the study with --labels-of; {_known(scorer)}.")
         if name in pairs:
             raise InvalidInput(f"Parameter {name!r} is given twice. Give it once.")
         pairs[name] = value.strip()
@@ -199,8 +222,13 @@ def _complaint(scorer: Scorer[Any], error: dict[str, Any]) -> str:
 
 
 def _known(scorer: Scorer[Any]) -> str:
-    names = sorted(scorer.parameters.model_fields)
+    names = sorted(settable(scorer))
     return f"known: {', '.join(names)}" if names else "it takes none"
+
+
+def settable(scorer: Scorer[Any]) -> list[str]:
+    """The names of the parameters that people set."""
+    return [name for name in scorer.parameters.model_fields if name not in LabelledParameters.model_fields]
 
 
 def allowed_values(scorer: Scorer[Any], name: str) -> str:
@@ -301,6 +329,13 @@ def readable(parameters: Mapping[str, Any], *, digits: int = 64) -> list[str]:
         f"{name}={value[:digits]}…" if len(value) == _HASH > digits and value.isalnum() else f"{name}={value}"
         for name, value in sorted(values.items())
     ]
+
+
+def as_options(parameters: Mapping[str, Any]) -> list[str]:
+    """Parameters as the options of `assay score` that give them: ["--param k=3", "--labels-of 'first round'"]."""
+    own = {name: value for name, value in parameters.items() if name not in LabelledParameters.model_fields}
+    labels = [f"--labels-of {shlex.quote(study)}" for study in parameters.get("labels_of", ())]
+    return [*(f"--param {text}" for text in readable(own)), *labels]
 
 
 _HASH = 64

@@ -9,15 +9,24 @@ from typing import Literal
 from pydantic import Field
 
 from annotators.items.item import ItemContent, ItemEvidence
-from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.shared.verdicts import Verdicts, by_source, claims_of, judging_source, settled_source
+from annotators.items.targets import TargetKind
+from annotators.scorers.base import SCORERS, LabelledParameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.shared.verdicts import (
+    VerdictLabels,
+    Verdicts,
+    by_source,
+    claims_of,
+    judging_source,
+    settled_source,
+    sources_wanted,
+)
 
 Modality = Literal["image", "text"]
 
 SAME_SOURCE = "same source: labels and support from the same verdicts make it degenerate"
 
 
-class ClaimMetricsParameters(Parameters):
+class ClaimMetricsParameters(LabelledParameters):
     """Which verdicts are taken for what, and what counts as an image."""
 
     labels_from: str = Field(
@@ -32,6 +41,10 @@ class ClaimMetricsParameters(Parameters):
     )
     pages: Modality = Field("image", description="whether a page counts as an image or as text")
     tables: Modality = Field("text", description="whether a table counts as an image or as text")
+
+    def label_sources(self) -> tuple[str, ...]:
+        """Those that the parameters name, else the final labels."""
+        return sources_wanted(self.labels_from, self.support_from)
 
 
 class ClaimMetrics(Scorer[ClaimMetricsParameters]):
@@ -64,6 +77,10 @@ class ClaimMetrics(Scorer[ClaimMetricsParameters]):
         ValueKind("d_hr", "D-HR"),
     )
     needs = frozenset({Part.CLAIMS, Part.EVIDENCE, Part.METADATA})
+    labels = VerdictLabels(
+        (TargetKind.CLAIM_EVIDENCE, TargetKind.CLAIM_CONTEXT, TargetKind.CLAIM_ANSWER),
+        least=(TargetKind.CLAIM_EVIDENCE, TargetKind.CLAIM_CONTEXT),
+    )
     parameters = ClaimMetricsParameters
 
     def score(self, items: Sequence[ItemContent], parameters: ClaimMetricsParameters) -> list[list[ScoreValue]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.shared.retrieved_pages import TopKParameters, retrieval_of
+from annotators.scorers.shared.retrieved_pages import GoldLabels, TopKParameters, retrieval_of
 
 
 class HitAtK(Scorer[TopKParameters]):
@@ -19,6 +19,7 @@ class HitAtK(Scorer[TopKParameters]):
     source = "CDocRAG-Bench, section 4.1."
     values = (ValueKind("hit_at_k", "hit@k", "flag"),)
     needs = frozenset({Part.EVIDENCE})
+    labels = GoldLabels()
     parameters = TopKParameters
 
     def score(self, items: Sequence[ItemContent], parameters: TopKParameters) -> list[list[ScoreValue]]:

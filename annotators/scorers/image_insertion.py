@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from pydantic import Field
 
 from annotators.items.item import ItemContent, ItemImage
+from annotators.items.sentences import sentences
 from annotators.later import Later
 from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.embedder import EmbeddingParameters, embedder
-from annotators.scorers.shared.sentences import sentences
 from annotators.scorers.shared.words import words
 
 if TYPE_CHECKING:

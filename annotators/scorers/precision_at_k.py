@@ -9,7 +9,7 @@ from pydantic import Field
 
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.shared.retrieved_pages import TopKParameters, retrieval_of
+from annotators.scorers.shared.retrieved_pages import GoldLabels, TopKParameters, retrieval_of
 
 
 class PrecisionAtKParameters(TopKParameters):
@@ -30,6 +30,7 @@ class PrecisionAtK(Scorer[PrecisionAtKParameters]):
     source = "UniDoc-Bench, section 4.2 (its rule for units that span pages); k = 10 there."
     values = (ValueKind("precision_at_k", "precision@k"),)
     needs = frozenset({Part.EVIDENCE})
+    labels = GoldLabels()
     parameters = PrecisionAtKParameters
 
     def score(self, items: Sequence[ItemContent], parameters: PrecisionAtKParameters) -> list[list[ScoreValue]]:

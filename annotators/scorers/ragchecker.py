@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, TypeAlias
 from pydantic import Field
 
 from annotators.items.item import ItemContent
+from annotators.items.targets import TargetKind
 from annotators.later import Later
-from annotators.scorers.base import SCORERS, Parameters, Part, Scorer, ScoreValue, ValueKind
+from annotators.scorers.base import SCORERS, LabelledParameters, Part, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.references import f_measure
-from annotators.scorers.shared.verdicts import Verdicts, by_source, claims_of, settled_source
+from annotators.scorers.shared.verdicts import (
+    VerdictLabels,
+    Verdicts,
+    by_source,
+    claims_of,
+    settled_source,
+    sources_wanted,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,12 +34,16 @@ _NO_GOLD_CLAIMS = "the reference has no claims with verdicts"
 _NO_EVIDENCE = "no evidence has a verdict"
 
 
-class RagCheckerParameters(Parameters):
+class RagCheckerParameters(LabelledParameters):
     """Whose verdicts are taken."""
 
     verdicts_from: str = Field(
         "auto", description="source: people, adjudicated, a judge's name, or the first of these that there is"
     )
+
+    def label_sources(self) -> tuple[str, ...]:
+        """The one that the parameter names, else the final labels."""
+        return sources_wanted(self.verdicts_from)
 
 
 class RagChecker(Scorer[RagCheckerParameters]):
@@ -56,6 +68,7 @@ class RagChecker(Scorer[RagCheckerParameters]):
         ValueKind("supported", "Faithfulness"),
     )
     needs = frozenset({Part.CLAIMS, Part.EVIDENCE, Part.METADATA})
+    labels = VerdictLabels((TargetKind.CLAIM_EVIDENCE, TargetKind.CLAIM_ANSWER, TargetKind.CLAIM_REFERENCE))
     parameters = RagCheckerParameters
 
     def score(self, items: Sequence[ItemContent], parameters: RagCheckerParameters) -> list[list[ScoreValue]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotators.items.item import ItemContent
 from annotators.scorers.base import SCORERS, Part, Scorer, ScoreValue, ValueKind
-from annotators.scorers.shared.retrieved_pages import TopKParameters, retrieval_of
+from annotators.scorers.shared.retrieved_pages import GoldLabels, TopKParameters, retrieval_of
 
 
 class RecallAtK(Scorer[TopKParameters]):
@@ -19,6 +19,7 @@ class RecallAtK(Scorer[TopKParameters]):
     source = "UniDoc-Bench, section 4.2 (a unit of several pages reaches each page it overlaps); k = 10 there."
     values = (ValueKind("recall_at_k", "recall@k"),)
     needs = frozenset({Part.EVIDENCE})
+    labels = GoldLabels()
     parameters = TopKParameters
 
     def score(self, items: Sequence[ItemContent], parameters: TopKParameters) -> list[list[ScoreValue]]:

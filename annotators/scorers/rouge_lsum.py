@@ -11,10 +11,10 @@ from pydantic import Field
 from rapidfuzz.distance import LCSseq
 
 from annotators.items.item import ItemContent
+from annotators.items.sentences import sentences
 from annotators.later import Later
 from annotators.scorers.base import SCORERS, Parameters, Scorer, ScoreValue, ValueKind
 from annotators.scorers.shared.references import best_reference, f_measure, scored
-from annotators.scorers.shared.sentences import sentences
 from annotators.scorers.shared.words import Tokens, tokenizer
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ def add_to(app: typer.Typer) -> None:
         "assay --home ./assay-home import finance results.json papers/ --format fathoms --dry-run",
         "assay --home ./assay-home import finance fragen.xlsx --map question=Frage --map answer=Antwort",
         "assay --home ./assay-home import finance export.zip --format native --json",
+        "assay --home ./assay-home import claims msmarco_gpt4_answers.json --labels-into people",
     )(import_items)
     command(app, "batches", "assay --home ./assay-home batches finance")(batches)
     command(app, "withdraw", 'assay --home ./assay-home withdraw finance 3 --reason "answers of the wrong run"')(
@@ -89,6 +90,10 @@ def import_items(
             show_default=False,
         ),
     ] = None,
+    labels_into: Annotated[
+        str | None,
+        option("STUDY", "Make what people said in the files the labels of this study, which is made if there is none."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Import the good rows even if there are bad ones.")
@@ -106,7 +111,7 @@ def import_items(
     from exports.formats.base import check_files, columns_of
 
     columns = columns_of(mapping or ())
-    check_files(paths, format_name, columns)  # before anything large is imported
+    check_files(paths, format_name, columns, labels=labels_into is not None)  # before anything large is imported
     from exports.importing.items import import_paths
 
     with opened(context) as here, progress("Reading" if dry_run else "Importing") as move:
@@ -120,9 +125,12 @@ def import_items(
             data_folder=here.settings.documents_folder,
             dry_run=dry_run,
             skip_bad=skip_bad,
+            labels_into=labels_into,
             progress=move,
         )
     emit(report.to_json(), lambda: in_words(report), as_json=as_json)
+    if report.labels.obstacles:
+        raise typer.Exit(InvalidInput.exit_code)
     if report.rejected and not dry_run and not skip_bad:
         typer.echo("Nothing was imported. Correct the rows, or import the others with --skip-bad.", err=True)
         raise typer.Exit(InvalidInput.exit_code)
@@ -149,9 +157,25 @@ def in_words(report: ImportReport) -> str:
         [f"{row.file}, line {row.line}: {row.reason}" for row in report.rejected],
     )
     lines += [f"  note: {note}" for note in report.notes]
+    lines += _labels(report)
     if report.batch is not None:
         lines.append(f"  This is batch {report.batch}.")
+    if report.labels.batch is not None:
+        lines.append(f"  The labels are batch {report.labels.batch}.")
     return "\n".join(lines)
+
+
+def _labels(report: ImportReport) -> list[str]:
+    """What people said in the files, where it goes, and why it would not."""
+    came = report.labels
+    if came.study is None:
+        return []
+    made = f", which {'would be' if report.preview else 'was'} made" if came.is_new else ""
+    lines = [
+        f"  {count(came.n, 'label')} in {count(came.annotations, 'annotation')} by "
+        f"{', '.join(sorted(came.annotators)) or 'nobody'}, into the study {came.study}{made}."
+    ]
+    return lines + _some("It would be refused:", came.obstacles)
 
 
 def _some(heading: str, lines: list[str]) -> list[str]:

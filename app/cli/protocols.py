@@ -1,85 +1,154 @@
-"""`assay protocols` and `assay protocol …`: what people can be asked, protocol files, and what annotators would see."""
+"""`assay protocols` and `assay protocol …`: what people can be asked, files of it, and what annotators would see."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, command, group, opened, option, project_id_of
+from app.cli.base import AsJson, Here, ProjectName, command, group, opened, option, project_id_of
 from app.cli.output import emit, table
-from app.cli.studies import protocol_named
 
 if TYPE_CHECKING:
+    from annotators.protocols import Protocol
     from db.annotating.previews import StepPreview
 
-protocol = group("protocol", "Protocols: check a file, preview one on an item.")
+protocol = group("protocol", "Protocols: check a file, add or preview one.")
+
+ProtocolFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The protocol file.", show_default=False)]
 
 
 def add_to(app: typer.Typer) -> None:
     """Enter the commands of this module."""
-    command(app, "protocols", "assay protocols", "assay protocols --export qa_verification > mine.yaml")(protocols)
+    command(
+        app,
+        "protocols",
+        "assay protocols",
+        "assay protocols --export qa_verification > mine.yaml",
+        "assay --home ./assay-home protocols --project finance --json",
+        "assay --home ./assay-home protocols --project finance --export tone_check@1",
+    )(protocols)
     app.add_typer(protocol)
+
+
+def protocol_named(name: str, here: Here | None = None, project_id: int | None = None) -> Protocol:
+    """The protocol that a file defines, or the one of this name: of the project's library if there is one, or built in.
+
+    A version can be named, as in `tone_check@2`.
+    """
+    from annotators.asking.protocol_names import find_protocol
+
+    if name.lower().endswith((".yaml", ".yml")):
+        return _read(Path(name))
+    if here is None or project_id is None:
+        return find_protocol(name)
+    from db.studies.library import named_protocol
+
+    return named_protocol(here.db, here.actor, project_id, name=name)
+
+
+def _read(path: Path) -> Protocol:
+    from annotators.asking.protocol_files import protocol_from_yaml
+    from annotators.errors import NotFound
+
+    if not path.is_file():
+        raise NotFound(f"There is no protocol file {str(path)!r}. Check the path.")
+    return protocol_from_yaml(path.read_text(encoding="utf-8", errors="replace"), path.name)
+
+
+def _read_to_use(path: Path) -> Protocol:
+    """The protocol of a file that a study could be made of now; InvalidInput says all that is wrong."""
+    from annotators.errors import InvalidInput, Problem
+
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        raise InvalidInput(f"{str(path)!r} does not end in .yaml. Rename it, so that it is known for a protocol file.")
+    found = _read(path)
+    if not_yet := found.not_yet():
+        parts = [words.partition(". ") for words in not_yet]
+        raise InvalidInput("\n".join(not_yet), [Problem(None, f"{problem}.", remedy) for problem, _, remedy in parts])
+    return found
 
 
 def protocols(
     context: typer.Context,
-    export: Annotated[str | None, option("NAME", "Print this protocol as a YAML file, to be changed.")] = None,
+    export: Annotated[
+        str | None, option("NAME[@V]", "Print this protocol (or a certain version) as a YAML file, to be changed.")
+    ] = None,
+    project: Annotated[str | None, option("NAME", "Also the protocols of this project's own.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the built-in protocols, or print one as a YAML file."""
+    """List protocols, built-in and own, or print one as YAML."""
     from annotators.asking.protocol_files import protocol_to_yaml
-    from annotators.protocols import PROTOCOLS
 
-    del context  # the list needs no home folder
     if export is not None:
-        chosen = PROTOCOLS.get(export)
+        if project is None:
+            chosen = protocol_named(export)
+        else:
+            with opened(context) as here:
+                chosen = protocol_named(export, here, project_id_of(here, project))
         text = protocol_to_yaml(chosen)
         emit({"protocol": chosen.name, "yaml": text}, text.rstrip("\n"), as_json=as_json)
         return
-    document = [
-        {
-            "protocol": protocol.name,
-            "version": protocol.version,
-            "title": protocol.title,
-            "summary": protocol.summary,
-            "criteria": [criterion.name for criterion in protocol.criteria],
-            "details": {
-                criterion.name: {
-                    "kind": criterion.kind,
-                    "target": criterion.target.value,
-                    "labels": [label.value for label in criterion.label_list()],
+    from annotators.protocols import PROTOCOLS
+
+    document = [_listed(built_in) for built_in in PROTOCOLS]
+    if project is not None:
+        from db.studies.library import list_protocols
+
+        with opened(context) as here:
+            own = list_protocols(here.db, here.actor, project_id_of(here, project))
+        versions: dict[str, list[dict[str, Any]]] = {}
+        for entry in own:
+            versions.setdefault(entry.protocol.name, []).append(
+                {
+                    "version": entry.protocol.version,
+                    "hash": entry.hash,
+                    "added_by": entry.who,
+                    "added_at": entry.created_at.isoformat(),
+                    "studies": entry.studies,
                 }
-                for criterion in protocol.criteria
-            },
-            "steps": len(protocol.steps),
-            "overlap": protocol.overlap,
-            "source": protocol.source,
-        }
-        for protocol in PROTOCOLS
-    ]
-    rows = ((protocol.name, protocol.version, protocol.overlap, protocol.summary) for protocol in PROTOCOLS)
-    emit(document, lambda: table(("protocol", "version", "overlap", "asks"), rows), as_json=as_json)
+            )
+        newest = {entry.protocol.name: entry.protocol for entry in reversed(own)}
+        document = [{**row, "built_in": True} for row in document if row["protocol"] not in versions]
+        document += [
+            {**_listed(newest[name]), "built_in": False, "versions": numbered} for name, numbered in versions.items()
+        ]
+        document.sort(key=lambda row: row["protocol"])
+    columns = ["protocol", "version", "overlap", "summary", *([] if project is None else ["built_in"])]
+    rows = ([row[column] for column in columns] for row in document)
+    titles = ["protocol", "version", "overlap", "asks", "built in"][: len(columns)]
+    emit(document, lambda: table(titles, rows), as_json=as_json)
+
+
+def _listed(protocol: Protocol) -> dict[str, Any]:
+    """What the list says of a protocol."""
+    return {
+        "protocol": protocol.name,
+        "version": protocol.version,
+        "title": protocol.title,
+        "summary": protocol.summary,
+        "criteria": [criterion.name for criterion in protocol.criteria],
+        "details": {
+            criterion.name: {
+                "kind": criterion.kind,
+                "target": criterion.target.value,
+                "labels": [label.value for label in criterion.label_list()],
+            }
+            for criterion in protocol.criteria
+        },
+        "steps": len(protocol.steps),
+        "overlap": protocol.overlap,
+        "source": protocol.source,
+    }
 
 
 @command(protocol, "check", "assay protocol check tone.yaml")
-def check(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The protocol file.", show_default=False)],
-    as_json: AsJson = False,
-) -> None:
+def check(context: typer.Context, file: ProtocolFile, as_json: AsJson = False) -> None:
     """Check a protocol file; what is wrong is named with its line, and the exit code is 2."""
-    from annotators.errors import InvalidInput, Problem
-
     del context  # a file is checked without a home folder
-    if file.suffix.lower() not in (".yaml", ".yml"):
-        raise InvalidInput(f"{str(file)!r} does not end in .yaml. Rename it, so that it is known for a protocol file.")
-    found = protocol_named(str(file))
-    if not_yet := found.not_yet():
-        parts = [words.partition(". ") for words in not_yet]
-        raise InvalidInput("\n".join(not_yet), [Problem(None, f"{problem}.", remedy) for problem, _, remedy in parts])
+    found = _read_to_use(file)
     document = {
         "protocol": found.name,
         "version": found.version,
@@ -94,6 +163,27 @@ def check(
     emit(document, words, as_json=as_json)
 
 
+@command(protocol, "add", "assay --home ./assay-home protocol add finance tone.yaml --json")
+def add(context: typer.Context, project: ProjectName, file: ProtocolFile, as_json: AsJson = False) -> None:
+    """Add a protocol to a project's own, in versions: what differs from the newest is the next one."""
+    found = _read_to_use(file)
+    with opened(context) as here:
+        from annotators.asking.protocol_files import line_of
+        from annotators.errors import InvalidInput, Problem
+        from db.studies.library import NameTaken, add_protocol
+
+        try:
+            added = add_protocol(here.db, here.actor, project_id_of(here, project), protocol=found)
+        except NameTaken as error:
+            line = line_of(file.read_text(encoding="utf-8", errors="replace"), "name")
+            what, _, remedy = str(error).partition(". ")
+            raise InvalidInput(f"{file.name}, line {line}: {error}", [Problem(line, f"{what}.", remedy)]) from None
+    document = {"protocol": added.protocol.name, "version": added.protocol.version, "hash": added.hash}
+    named = f"{added.protocol.name}@{added.protocol.version}"
+    words = f"Added {named}." if added.new else f"It is there already: {named} says the same. Nothing was added."
+    emit(document, words, as_json=as_json)
+
+
 @command(
     protocol,
     "preview",
@@ -103,7 +193,12 @@ def check(
 def preview(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME|FILE.yaml", help="A built-in protocol, or a file.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME[@V]|FILE.yaml",
+            help="A protocol, built-in or the project's own, or a file.",
+            show_default=False,
+        ),
     ],
     project: ProjectName,
     item: Annotated[str, typer.Argument(metavar="ITEM", help="The id of an item.", show_default=False)],
@@ -113,11 +208,12 @@ def preview(
 
     It comes from the code that gives it to the browser; nothing is stored.
     """
-    found = protocol_named(name)
     with opened(context) as here:
         from db.annotating.previews import preview as preview_of
 
-        steps = preview_of(here.db, here.actor, project_id_of(here, project), protocol=found, external_id=item)
+        project_id = project_id_of(here, project)
+        found = protocol_named(name, here, project_id)
+        steps = preview_of(here.db, here.actor, project_id, protocol=found, external_id=item)
     document = {
         "steps": [
             {"step": step.step, "shown": step.shown, "units": step.units, "material": step.material} for step in steps

@@ -29,6 +29,7 @@ def add_to(app: typer.Typer) -> None:
         "score",
         "assay --home ./assay-home score finance --scorer phrase_recall",
         "assay --home ./assay-home score finance --scorer phrase_recall --param mode=paper --json",
+        "assay --home ./assay-home score finance --scorer claim_metrics --labels-of claims",
         "assay score --input items.jsonl --format native --scorer token_f1 --output scores.parquet",
         "assay score --input items.jsonl --scorer rouge_l --output scores.jsonl --engine dask",
     )(score)
@@ -40,6 +41,10 @@ def score(  # noqa: PLR0917 - the command's options
     scorer: Annotated[str, option("NAME", "One of `assay scorers`.")],
     project: SomeProject = None,
     param: Annotated[list[str] | None, option("NAME=VALUE", "A parameter of the scorer; repeatable.")] = None,
+    labels_of: Annotated[
+        list[str] | None,
+        option("STUDY", "Take what people said in this study, in place of what came with the items; repeatable."),
+    ] = None,
     source: Annotated[
         list[Path] | None, option("FILE", "Score these files, without a database; repeatable.", "--input")
     ] = None,
@@ -62,10 +67,15 @@ def score(  # noqa: PLR0917 - the command's options
     is a job: it shows on the page Jobs, and one that was interrupted, even killed, goes on where it stopped. A second
     run adds nothing. With --input and --output nothing but the files is read and written; there too an attempt that
     was cut short is continued when the command is given again.
+
+    With --labels-of the labels of people are read as they are now: when there are others, the same command is another
+    run. Items that nobody labelled there are unscored, with the reason.
     """
     if source or output:
         if project or not (source and output):
             raise typer.BadParameter("Give a PROJECT, or both --input and --output.", param_hint="--input")
+        if labels_of:
+            raise typer.BadParameter("--labels-of names a study of a PROJECT. Leave it out.", param_hint="--labels-of")
         _score_files(source, output, scorer, param, format_name, skip_bad, engine, address, as_json)
         return
     if project is None:
@@ -81,7 +91,9 @@ def score(  # noqa: PLR0917 - the command's options
     with opened(context) as here:
         offer(here.settings.models)
         project_id = project_id_of(here, project)
-        complete, to_do = plan_scoring(here.db, here.actor, project_id, scorer=scorer, parameters=param or None)
+        complete, to_do = plan_scoring(
+            here.db, here.actor, project_id, scorer=scorer, parameters=param or None, labels_of=labels_of or ()
+        )
         added = 0
         if to_do:
             given: dict[str, Any] = {"scorer": scorer, "parameters": complete}
@@ -235,7 +247,7 @@ def _gaps(gaps: Sequence[ScoreGap]) -> str:
 
 def scorers(context: typer.Context, as_json: AsJson = False) -> None:
     """List the scorers with their values and parameters."""
-    from annotators.scorers.base import SCORERS, allowed_values
+    from annotators.scorers.base import SCORERS, allowed_values, settable
 
     del context  # the list needs no home folder
     document = [
@@ -246,7 +258,8 @@ def scorers(context: typer.Context, as_json: AsJson = False) -> None:
             "summary": scorer.summary,
             "source": scorer.source,
             "values": [kind.name for kind in scorer.values],
-            "parameters": {name: allowed_values(scorer, name) for name in scorer.parameters.model_fields},
+            "parameters": {name: allowed_values(scorer, name) for name in settable(scorer)},
+            "labels": scorer.labels.needs if scorer.labels else None,
         }
         for scorer in SCORERS
     ]
@@ -256,4 +269,5 @@ def scorers(context: typer.Context, as_json: AsJson = False) -> None:
         assert isinstance(parameters, dict)
         lines.append(f"{entry['scorer']} {entry['version']}: {entry['summary']}")
         lines += [f"  --param {name}=…   {allowed}" for name, allowed in parameters.items()]
+        lines += [f"  --labels-of STUDY   {entry['labels']}"] if entry["labels"] else []
     emit(document, "\n".join(lines), as_json=as_json)

@@ -21,9 +21,9 @@ from app.cli.base import (
     study_id_of,
 )
 from app.cli.output import emit, table
+from app.cli.protocols import protocol_named
 
 if TYPE_CHECKING:
-    from annotators.protocols import Protocol
     from db.studies.design import StudyMade, StudyPlan
 
 study = group("study", "Studies: create, list.")
@@ -41,6 +41,7 @@ def add_to(app: typer.Typer) -> None:
     "assay --home ./assay-home study create finance verification --protocol qa_verification "
     "--annotators ada,ben,chloe --overlap 3 --sample 20 --per system --seed 7",
     "assay --home ./assay-home study create finance tone --protocol tone.yaml --annotators ada,ben --overlap 2",
+    "assay --home ./assay-home study create finance tone2 --protocol tone_check@2 --annotators ada,ben --overlap 2",
 )
 def create(
     context: typer.Context,
@@ -49,7 +50,11 @@ def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new study.", show_default=False)],
     protocol: Annotated[
         str,
-        typer.Option(metavar="P|FILE.yaml", help="One of `assay protocols`, or a protocol file.", show_default=False),
+        typer.Option(
+            metavar="P[@V]|FILE.yaml",
+            help="One of `assay protocols --project PROJECT`, a certain version of one, or a protocol file.",
+            show_default=False,
+        ),
     ],
     annotators: Annotated[
         str, typer.Option(metavar="A,B,C", help="Names of the annotators, with commas between.", show_default=False)
@@ -139,7 +144,8 @@ def create(
     from db.studies.design import StudyDesign, create_study, plan_study
 
     with opened(context) as here:
-        chosen = protocol_named(protocol)
+        project_id = project_id_of(here, project)
+        chosen = protocol_named(protocol, here, project_id)
         design = StudyDesign(
             name=name,
             annotators=tuple(name.strip() for name in annotators.split(",") if name.strip()),
@@ -158,7 +164,7 @@ def create(
             with_documents=with_documents,
             pairs=tuple(name.strip() for name in pairs.split(",") if name.strip()) if pairs else (),
         )
-        about: dict[str, Any] = {"project_id": project_id_of(here, project), "protocol": chosen, "design": design}
+        about: dict[str, Any] = {"project_id": project_id, "protocol": chosen, "design": design}
         document: dict[str, Any] = {"study": design.name}
         made: StudyMade | StudyPlan
         if dry_run:
@@ -212,20 +218,6 @@ def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
     if not chances or not all(0 < chance <= 1 for chance in chances.values()):
         raise InvalidInput(f"{path.name} holds no draw. Make one with `assay advice … --draw N --json`.")
     return tuple(chances), settings
-
-
-def protocol_named(name: str) -> Protocol:
-    """A built-in protocol by its name, or the one that a YAML file defines."""
-    from annotators.asking.protocol_files import protocol_from_yaml
-    from annotators.errors import NotFound
-    from annotators.protocols import PROTOCOLS
-
-    if not name.lower().endswith((".yaml", ".yml")):
-        return PROTOCOLS.get(name)
-    path = Path(name)
-    if not path.is_file():
-        raise NotFound(f"There is no protocol file {name!r}. Check the path.")
-    return protocol_from_yaml(path.read_text(encoding="utf-8", errors="replace"), path.name)
 
 
 @command(study, "list", "assay --home ./assay-home study list finance")

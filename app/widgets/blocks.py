@@ -32,6 +32,8 @@ _STYLE = """
 .assay-figures b { font-size: 1.3rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums; }
 .assay-figures div > span { color: var(--assay-soft); font-size: 0.84rem; }
 .assay-text { white-space: pre-wrap; overflow-wrap: break-word; line-height: 1.55; max-width: 78ch; margin: 0; }
+.assay-difference del { color: var(--assay-warn); }
+.assay-difference ins { color: var(--assay-ok); text-decoration-thickness: 2px; text-underline-offset: 3px; }
 .assay-marked { --ink: var(--assay-ink); --soft: var(--assay-soft); --line: var(--assay-line);
   --edge: var(--assay-soft); --panel: var(--assay-panel); --accent: var(--assay-accent); }
 .assay-panel { background: var(--assay-panel); border: 1px solid var(--assay-line); border-radius: 9px;

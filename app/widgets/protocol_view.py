@@ -8,10 +8,10 @@ import streamlit as st
 
 from annotators.criteria import Criterion
 from annotators.keys import ACTIONS
-from annotators.protocols import Material, Protocol
+from annotators.protocols import Protocol
 from app.widgets import blocks
 
-_TARGETS = {
+TARGETS = {
     "item": "",
     "evidence": "for each evidence unit",
     "claim": "for each claim",
@@ -24,6 +24,10 @@ _TARGETS = {
     "image": "for each image",
     "pair": "for the pair of items",
 }
+"""Target → what a criterion is asked for, in words; empty of the item."""
+
+MATERIALS = {"used": "used flags", "page_labels": "page labels", "system": "the system's name"}
+"""Material → what it is called where that is not its name."""
 
 
 def draw(protocol: Protocol) -> None:
@@ -38,21 +42,15 @@ def draw(protocol: Protocol) -> None:
 
 
 def _step(protocol: Protocol, number: int, title: str) -> None:
-    shows = ", ".join(_material(material) for material in protocol.steps[number].shows)
+    shows = ", ".join(MATERIALS.get(material, material.value) for material in protocol.steps[number].shows)
     body = "".join(_criterion(protocol, criterion) for criterion in protocol.step_criteria(number))
     shown = f'<p class="assay-soft" style="margin:0 0 8px">Shows {escape(shows)}</p>' if shows else ""
     st.html(f"{blocks.panel(title, shown, body)}")
 
 
-def _material(material: Material) -> str:
-    return {"used": "used flags", "page_labels": "page labels", "system": "the system's name"}.get(
-        material.value, material.value
-    )
-
-
 def _criterion(protocol: Protocol, criterion: Criterion) -> str:
     side = f"of the {criterion.side}" if criterion.side else ""
-    target = " ".join(filter(None, (_TARGETS[criterion.target.value], side and f"({side})", _chosen(criterion))))
+    target = " ".join(filter(None, (TARGETS[criterion.target.value], side and f"({side})", _chosen(criterion))))
     about = [target, "" if criterion.required else "may be left out", _condition(criterion)]
     about = [words for words in [criterion.in_words(), *about] if words]
     rows = "".join(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain, count
@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from annotators.asking.protocol_files import protocol_from_yaml
+from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
 from annotators.protocols import PROTOCOLS, Material, Protocol
@@ -24,6 +25,7 @@ from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
 from db.studies.design import RULES, StudyDesign, StudyMade, create_study, list_studies, plan_study
+from db.studies.library import LibraryEntry, list_protocols
 
 SAMPLES: dict[str, str] = {
     "all": "All items",
@@ -44,12 +46,15 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
+    "study-own", "study-own-protocol", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
 
 _FILE = "study-protocol-kept"
 """The name and text of the protocol file that was uploaded last: an uploader forgets it with the page."""
+
+PROTOCOL = "study-protocol-wanted"
+"""Where another page leaves the name and version (`NAME@VERSION`) of a protocol to make a study of."""
 
 ITEMS = "study-items"
 """Where another page leaves the external ids of the items that a new study is to take."""
@@ -75,7 +80,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
     left, right = st.columns(2, gap="large")
     with left:
         named = st.container()
-        protocol = _protocol()
+        protocol = _protocol(project)
         if protocol is None:
             return None
         name = _name(named, project, protocol)
@@ -189,12 +194,18 @@ def _chosen_items() -> tuple[str, ...]:
     return chosen
 
 
-def _protocol() -> Protocol | None:
+def _protocol(project: ProjectRow) -> Protocol | None:
     """The chosen protocol; None (and why, on the page) while there is none."""
-    built_in = st.segmented_control(
-        "Protocol", ["Built-in", "From a file"], default="Built-in", required=True, key="study-protocol-from"
-    )
-    if built_in == "Built-in":
+    own = {str(named): entry.protocol for named, entry in _own_protocols(project)}
+    origins = ["Built-in", *(["Own"] if own else []), "From a file"]
+    wanted = st.session_state.pop(PROTOCOL, None)
+    if wanted in own:
+        st.session_state["study-protocol-from"], st.session_state["study-own-protocol"] = "Own", wanted
+    elif wanted is not None:
+        st.session_state["study-protocol-from"] = "Built-in"
+        st.session_state["study-protocol"] = protocol_name(wanted).name
+    origin = st.segmented_control("Protocol", origins, default="Built-in", required=True, key="study-protocol-from")
+    if origin == "Built-in":
         names = PROTOCOLS.names()
         name = st.selectbox(
             "Built-in protocol",
@@ -207,6 +218,16 @@ def _protocol() -> Protocol | None:
         found = PROTOCOLS.get(name)
         st.caption(ui.plain(found.summary))
         return found
+    if origin == "Own":
+        chosen = st.selectbox(
+            "Protocol of the project",
+            list(own),
+            format_func=lambda named: f"{own[named].title}, version {own[named].version}",
+            label_visibility="collapsed",
+            key="study-own-protocol",
+        )
+        st.caption(ui.plain(own[chosen].summary))
+        return own[chosen]
     file = st.file_uploader("Protocol file (YAML)", type=["yaml", "yml"], key="study-protocol-file")
     if file is not None:
         with stored([file]) as [path]:
@@ -231,6 +252,14 @@ def _protocol() -> Protocol | None:
         f"{wording.count(len(found.steps), 'step')}</span><br>{escape(found.summary)}</p>"
     )
     return found
+
+
+def _own_protocols(project: ProjectRow) -> Iterator[tuple[ProtocolName, LibraryEntry]]:
+    """The project's own, by title; of each the newest version first."""
+    entries = list_protocols(ui.db(), ui.actor(), project.project_id)
+    titles = {entry.protocol.name: entry.protocol.title for entry in reversed(entries)}
+    for entry in sorted(entries, key=lambda entry: (titles[entry.protocol.name], entry.protocol.name)):
+        yield ProtocolName(entry.protocol.name, entry.protocol.version), entry
 
 
 def _name(where: DeltaGenerator, project: ProjectRow, protocol: Protocol) -> str:

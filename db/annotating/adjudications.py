@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from annotators.asking.settling import Outcome, settle
-from annotators.asking.submissions import flag_words
+from annotators.asking.submissions import GivenLabel, broken_rules, flag_words
 from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
@@ -536,7 +536,22 @@ def _checked(
     ]
     if missing:
         raise InvalidInput(f"Not decided yet: {', '.join(missing)}.")
+    votes = {unit: given.value for unit, given in settled.items() if given.outcome is not Outcome.OPEN}
+    earlier = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
+    standing = {**votes, **{unit: label.value for unit, label in earlier.items()}}
+    standing |= {unit: label.value for unit, label in final.items()}
+    before = _broken(protocol, votes)
+    for unit, sentence in _broken(protocol, standing).items():
+        if before.get(unit) != sentence:  # what the votes alone settle stands, as labels made elsewhere may
+            raise InvalidInput(sentence if unit[1] == "item" else f"{sentence} ({unit[1]})")
     return list(final.values())
+
+
+def _broken(protocol: Protocol, values: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], str]:
+    """Which of these final labels cannot stand beside the others, and what is said of each."""
+    labels = {unit: GivenLabel(*unit, value=value) for unit, value in values.items()}
+    broken = broken_rules(protocol, labels.values(), labels)
+    return {(label.criterion, label.target): sentence for label, sentence in broken}
 
 
 def _fitted(session: Session, study: Study, study_item_id: int, criterion: Criterion, value: Value) -> Value:

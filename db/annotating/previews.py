@@ -27,6 +27,11 @@ class StepPreview:
     units: dict[str, list[str]]
     material: dict[str, Any]
 
+    def presentation(self, number: int) -> dict[str, Any]:
+        """What the annotator's page gets at this step, the one of this number (from 0): of nobody's assignment."""
+        nobody = {"assignment": 0, "sitting": 1, "committed": [], "previous": [], "returned": None, "draft": None}
+        return {**self.material, "shown": self.shown, "units": self.units, "step": number, **nobody}
+
 
 @dataclass(frozen=True)
 class _Somebody:

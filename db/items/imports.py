@@ -18,15 +18,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-import orjson
 from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from annotators.errors import AssayError
 from annotators.items.checks import canonical
-from annotators.items.item import FIELDS, ItemContent, ItemScore
+from annotators.items.item import ItemContent, ItemScore
 from annotators.items.normal import to_json
-from annotators.items.parsed import ParsedItem, Reading, Rejected
+from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected
+from annotators.items.revising import changed_fields
 from db.engine import Database, dumps, insert_many
 from db.items.documents import ATTACHED, Bytes, store_all
 from db.items.import_documents import Supplied, complete, look_at_all
@@ -34,6 +34,7 @@ from db.items.import_rows import (
     NewVersion,
     Origin,
     RowWriter,
+    Sorted,
     documents_of,
     documents_there,
     missing_scores,
@@ -71,6 +72,50 @@ class ProposedRevision:
 
 
 @dataclass
+class LabelsCame:
+    """The labels that came in with the items: how many, and by whom.
+
+    Where they go into a `study`, that is its name, `is_new` says whether it is made for them, `annotations` counts
+    those that hold the labels, `batch` is their own (it can be withdrawn without the items), and `obstacles` are why a
+    preview expects a refusal, a sentence each. `left_out` counts the labels of items that are there with other content,
+    which they are not about.
+    """
+
+    n: int = 0
+    annotators: set[str] = field(default_factory=set)
+    left_out: Counter[str] = field(default_factory=Counter)
+    study: str | None = None
+    is_new: bool = False
+    annotations: int = 0
+    batch: int | None = None
+    obstacles: list[str] = field(default_factory=list)
+
+    def to_json(self, *, preview: bool) -> dict[str, Any]:
+        """What the `import` JSON has of labels that go into a study; nothing where they do not."""
+        if self.study is None:
+            return {}
+        return {
+            "study": self.study,
+            "labels": self.n,
+            "annotations": self.annotations,
+            "annotators": sorted(self.annotators),
+            "labels_batch": self.batch,
+            **({"obstacles": self.obstacles} if preview else {}),
+        }
+
+
+@dataclass
+class LabelledItems:
+    """The labels of a source that are wanted, and the ids of the items that came in or are there as the source has it.
+
+    Labels of any other item are about a content that the project does not have.
+    """
+
+    rows: list[ForeignLabel] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+
+
+@dataclass
 class ImportReport:
     """What an import did, or (`preview`) would do.
 
@@ -79,7 +124,8 @@ class ImportReport:
     `supplied` gain their bytes; `scores` are those added to items that were there. `revisions` are items that are there
     with other content. `examples` are the first items as they would be stored, `metadata` counts the fields that are
     kept in the items' metadata, `notes` says what else is worth reading. Of a table `columns` says from which columns
-    each field was read, and `headings` are all columns.
+    each field was read, and `headings` are all columns. `labels` are those that people gave, whether or not they are
+    taken into a study.
     """
 
     format: str
@@ -97,6 +143,7 @@ class ImportReport:
     notes: list[str] = field(default_factory=list)
     columns: dict[str, list[str]] = field(default_factory=dict)
     headings: list[str] = field(default_factory=list)
+    labels: LabelsCame = field(default_factory=LabelsCame)
 
     def to_json(self) -> dict[str, Any]:
         """The `import` JSON."""
@@ -112,6 +159,7 @@ class ImportReport:
             "rejected": [row.to_json() for row in self.rejected],
             "notes": self.notes,
             **({"columns": self.columns} if self.columns else {}),
+            **self.labels.to_json(preview=self.preview),
         }
 
 
@@ -120,11 +168,16 @@ Written = Callable[[float], None]
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def preview_import(db: Database, _actor: Actor, project_id: int, *, reading: Reading) -> ImportReport:
-    """What importing would do: how many items, what is kept where, every bad row. Nothing is written or locked."""
+def preview_import(
+    db: Database, _actor: Actor, project_id: int, *, reading: Reading, labelled: LabelledItems | None = None
+) -> ImportReport:
+    """What importing would do: how many items, what is kept where, every bad row. Nothing is written or locked.
+
+    The labels of people that come in with the items are counted, and put into `labelled`.
+    """
     report = ImportReport(reading.format, preview=True)
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
-    _check(db, project_id, reading, report, supplied, kept=None)
+    _check(db, project_id, reading, report, supplied, kept=None, labelled=labelled)
     return report
 
 
@@ -165,10 +218,12 @@ def staged(
     data_folder: Path | None = None,
     skip_bad: bool = False,
     written: Written | None = None,
+    labelled: LabelledItems | None = None,
 ) -> Iterator[Staged]:
     """An import that is written but for its end and that nobody sees. The block publishes it; else it is taken back.
 
-    While the block lasts no other import into the project is under way.
+    While the block lasts no other import into the project is under way. The labels of people that come in with the
+    items are put into `labelled`.
     """
     report = ImportReport(reading.format)
     supplied = look_at_all(reading.documents(), report.rejected, report.notes)
@@ -176,7 +231,7 @@ def staged(
         raise AssayError("There is no data folder to store the documents in. Give one, or import without documents.")
     with only_import(db, project_id), _KeptItems(rows_a_turn(db)) as kept:
         clear_broken_off(db, project_id, actor=actor, data_folder=data_folder)
-        documents = _check(db, project_id, reading, report, supplied, kept=kept, skip_bad=skip_bad)
+        documents = _check(db, project_id, reading, report, supplied, kept=kept, skip_bad=skip_bad, labelled=labelled)
         if report.rejected and not skip_bad:
             bad = ImportReport(reading.format, rejected=report.rejected, notes=report.notes)
             yield Staged(bad, _Batch(actor, project_id, reading), _Documents(), kept, data_folder, refused=True)
@@ -293,6 +348,7 @@ class _Destination:
     seen: Seen
     counted: _WrittenCount
     skip_bad: bool
+    labelled: LabelledItems | None
 
 
 def _check(
@@ -304,12 +360,13 @@ def _check(
     *,
     kept: _KeptItems | None,
     skip_bad: bool = False,
+    labelled: LabelledItems | None,
 ) -> _Documents:
     """Read everything, compare it with itself and with the project, and count it; what is to be written is kept."""
     with closing(Seen()) as seen, db.read() as session:
         documents = _documents(session, project_id, supplied, report)
         counted = _WrittenCount(session, project_id, {document.parsed.key for document in supplied}, kept)
-        _items(session, project_id, reading, report, _Destination(seen, counted, skip_bad))
+        _items(session, project_id, reading, report, _Destination(seen, counted, skip_bad, labelled))
         report.documents += counted.documents_added
     return documents
 
@@ -360,6 +417,7 @@ def _items(
         report.revisions += _compared(session, result.revisions)
         report.added += len(result.new)
         report.unchanged += len(result.unchanged) + result.repeated
+        _keep_labels(report.labels, to.labelled, result)
         new = [parsed.item for parsed, _ in result.new]
         report.metadata.update(chain.from_iterable(item.metadata for item in new))
         report.examples += new[: _EXAMPLES - len(report.examples)]
@@ -373,16 +431,23 @@ def _items(
     report.notes += reading.notes()
 
 
+def _keep_labels(came: LabelsCame, wanted: LabelledItems | None, block: Sorted) -> None:
+    """Count the labels of a block, and keep those that are wanted."""
+    there = [parsed for parsed, _ in (*block.new, *block.unchanged)]
+    rows = list(chain.from_iterable(parsed.labels for parsed in there))
+    came.n += len(rows)
+    came.annotators.update(row.annotator for row in rows)
+    came.left_out.update({parsed.item.id: len(parsed.labels) for parsed, _ in block.revisions if parsed.labels})
+    if wanted is not None:
+        wanted.rows += rows
+        wanted.ids.update(parsed.item.id for parsed in there)
+
+
 def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[ProposedRevision]:
     there = items_as_json(session, [version_id for _, version_id in pairs])
     for parsed, version_id in pairs:
-        old, new = there[version_id], to_json(parsed.item)
-        fields = [name for name in FIELDS if name != "scores" and _json(old.get(name)) != _json(new.get(name))]
-        yield ProposedRevision(parsed.file, parsed.line, new["id"], tuple(fields))
-
-
-def _json(value: Any) -> bytes:
-    return orjson.dumps(value)
+        new = to_json(parsed.item)
+        yield ProposedRevision(parsed.file, parsed.line, new["id"], changed_fields(there[version_id], new))
 
 
 def _blocks(stream: Iterable[Any], n: int | None = None) -> Iterator[list[Any]]:

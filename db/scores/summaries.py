@@ -14,7 +14,7 @@ from sqlmodel import Session, col
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.scorers import SCORERS
-from annotators.scorers.base import GivenParameters, parameters_of, readable, value_kind
+from annotators.scorers.base import GivenParameters, as_options, parameters_of, readable, value_kind
 from annotators.scorers.shared.group_means import GroupMeans, MeanInterval, Sums
 from db.engine import Database
 from db.items.current import batches_left_out, item_is_current, unpublished_now, version_is_latest
@@ -192,7 +192,7 @@ def which_scores(
     runs = [run for run in runs if run.parameters_hash == parameters_hash(given)]
     if not runs:
         shown = " ".join(readable(given)) or "these parameters"
-        command = " ".join(["assay score PROJECT --scorer", scorer, *(f"--param {text}" for text in readable(given))])
+        command = " ".join(["assay score PROJECT --scorer", scorer, *as_options(given)])
         remedy = f"Compute them with: {command}" if registered else "Leave the parameters out."
         raise NotFound(f"The project has no scores of {scorer!r} with {shown}. {remedy}")
     runs = [run for run in runs if run.version == runs[-1].version]

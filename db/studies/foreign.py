@@ -19,6 +19,7 @@ from db.models import Study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.studies.design import StudyDesign, _insert_study
 from db.studies.labels import (
+    CheckedLabels,
     LabelImport,
     LabelPlan,
     add_labels,
@@ -59,9 +60,7 @@ def import_study_of_labels(
     study. Raises Conflict for a name that is taken, NotFound for items that the project lacks, InvalidInput naming file
     and line for an item that is none, and what `import_labels` raises for a label.
     """
-    named = list(dict.fromkeys(row.name for row in rows))
-    numbers = {item: number for number, item in enumerate(named)}
-    checked = checked_labels(protocol, rows=rows, items=numbers, source=items.source)
+    study = StudyOfLabels.checked(name, protocol, overlap, rows=rows, source=items.source)
     with ExitStack() as stack:
         bare = stack.enter_context(staged(db, actor, project_id, reading=items)) if add_missing else None
         if bare and bare.refused:
@@ -69,11 +68,8 @@ def import_study_of_labels(
         with db.write() as session:
             if bare:
                 bare.publish(session)
-            study = _add_study(session, actor, project_id, name=name, protocol=protocol, items=named, overlap=overlap)
-            assert study.id is not None
-            ids = {numbers[item]: study_item for item, study_item in items_of_study(session, study.id).items()}
-            labels = add_labels(session, actor, study, checked=checked.renumbered(ids), source=items.source)
-            return ForeignStudyMade(study.id, bare.report.added if bare else 0, labels)
+            study_id, labels = study.add(session, actor, project_id)
+            return ForeignStudyMade(study_id, bare.report.added if bare else 0, labels)
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -94,6 +90,38 @@ def plan_study_of_labels(
         plan = planned(session, None, protocol, numbers, rows=rows, there=there, source=items.source)
     unfit = (item for item in items.items() if isinstance(item, Rejected))
     return replace(plan, problems=[*plan.problems, *unfit])
+
+
+@dataclass(frozen=True)
+class StudyOfLabels:
+    """A study that is to be made of labels, which fit its protocol: each of its items has one, by number."""
+
+    name: str
+    protocol: Protocol
+    overlap: int
+    items: list[str]
+    labels: CheckedLabels
+    source: str
+
+    @classmethod
+    def checked(
+        cls, name: str, protocol: Protocol, overlap: int, *, rows: Sequence[ForeignLabel], source: str
+    ) -> StudyOfLabels:
+        """Of these rows; InvalidInput as `import_labels`."""
+        numbers = {item: number for number, item in enumerate(dict.fromkeys(row.name for row in rows))}
+        labels = checked_labels(protocol, rows=rows, items=numbers, source=source)
+        return cls(name, protocol, overlap, list(numbers), labels, source)
+
+    def add(self, session: Session, actor: Actor, project_id: int) -> tuple[int, LabelImport]:
+        """Make it in the caller's transaction; its id, and the labels as they were stored."""
+        study = _add_study(
+            session, actor, project_id,
+            name=self.name, protocol=self.protocol, items=self.items, overlap=self.overlap,
+        )  # fmt: skip
+        assert study.id is not None
+        ids = items_of_study(session, study.id)
+        labels = self.labels.renumbered({number: ids[item] for number, item in enumerate(self.items)})
+        return study.id, add_labels(session, actor, study, checked=labels, source=self.source)
 
 
 def _add_study(

@@ -109,7 +109,7 @@ def plan_labels(db: Database, _actor: Actor, study_id: int, *, rows: Sequence[Fo
             rows=rows,
             there=items.keys(),
             source=source,
-            answers=_answers(session, study_id, protocol),
+            answers=answers_of_study(session, study_id, protocol),
         )
 
 
@@ -162,12 +162,17 @@ def import_labels(
     item that is not in the study, criterion, target or value that the protocol does not have, and repeated cell.
     """
     with db.read() as session:  # a study's items and protocol are frozen: what is checked now holds when it is written
-        protocol, items = protocol_of(session.get_one(Study, study_id)), items_of_study(session, study_id)
-        answers = _answers(session, study_id, protocol)
-        pages = page_counts(session, study_id, rows)
-    checked = checked_labels(protocol, rows=rows, items=items, source=source, answers=answers, pages=pages)
+        checked = checked_for_study(session, study_id, rows=rows, source=source)
     with db.write() as session:
         return add_labels(session, actor, session.get_one(Study, study_id), checked=checked, source=source)
+
+
+def checked_for_study(session: Session, study_id: int, *, rows: Sequence[ForeignLabel], source: str) -> CheckedLabels:
+    """The rows, each checked against a study that is there; InvalidInput as `import_labels`."""
+    protocol, items = protocol_of(session.get_one(Study, study_id)), items_of_study(session, study_id)
+    answers = answers_of_study(session, study_id, protocol)
+    pages = page_counts(session, study_id, rows)
+    return checked_labels(protocol, rows=rows, items=items, source=source, answers=answers, pages=pages)
 
 
 @dataclass(frozen=True)
@@ -242,7 +247,7 @@ def items_of_study(session: Session, study_id: int) -> dict[str, int]:
     return {pair_name(item, second) if second else item: study_item for item, second, study_item in rows}
 
 
-def _answers(session: Session, study_id: int, protocol: Protocol) -> dict[str, str] | None:
+def answers_of_study(session: Session, study_id: int, protocol: Protocol) -> dict[str, str] | None:
     """External id → answer of the items of a study, where a criterion's values have to fit them."""
     if not any(criterion.fits_items for criterion in protocol.criteria):
         return None
@@ -287,7 +292,7 @@ def _grouped(
             _check_page(target, pages)
         return dumps(parsed)
 
-    for line, item, annotator, criterion, given, value, time, comment, other in rows:
+    for line, item, annotator, criterion, given, value, time, comment, other, file in rows:
         target = given or "item"
         name, turned = item, False
         if other:  # the study may have the pair the other way round
@@ -308,7 +313,7 @@ def _grouped(
                     "Keep one of the two."
                 )
         except AssayError as error:
-            problems.append(Rejected(source, line, str(error)))
+            problems.append(Rejected(file or source, line, str(error)))
             continue
         grouped[items[name], annotator].append((criterion, target, fits, comment, time))
     return grouped, problems

@@ -30,6 +30,7 @@ from db.models import (
     Event,
     Item,
     ItemVersion,
+    Revision,
     Run,
     Score,
     StoredLabel,
@@ -228,7 +229,8 @@ def scores_stamp(project_id: int) -> Select[Any]:
         .where(of_project)
         .scalar_subquery()
     )
-    return pick(func.max(runs.c.id), func.sum(runs.c.scored), func.max(runs.c.ended), imported, unpublished)
+    revised = pick(func.max(col(Revision.id))).scalar_subquery()
+    return pick(func.max(runs.c.id), func.sum(runs.c.scored), func.max(runs.c.ended), imported, unpublished, revised)
 
 
 @operation(On.STUDY, READERS)

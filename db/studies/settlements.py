@@ -25,7 +25,7 @@ from db.models import (
     StoredLabel,
     Study,
 )
-from db.query import driver_rows, mark, pick, plain_rows, table_of
+from db.query import driver_rows, in_clause, mark, pick, plain_rows, table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
@@ -125,9 +125,7 @@ JOIN item i ON i.id = v.item_id
 JOIN question q ON q.id = i.question_id
 LEFT JOIN item_version w ON w.id = x.other_version_id
 LEFT JOIN item o ON o.id = w.item_id
-WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
-ORDER BY x.position
-"""
+WHERE x.study_id = {mark} AND """
 
 
 def current_labels(
@@ -246,10 +244,11 @@ def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known
     return labels.n_annotations, len(disputed), float(sum(votes.dispute for votes in disputed)), state.value
 
 
-def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
+def stream_settled(session: Session, study_id: int, *, by_votes: bool = False) -> Iterator[SettledUnit]:
     """Every unit of every annotated item of the study with its final label, in the order of the sample.
 
-    Derived units (annotators/criteria/derived) stand behind the others of their item.
+    `by_votes`: as if nothing had been adjudicated. Derived units (annotators/criteria/derived) stand behind the others
+    of their item.
 
     An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
     is constant: items are read a few hundred at a time.
@@ -257,21 +256,39 @@ def stream_settled(session: Session, study_id: int) -> Iterator[SettledUnit]:
     study = session.get_one(Study, study_id)
     protocol = Protocol.model_validate(study.protocol)
     known: Known = {}
-    query = _SAMPLED.format(mark=mark(session.connection()))
+    query = f"{_SAMPLED}x.position >= {{mark}} AND x.position < {{mark}} ORDER BY x.position"
+    query = query.format(mark=mark(session.connection()))
     for start in range(0, study.n_items, _AT_ONCE):
         block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))
-        yield from _settled_block(session, study, protocol, block, known)
+        yield from _settled_block(session, study, protocol, block, known, by_votes=by_votes)
+
+
+def final_labels(session: Session, study_id: int, versions: Sequence[int]) -> dict[str, FinalOfItem]:
+    """External id → what is settled of the items of a study (not of its pairs) that were frozen in these versions."""
+    study = session.get_one(Study, study_id)
+    among, values = in_clause(session, "x.item_version_id", versions)
+    query = _SAMPLED.format(mark=mark(session.connection())) + f"x.other_version_id IS NULL AND {among}"
+    block = plain_rows(session, query, (study_id, *values))
+    found: dict[str, FinalOfItem] = {}
+    for unit in _settled_block(session, study, Protocol.model_validate(study.protocol), block, {}, by_votes=False):
+        if unit.state != "open":
+            found.setdefault(unit.external_id, {})[unit.criterion, unit.target] = unit.value
+    return found
+
+
+FinalOfItem = dict[tuple[str, str], Any]
+"""Criterion and target → the final label of an item."""
 
 
 def _settled_block(
-    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[Any, ...]], known: Known
+    session: Session, study: Study, protocol: Protocol, rows: Sequence[tuple[Any, ...]], known: Known, *, by_votes: bool
 ) -> Iterator[SettledUnit]:
     assert study.id is not None
     ids = [row[0] for row in rows]
     derived = protocol.derived_criteria()
     apart = {unit.source.name for unit in derived}
     labels = current_labels(session.connection(), study.id, ids, apart=apart)
-    adjudicated = adjudicated_labels(session, ids)
+    adjudicated = {} if by_votes else adjudicated_labels(session, ids)
     for study_item_id, external_id, number, question_key, system, *other in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue

@@ -152,6 +152,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("score", f"run_id IN (SELECT id FROM run WHERE {_OWN})"),
     ("run", _OWN),
     ("study", _OWN),
+    ("protocol_version", _OWN),
     ("evidence", _VERSION),
     ("claim", _VERSION),
     ("image", _VERSION),

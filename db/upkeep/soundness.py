@@ -25,7 +25,18 @@ from db.engine import Database, connected
 from db.faults import DatabaseDamaged, DatabaseRefuses, DatabaseUnavailable, damage_in
 from db.items.documents import document_file
 from db.items.rows import items_as_json
-from db.models import Document, Item, ItemVersion, Project, Run, Study, StudyItem, Table, TrainingSetVersion
+from db.models import (
+    Document,
+    Item,
+    ItemVersion,
+    Project,
+    ProtocolVersion,
+    Run,
+    Study,
+    StudyItem,
+    Table,
+    TrainingSetVersion,
+)
 from db.query import pick
 from db.runs.run import parameters_hash
 from db.scores.training_sets import stored_hash
@@ -126,7 +137,7 @@ def _amiss(path: Path, sha256: str, *, deep: bool) -> str | None:
 
 
 def wrong_hashes(database: Database) -> Iterator[str]:
-    """What in the database is not what its hash says: items, protocols and samples of studies, training sets, runs."""
+    """What is not what its hash says: items, protocols and samples of studies, own protocols, training sets, runs."""
     with database.read() as session:
         last = session.exec(select(func.max(ItemVersion.id))).one() or 0
         for first in range(1, last + 1, _BLOCK):
@@ -136,6 +147,9 @@ def wrong_hashes(database: Database) -> Iterator[str]:
                 yield f"the protocol of study {study.name!r}"
             if sample_digest(_sample(session, study)) != study.sample_hash:
                 yield f"the sample of study {study.name!r}"
+        for own in session.exec(select(ProtocolVersion).order_by(col(ProtocolVersion.id))):
+            if _protocol_digest(own) != own.protocol_hash:
+                yield f"version {own.version} of the protocol {own.name!r}"
         for version in session.exec(select(TrainingSetVersion)):
             if stored_hash(session, version) != version.content_hash:
                 yield f"version {version.number} of the training set {version.name!r}"
@@ -144,9 +158,9 @@ def wrong_hashes(database: Database) -> Iterator[str]:
                 yield f"the parameters of run {run.id} ({run.name})"
 
 
-def _protocol_digest(study: Study) -> str:
+def _protocol_digest(kept: Study | ProtocolVersion) -> str:
     # Of what is stored, and not of the protocol as this version would write it: a later one may know more fields.
-    canonical = json.dumps(study.protocol, sort_keys=True, ensure_ascii=False)
+    canonical = json.dumps(kept.protocol, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from annotators.errors import InvalidInput
 from annotators.items.parsed import Reading
@@ -13,6 +13,9 @@ from exports.checks import check_there
 from exports.reading.archives import is_archive
 from exports.reading.json_files import Meter
 from exports.reading.sources import SourceFile, Sources, open_sources
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol as AskedProtocol
 
 
 class FileReading(Reading, Protocol):
@@ -63,6 +66,19 @@ class MappedReading(Protocol):
     headings: list[str]
 
 
+@runtime_checkable
+class LabelledFormat(Protocol):
+    """A format whose files can hold what people said of the items; its readings have that beside each item."""
+
+    name: str
+
+    def label_protocol(self) -> AskedProtocol:
+        """What a study asks that is made for these labels."""
+
+
+NAME_A_STUDY = "They become labels of a study where one is named for them."
+"""What the notes of a reading say of labels that come in with the items."""
+
 DOCUMENTS_ALONE = "native"
 """The format that takes documents which come without items: they are documents in every format."""
 
@@ -104,8 +120,28 @@ def _mapped(format_name: str | None) -> MappedFormat:
     return found
 
 
-def check_files(paths: Sequence[Path | str], format_name: str | None, mapping: Columns | None = None) -> None:
+def labelled_format(name: str) -> LabelledFormat:
+    """The format of this name; InvalidInput for one whose files hold no labels of people."""
+    found = FORMATS.get(name)
+    if not isinstance(found, LabelledFormat):
+        raise InvalidInput(
+            f"Files of the format {name} hold no labels of people; those of {labelled_formats()} do. Import the items "
+            "without a study for their labels, or the labels as a table (`assay labels import`)."
+        )
+    return found
+
+
+def labelled_formats() -> str:
+    """The formats whose files can hold labels of people, in words."""
+    return _words([format_.name for format_ in FORMATS if isinstance(format_, LabelledFormat)])
+
+
+def check_files(
+    paths: Sequence[Path | str], format_name: str | None, mapping: Columns | None = None, *, labels: bool = False
+) -> None:
     """NotFound or InvalidInput for paths where nothing is, an unknown format, and plain files that no format takes.
+
+    With `labels` also for a format whose files hold none.
 
     What is in folders and archives is left to the import, which looks at all of it.
     """
@@ -113,10 +149,12 @@ def check_files(paths: Sequence[Path | str], format_name: str | None, mapping: C
     if mapping:
         _mapped(format_name)
     elif format_name:
-        FORMATS.get(format_name)
+        (labelled_format if labels else FORMATS.get)(format_name)
     elif paths and all(Path(path).is_file() and not is_archive(Path(path)) for path in paths):
         with open_sources(paths) as sources:
-            recognise(sources)
+            found = recognise(sources).name
+        if labels:
+            labelled_format(found)
 
 
 def recognise(sources: Sources) -> Format:

@@ -11,7 +11,7 @@ Three kinds of file, told apart by their fields:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -19,8 +19,8 @@ from annotators.errors import AssayError, InvalidInput
 from annotators.figures import count
 from annotators.items.checks import called
 from annotators.items.item import CLAIM_SIDES
-from annotators.items.normal import Normal, question_key, read_item
-from annotators.items.parsed import ParsedItem, Rejected
+from annotators.items.normal import Normal, external_id, question_key, read_item
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._records import (
     JSON_ENDING,
     Record,
@@ -38,9 +38,12 @@ from exports.formats._records import (
     verdict_label,
 )
 from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
-from exports.formats.base import FORMATS, FileReading
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.json_files import element_lines, json_file
 from exports.reading.sources import SourceFile, Sources
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
 
 SCORER = "imported:ragchecker"
 CHECKER = "checker"
@@ -50,7 +53,13 @@ UNNAMED = "unnamed"
 """The system of checking files, which do not say who answered."""
 
 _SIDES = ("model1", "model2")
+_LABEL = "_label"
 _RATINGS = ("correctness_label", "completeness_label", "overall_label")
+"""What a rater says of a pair: the names of the criteria of pairwise preference with `_label` behind."""
+
+RATER = "ragchecker-rater-"
+"""How an annotator is called, with a number behind: the files name no rater, they have one row for each."""
+
 _BEST = 2
 """Raters compare the answers from −2 (the first is much better) to 2 (the second is)."""
 
@@ -65,8 +74,8 @@ class RAGChecker:
     """Checking files give an item an answer, files of pairs an item for each of the two answers.
 
     What a checker found is kept as `verdicts`, which the claim metrics read. What raters said of a pair is kept in the
-    metadata of both items, in `pairs`: it is about the two together. Scores are those of `imported:ragchecker`.
-    Ratings and metrics that are imported together come together in the same items.
+    metadata of both items, in `pairs`: it is about the two together, and can become labels of a study of pairs. Scores
+    are those of `imported:ragchecker`. Ratings and metrics that are imported together come together in the same items.
     """
 
     name = "ragchecker"
@@ -87,6 +96,12 @@ class RAGChecker:
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
         return _RAGCheckerReading(sources, json_files(sources))
+
+    def label_protocol(self) -> Protocol:
+        """What a study of the ratings asks: pairwise preference."""
+        from annotators.protocols import PROTOCOLS  # noqa: PLC0415 - most imports have no labels
+
+        return PROTOCOLS.get("pairwise_preference")
 
     def write(self, items: Items, files: Files) -> Written:
         """Write checked answers, and pairs of answers with their ratings and with the metric's scores."""
@@ -185,7 +200,7 @@ class _RAGCheckerReading(RecordReading):
             raters = f" by {count(len(self._raters), 'rater')}" if self._raters else ""
             found.append(
                 f"{count(self._n_ratings, 'rating')}{raters} of {count(self._n_pairs, 'pair')} of answers are kept in "
-                "the metadata of both items of a pair, in pairs. They are not labels of a study."
+                f"the metadata of both items of a pair, in pairs. {NAME_A_STUDY}"
             )
         return found
 
@@ -260,7 +275,8 @@ class _RAGCheckerReading(RecordReading):
             elif self._rated.get(answer.about) == answer.response:
                 continue  # it comes with its ratings, from their file
             try:
-                yield ParsedItem(file.name, answer.line, read_item(answer.item(scores), scorer=SCORER))
+                item = read_item(answer.item(scores), scorer=SCORER)
+                yield ParsedItem(file.name, answer.line, item, tuple(answer.labels(file.name, item.id)))
             except AssayError as error:
                 yield Rejected(file.name, answer.line, f"`{answer.side}`: {error}")
 
@@ -291,6 +307,18 @@ class _InPairs:
                 f"the answer of {self.about[1]!r} to question {self.about[0]!r} has other texts than on line "
                 f"{other.line}. Keep one of the two."
             )
+
+    def labels(self, file: str, item: str) -> Iterator[ForeignLabel]:
+        """What raters said of the pairs in which this answer, the item of this id, comes first."""
+        for pair in self._pairs.values():
+            if pair["place"] != _SIDES[0]:
+                continue
+            other = external_id(self.about[0], pair["other_system"])
+            for rating in pair.get("ratings", ()):
+                rater = f"{RATER}{rating['rater']}"
+                for name in _RATINGS:
+                    criterion, value = name.removesuffix(_LABEL), str(rating[name])
+                    yield ForeignLabel(self.line, item, rater, criterion, "pair", value, other=other, file=file)
 
     def _texts(self) -> tuple[str, str]:
         return self._record["query"], self._record["gt_answer"]
@@ -430,7 +458,7 @@ def _one_each(record: Record, name: str, parts: list[Normal], noun: str) -> list
 def _scores(metrics: Record) -> Iterator[Normal]:
     """The scores of a metric; the metric's `correctness_label` is the score `correctness`."""
     for name, value in metrics.items():
-        yield {"name": name.removesuffix("_label"), "value": value}
+        yield {"name": name.removesuffix(_LABEL), "value": value}
 
 
 # Writing --------------------------------------------------------------------------------------------------------------
@@ -464,7 +492,7 @@ def _write_pair(files: Files, first: Normal, second: Normal, pair: Normal) -> No
         "gt_answer": first["references"][0],
     }
     plain = dict(zip(_SIDES, map(_side, (first, second)), strict=True))
-    scored = {side: _metrics(item, "_label") for side, item in zip(_SIDES, (first, second), strict=True)}
+    scored = {side: _metrics(item, _LABEL) for side, item in zip(_SIDES, (first, second), strict=True)}
     for rating in pair.get("ratings", []):
         files.add(PAIRS_RATED, {**record, **plain, **without(rating, "rater")})
     if any(scored.values()) or not pair.get("ratings"):

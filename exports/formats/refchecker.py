@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotators.errors import InvalidInput
 from annotators.figures import count
@@ -19,6 +19,7 @@ from exports.formats._records import (
     JSON_ENDING,
     Record,
     RecordReading,
+    Said,
     claim_text,
     items_of,
     json_files,
@@ -29,9 +30,12 @@ from exports.formats._records import (
     text_of,
     verdict_label,
 )
-from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
-from exports.formats.base import FORMATS, FileReading
+from exports.formats._writing import Files, FinalLabels, Items, Written, given, metadata_of, parts_of, without
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.sources import SourceFile, Sources
+
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
 
 SCORER = "imported:refchecker"
 _TRIPLETS = re.compile(r"(?P<extractor>.+)_response_kg")
@@ -39,12 +43,27 @@ _NAME = re.compile(r"(?P<dataset>[^_]+)_(?P<system>.+)_answers")
 PEOPLE = "people"
 """The source of the verdicts, which the file calls human labels."""
 
+RATER = "refchecker-annotator"
+"""The annotator of the labels, whom the files do not name."""
+
+CLAIM_LABEL = "claim_label"
+"""The criterion that they are of."""
+
+_LABELS = frozenset(("entailment", "neutral", "contradiction"))
+
+_GUIDELINES = """\
+These labels came with the answers, from RefChecker's human evaluation; its guidelines did not. Each claim of the answer
+was held against all passages at once: *entailment* if they say it, *contradiction* if they say otherwise, *neutral* if
+they do neither.
+"""
+
 
 class RefChecker:
     """One item a record: an answer with its claims. Without the question's text, its id stands for it.
 
     Dataset and system are in the name of the file, `DATASET_SYSTEM_answers.json`. The label of a claim says what it is
-    to all passages at once; labels are kept as `verdicts` of people, which the claim metrics read.
+    to all passages at once; labels are kept as `verdicts` of people, which the claim metrics read, and can become those
+    of a study.
     """
 
     name = "refchecker"
@@ -61,6 +80,49 @@ class RefChecker:
     def read(self, sources: Sources) -> FileReading:
         """The JSON files of the sources."""
         return _RefCheckerReading(sources, json_files(sources))
+
+    def label_protocol(self) -> Protocol:
+        """What a study of the labels asks: what claim verification derives, a claim's label by all of its evidence."""
+        from annotators.protocols import PROTOCOLS, Material, Protocol, Step  # noqa: PLC0415 - most imports have none
+
+        [derived] = PROTOCOLS.get("claim_verification").derived_criteria()
+        return Protocol(
+            name="claim_labels",
+            title="Claims by all their evidence",
+            summary="Do the passages, taken together, support each claim of the answer, speak against it, or neither?",
+            guidelines=_GUIDELINES,
+            criteria=[derived.criterion],
+            steps=[
+                Step(
+                    name="claims",
+                    title="Claims against all evidence",
+                    shows=[Material.QUESTION, Material.ANSWER, Material.CLAIMS, Material.EVIDENCE],
+                    criteria=[derived.criterion.name],
+                )
+            ],
+            overlap=1,
+            source="RefChecker (Hu et al. 2024), its human evaluation.",
+        )
+
+    def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
+        """The item with the final labels of a study as what people say of its claims; of other claims as it is."""
+        found = {
+            target.removeprefix("claim:").removesuffix("|context"): value
+            for (name, target), value in labels.items()
+            if name == CLAIM_LABEL and value in _LABELS
+        }
+        if not found:
+            return item
+        metadata = metadata_of(item)
+        others = [
+            verdict
+            for verdict in metadata.get("verdicts", [])
+            if not (verdict.get("source") == PEOPLE and verdict.get("claim") in found)
+        ]
+        mine = [
+            {"claim": claim, "against": "context", "label": label, "source": PEOPLE} for claim, label in found.items()
+        ]
+        return {**item, "metadata": {**metadata, "verdicts": [*others, *mine]}}
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `DATASET_SYSTEM_answers.json` of the items that have claims, or came from such a file."""
@@ -93,7 +155,7 @@ class _RefCheckerReading(RecordReading):
             return None
         found = _NAME.fullmatch(file.path.name[: -len(JSON_ENDING)])
         dataset, system = (found["dataset"], found["system"]) if found else (None, file.path.name[: -len(JSON_ENDING)])
-        return items_of(file, None, data, lambda record: self._item(record, dataset, system), SCORER)
+        return items_of(file, None, data, lambda record: self._item(record, dataset, system), SCORER, said=_SAID)
 
     def not_ours(self) -> str:
         return (
@@ -112,7 +174,7 @@ class _RefCheckerReading(RecordReading):
             shares = ", ".join(f"{name} {n:,}" for name, n in self._labels.most_common())
             found.append(
                 f"{count(self._labels.total(), 'label')} of claims ({shares}) come in with the items as verdicts of "
-                "people, for the claim metrics. They are not labels of a study."
+                f"people, for the claim metrics. {NAME_A_STUDY}"
             )
         return found
 
@@ -154,6 +216,15 @@ class _RefCheckerReading(RecordReading):
                 **({"verdicts": verdicts} if verdicts else {}),
             },
         }
+
+
+def _labels(record: Record) -> Iterator[tuple[str, str, str]]:
+    for number, triplet in enumerate(record[f"{_extractor(record)}_response_kg"], 1):
+        if triplet.get("human_label") is not None:
+            yield CLAIM_LABEL, f"claim:c{number}|context", verdict_label(triplet["human_label"], "human_label")
+
+
+_SAID = Said(RATER, _labels)
 
 
 def _extractor(record: Record) -> str | None:

@@ -10,7 +10,8 @@ from annotators.progress import Progress
 from db.engine import Database
 from db.items.imports import ImportReport, import_items, preview_import
 from db.permissions import RESEARCHERS, Actor, On, operation
-from exports.formats.base import Columns, FileReading, MappedReading, read_sources
+from db.studies.labelled_imports import LabelsInto, import_labelled_items, preview_labelled_items
+from exports.formats.base import Columns, FileReading, MappedReading, labelled_format, labelled_formats, read_sources
 from exports.garbage import seldom_collected
 from exports.reading.sources import open_sources
 
@@ -29,21 +30,23 @@ def import_paths(
     data_folder: Path | None = None,
     dry_run: bool = False,
     skip_bad: bool = False,
+    labels_into: str | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import files, folders and archives; with `dry_run` only say what that would do.
 
     `format_name` None takes the format that recognises the files; `columns` says of a table which column is which
     field. Documents' bytes go to `data_folder`
-    (`Settings.documents_folder`). `progress` is called with (how much is done, of how much). The report lists
-    every bad row; unless `skip_bad`, one bad row leaves the project as it was. Raises InvalidInput (or NotFound) for
-    paths that cannot be opened at all; see `exports.reading.sources`.
+    (`Settings.documents_folder`). What people said of the items by these files goes into the study `labels_into`, which
+    is made where there is none of that name. `progress` is called with (how much is done, of how much). The report
+    lists every bad row; unless `skip_bad`, one bad row leaves the project as it was. Raises InvalidInput (or NotFound)
+    for paths that cannot be opened at all; see `exports.reading.sources`.
     """
     with seldom_collected(), open_sources(paths) as sources:
         reading = read_sources(sources, format_name, columns)
         return import_reading(
             db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad,
-            progress=progress,
+            labels_into=labels_into, progress=progress,
         )  # fmt: skip
 
 
@@ -56,12 +59,17 @@ def import_reading(
     data_folder: Path | None,
     dry_run: bool,
     skip_bad: bool,
+    labels_into: str | None,
     progress: Progress | None,
 ) -> ImportReport:
     """As `import_paths`, of what a format has found. Reading is the first half of the way, writing the second."""
+    into = None
+    if labels_into is not None:
+        into = LabelsInto(labels_into, labelled_format(reading.format).label_protocol(), labelled_formats())
     report = _imported(
-        db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, progress=progress
-    )
+        db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, into=into,
+        progress=progress,
+    )  # fmt: skip
     if isinstance(reading, MappedReading):
         report.columns = {name: list(of_field) for name, of_field in reading.columns.items()}
         report.headings = list(reading.headings)
@@ -77,10 +85,13 @@ def _imported(
     data_folder: Path | None,
     dry_run: bool,
     skip_bad: bool,
+    into: LabelsInto | None,
     progress: Progress | None,
 ) -> ImportReport:
     if dry_run:
         watched: Reading = _Watched(reading, progress) if progress else reading
+        if into is not None:
+            return preview_labelled_items(db, actor, project_id, reading=watched, into=into)
         return preview_import(db, actor, project_id, reading=watched)
 
     def written(share: float) -> None:
@@ -89,6 +100,11 @@ def _imported(
             progress(of + round(share * of), 2 * of)
 
     watched = _Watched(reading, lambda done, of: progress(done, 2 * of)) if progress else reading
+    if into is not None:
+        return import_labelled_items(
+            db, actor, project_id,
+            reading=watched, into=into, data_folder=data_folder, skip_bad=skip_bad, written=written,
+        )  # fmt: skip
     return import_items(
         db, actor, project_id, reading=watched, data_folder=data_folder, skip_bad=skip_bad, written=written
     )

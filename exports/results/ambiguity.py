@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from annotators.agreement.report import criterion_agreement
@@ -18,7 +19,7 @@ from annotators.intervals.bootstrap import Resampling
 from annotators.items.sampling import in_drawn_order
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
-from db.models import ItemVersion, StudyItem
+from db.models import ItemVersion, Revision, StudyItem
 from db.query import pick
 from exports.agreement.study import unmeasured
 from exports.drawing.report_files import Section
@@ -64,6 +65,12 @@ _TITLES = {
     "share_differing": "Questions on which annotators differed",
     "share_resolved": "Of these, resolved together",
     "share_ambiguous": "Ambiguous questions, of those settled",
+    "share_rewritten": "Of these, rewritten since",
+}
+_WITHOUT_ITEMS = {
+    "share_differing": "no question was judged by two",
+    "share_resolved": "annotators differed on no question",
+    "share_rewritten": "no question is settled as ambiguous",
 }
 
 
@@ -122,6 +129,8 @@ def _resolution(labels: StudyLabels, asked: Resampling) -> Iterator[Figure]:
     yield _share_of_items(labels, each, differing, resolved, asked, name="share_resolved")
     settled = labels.labels(CRITERION, "settled")
     yield share_of(labels, settled, settled.hits(AMBIGUOUS), asked, name="share_ambiguous")
+    ambiguous = settled.item[settled.hits(AMBIGUOUS) > 0].tolist()
+    yield _share_of_items(labels, settled, ambiguous, set(_rewritten(labels)), asked, name="share_rewritten")
 
 
 def _share_of_items(
@@ -131,11 +140,33 @@ def _share_of_items(
     first = dict(zip(reversed(given.item.tolist()), reversed(range(given.n)), strict=True))
     chosen = given.chosen(np.array([first[item] for item in items], dtype=np.int64))
     found = share_of(labels, chosen, np.array([float(item in hits) for item in items]), asked, name=name)
-    why = "no question was judged by two" if name == "share_differing" else "annotators differed on no question"
-    return found if items else found.undefined(why)
+    return found if items else found.undefined(_WITHOUT_ITEMS[name])
+
+
+def _rewritten(labels: StudyLabels) -> dict[int, tuple[str, str]]:
+    """Place of an item → question and answer as they stand now, where a revision came after the study's version."""
+    later, newer = aliased(ItemVersion), aliased(ItemVersion)
+    with labels.db.read() as session:
+        rows = session.execute(
+            pick(StudyItem.id, later.question, later.answer)
+            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+            .join(later, (col(later.item_id) == ItemVersion.item_id) & (col(later.number) > ItemVersion.number))
+            .where(
+                col(StudyItem.study_id) == labels.study_id,
+                pick(Revision.id).where(col(Revision.to_version_id) == later.id).exists(),
+                ~pick(newer.id).where(col(newer.item_id) == later.item_id, col(newer.number) > later.number).exists(),
+                col(later.question) != ItemVersion.question,
+            )
+        ).all()
+    place = dict(zip(labels.items.study_item.tolist(), range(len(labels.items.item)), strict=True))
+    return {place[study_item]: (question, answer) for study_item, question, answer in rows}
 
 
 # The split ------------------------------------------------------------------------------------------------------------
+
+
+REWRITTEN = ("rewritten_question", "rewritten_answer")
+"""Columns of the split: question and answer as a revision has them, empty where there is none; the original stays."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +192,7 @@ def ambiguity_split(labels: StudyLabels, *, match: Sequence[str] = ("category",)
     settled = labels.labels(CRITERION, "settled")
     fields = _fields(labels, match)
     kinds: dict[tuple[str, ...], dict[str, list[str]]] = defaultdict(lambda: {AMBIGUOUS: [], CLEAR: []})
+    rewritten = {labels.items.external_id[item]: texts for item, texts in _rewritten(labels).items()}
     for item, value in zip(settled.item.tolist(), settled.values, strict=True):
         kinds[tuple(column[item] for column in fields)][value].append(labels.items.external_id[item])
     rows, notes = [], []
@@ -168,13 +200,14 @@ def ambiguity_split(labels: StudyLabels, *, match: Sequence[str] = ("category",)
         ambiguous = sorted(kinds[kind][AMBIGUOUS])
         clear = in_drawn_order(kinds[kind][CLEAR], f"clear {' '.join(kind)}", seed)[: len(ambiguous)]
         partners = [*clear, *[""] * (len(ambiguous) - len(clear))]
-        rows += [[name, AMBIGUOUS, partner, *kind] for name, partner in zip(ambiguous, partners, strict=True)]
-        rows += [[name, CLEAR, partner, *kind] for name, partner in zip(clear, ambiguous, strict=False)]
+        pairs = [(name, AMBIGUOUS, partner) for name, partner in zip(ambiguous, partners, strict=True)]
+        pairs += [(name, CLEAR, partner) for name, partner in zip(clear, ambiguous, strict=False)]
+        rows += [[*pair, *kind, *rewritten.get(pair[0], ("", ""))] for pair in pairs]
         if missing := len(ambiguous) - len(clear):
             about = ", ".join(f"{field} {value!r}" for field, value in zip(match, kind, strict=True)) or "any kind"
             notes.append(f"{count(missing, 'ambiguous item has', 'ambiguous items have')} no clear partner of {about}.")
     caption = f"Ambiguous items and a clear set matched on {', '.join(match) or 'nothing'}, seed {seed}"
-    return AmbiguitySplit(TextTable.of(caption, ["item", "set", "partner", *match], rows), notes)
+    return AmbiguitySplit(TextTable.of(caption, ["item", "set", "partner", *match, *REWRITTEN], rows), notes)
 
 
 def _fields(labels: StudyLabels, match: Sequence[str]) -> list[list[str]]:

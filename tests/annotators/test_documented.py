@@ -14,7 +14,7 @@ from annotators.keys import ACTIONS, RESERVED
 from annotators.protocols import PROTOCOLS, Material, Protocol
 from annotators.protocols.base import REVISABLE
 from annotators.scorers import SCORERS
-from annotators.scorers.base import allowed_values
+from annotators.scorers.base import allowed_values, settable
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 
@@ -49,7 +49,8 @@ def test_every_scorer_is_described_with_its_values_and_parameters(name: str) -> 
     described = " ".join(section(page("metrics"), f"`{name}`: {scorer.title}").split())
     for value in scorer.values:
         assert f"`{value.name}`" in described
-    for parameter in scorer.parameters.model_fields:
+    assert ("`--labels-of`" in described) == (scorer.labels is not None)
+    for parameter in settable(scorer):
         assert f"Parameter `{parameter}`" in described
         for allowed in allowed_values(scorer, parameter).split(", "):
             assert f"`{allowed}`" in described

@@ -7,6 +7,7 @@ import re
 import zipfile
 from pathlib import Path
 
+import orjson
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -121,6 +122,24 @@ def test_labels_made_elsewhere_become_a_study(filled: Filled) -> None:
     assert "4 labels in 4 annotations by 2 annotators" in no_problem(page)
     rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
     assert [(row.name, row.n_items) for row in rows] == [("study", 4), ("Published", 2)]
+
+
+def test_labels_in_a_file_go_into_a_study_that_is_named_for_them(filled: Filled) -> None:
+    triplets = [{"triplet": ["pier", "is", "red"], "human_label": "Entailment"}]
+    answers = orjson.dumps([{"id": "7", "response": "The pier is red.", "model9_response_kg": triplets}])
+    page = filled.open("rosa", "imports")
+    page.file_uploader(key="imports-files-0").set_value([("port_a_answers.json", answers, "")]).run()
+    assert "1 label by refchecker\\-annotator" in no_problem(page)
+    study = next(field for field in page.text_input if field.label == "Study for the labels")
+    study.input("study").run()
+    assert "1 of 1 item with labels are not in the study" in page.error[0].value
+    assert not any(button.label.startswith("Import 1") for button in page.button)
+    next(field for field in page.text_input if field.label == "Study for the labels").input("People").run()
+    assert "They go into People, a study that is made for them, as 1 annotation" in no_problem(page)
+    press(page, "Import 1 item and 1 label")
+    assert "<b>1</b><span>labels in a study</span>" in no_problem(page)
+    rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
+    assert [(row.name, row.n_items) for row in rows] == [("study", 4), ("People", 1)]
 
 
 # Export ---------------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def test_the_full_screen_pages_get_the_colours_of_both_themes_and_of_paper() -> 
 
 def test_every_colour_of_a_style_sheet_is_defined() -> None:
     sheets = [path.read_text() for path in STYLED if path.suffix == ".css" and "texts" not in path.parts]
-    set_by_scripts = {"--left", "--reading", "--footer", "--pinned", "--raters", "--mark-colour"}
+    set_by_scripts = {"--left", "--reading", "--footer", "--pinned", "--raters", "--mark-colour", "--ratio"}
     defined = {name for text in [*sheets, full_screen()] for name in re.findall(r"(--[\w-]+):", text)}
     used = {name for text in sheets for name in re.findall(r"var\((--[\w-]+)", text)}
     assert used <= defined | set_by_scripts

@@ -69,6 +69,28 @@ def test_running_a_scorer_queues_a_job_that_a_worker_does(scored: ScoredPages) -
     assert "by system and category" in no_problem(scored.open())
 
 
+def test_a_scorer_takes_the_labels_of_a_study_that_is_chosen(scored: ScoredPages, tmp_path: Path) -> None:
+    """One claim of one answer is labelled: that item has a score, the others say that nobody labelled them."""
+    triplets = [{"triplet": ["pier", "is", "red"], "human_label": "Entailment"}]
+    source = tmp_path / "port_a_answers.json"
+    source.write_text(json.dumps([{"id": "7", "response": "It is red.", "model9_response_kg": triplets}]))
+    page = scored.open()
+    page.selectbox(key="scores-scorer").select("claim_metrics").run()
+    assert "no study of the project asks for that yet" in no_problem(page)
+    import_paths(scored.db, scored.admin, scored.project_id, paths=[source], labels_into="people")
+    page = scored.open()
+    page.selectbox(key="scores-scorer").select("claim_metrics").run()
+    [labels_of] = [field for field in page.multiselect if field.label == "Labels of"]
+    assert labels_of.options == ["people"]
+    labels_of.select("people").run()
+    page = press(page, "Run")
+    assert 'labels_of=["people"]' in no_problem(page).replace("&quot;", '"')
+    assert work(scored.db, "one") == 1
+    [job] = scored.jobs()
+    assert (job.result["n_scored"], job.result["n_unscored"]) == (1, 60)
+    assert "nobody has labelled it in people" in no_problem(scored.open(show="Distributions"))
+
+
 def test_pressing_run_twice_queues_one_job(scored: ScoredPages) -> None:
     page = scored.open()
     page.selectbox(key="scores-scorer").select("phrase_recall").run()

@@ -45,19 +45,47 @@ def test_sixty_pages_and_three_hops_by_keyboard(
         wire = Wire(page)
         sign_in(page, server, "ada")
         page.goto(scene.address())
-        expect(page.locator(".page-chip")).to_have_count(60)
+        thumbs, tabs = page.get_by_test_id("page-thumb"), page.get_by_test_id("hop-tab")
+        at = page.locator('.page-thumb[aria-current="true"] .th-number')
+        expect(thumbs).to_have_count(60)
+        expect(thumbs.locator("img")).to_have_count(60)
+        assert len([url for url in wire.pictures if "w=160" in url]) <= 2, "one request for all thumbnails"
         for hop, pages in LONG.items():
-            at = 1
+            here = 1
             expect(page.locator(".hop-text")).to_contain_text(f"What of {hop}?")
             for number in pages:
-                for _ in range(number - at):
-                    page.keyboard.press("]")
-                expect(page.locator('.page-chip[aria-current="true"]')).to_have_text(str(number))
+                by = "]" if hop == "h1" else "ArrowRight"
+                for _ in range(number - here):
+                    page.keyboard.press(by)
+                expect(at).to_have_text(str(number))
+                expect(page.get_by_test_id("page-bar")).to_contain_text(f"Page {number}")
                 page.keyboard.press("1")
-                at = number + 1
+                here = number + 1
             if hop == "h2":
+                for shown in (thumbs.first, thumbs.last, page.get_by_test_id("chain"), page.get_by_test_id("submit")):
+                    expect(shown).to_be_in_viewport(ratio=1)
+                expect(tabs.nth(0)).to_contain_text("✓")
+                expect(page.get_by_test_id("chain-link")).to_have_text(
+                    ["Hop 1: p. 9, 10", "Hop 2: p. 14 so far", "Hop 3: open"]
+                )
                 screenshot(page, "evidence-pages-60")
+                page.emulate_media(color_scheme="dark")
+                screenshot(page, "evidence-pages-60-dark")
             page.keyboard.press("A")
+        page.keyboard.press("h")  # from the last hop to the first, at the page in view
+        expect(at).to_have_text("42")
+        row = thumbs.nth(1).evaluate(
+            "(thumb) => [...thumb.parentElement.children].filter((t) => t.offsetTop === thumb.offsetTop).length"
+        )
+        page.keyboard.press("ArrowUp")
+        expect(at).to_have_text(str(42 - row))
+        page.keyboard.press("Backspace")
+        page.keyboard.press("h")
+        page.keyboard.press("h")
+        expect(page.get_by_test_id("submit")).to_contain_text("To hop 1")
+        page.keyboard.press("Enter")
+        expect(at).to_have_text(str(42 - row))
+        page.keyboard.press("2")
         page.keyboard.press("Enter")
         wait_until_saved(page)
         with server.db.read() as session:

@@ -29,7 +29,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 def no_settings(scene: Scene) -> Iterator[None]:
     yield
     for name in ("ada", "ben"):
-        for setting in ("keys", "label_keys"):
+        for setting in ("keys", "label_keys", "next_step"):
             set_preference(scene.server.db, actor_named(scene.server.db, name), setting, value=None)
 
 
@@ -154,3 +154,24 @@ def test_keys_are_letters_while_one_types_and_the_focus_stays_on_the_sheet(scene
         "document.querySelector('[data-testid=annotate]').shadowRoot.activeElement?.closest('dialog') !== null"
     )
     assert inside
+
+
+def test_for_who_wants_that_the_last_label_of_a_step_opens_the_next_but_never_ends_an_item(
+    scene: Scene, new_page: NewPage
+) -> None:
+    page = open_as(new_page, scene, "ben")
+    page.keyboard.press("?")
+    page.get_by_test_id("next-step").check()
+    screenshot(page, "hour-keys-next-step")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    wait_for_step(page, "With answer and evidence")  # without Enter
+    units = page.locator('[data-testid="criterion"][data-criterion="grounding"]').count()
+    for _ in range(3 + units):
+        page.keyboard.press("1")
+    expect(page.locator('[data-criterion] [aria-checked="true"]')).to_have_count(3 + units)
+    wait_for_step(page, "With answer and evidence")
+    page.keyboard.press("Enter")
+    wait_for_step(page, "Question alone")
+    assert stored(scene, "ben") == {"next_step": "at_once"}

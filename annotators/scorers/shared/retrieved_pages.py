@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from annotators.figures import count
 from annotators.items.item import ItemContent, ItemEvidence
-from annotators.scorers.base import Parameters
+from annotators.items.targets import TargetKind
+from annotators.scorers.base import LabelledParameters
+from annotators.scorers.shared.study_labels import LabelUse, UnitLabel, is_yes, is_yes_or_no
+
+if TYPE_CHECKING:
+    from annotators.criteria import Criterion
 
 Page = tuple[str, int]
 """Document key and page number (from 1)."""
 
 
-class TopKParameters(Parameters):
+class TopKParameters(LabelledParameters):
     """How many of the retrieved units count."""
 
     k: int = Field(5, ge=1, le=10_000, description="how many of the retrieved units count, by rank")
@@ -93,3 +100,43 @@ def _by_hop(gold: list[ItemEvidence], n_hops: int) -> dict[int, frozenset[Page]]
         if not pages_of(units.get(hop, [])):
             return f"hop {hop} has no gold evidence with document and page"
     return {hop: pages_of(units[hop]) for hop in sorted(units)}
+
+
+# Labels of studies ----------------------------------------------------------------------------------------------------
+
+
+class GoldLabels(LabelUse):
+    """What people found to be evidence, pages (of each hop) or units, in place of the item's own gold evidence.
+
+    What was retrieved stays as it is.
+    """
+
+    needs = "two labels for each page or each unit of evidence, of which one says that it is evidence"
+
+    def reads(self, criterion: Criterion) -> bool:
+        """See `LabelUse`."""
+        return criterion.target in {TargetKind.PAGE, TargetKind.EVIDENCE} and is_yes_or_no(criterion)
+
+    def put(self, item: ItemContent, labels: Sequence[UnitLabel]) -> ItemContent | str:
+        """See `LabelUse`. While a page or unit is open, nobody knows what the gold pages are."""
+        n_open = sum(label.value is None for label in labels)
+        if n_open:
+            return f"{n_open:,} of {count(len(labels), 'label')} of its pages or units of evidence are open"
+        found = [label.target for label in labels if is_yes(label)]
+        if not found:
+            return "people found no evidence for it"
+        units = {f"evidence:{unit.key}": unit for unit in item.evidence}
+        hops = {hop.key: number for number, hop in enumerate(item.hops, 1)}
+        gold = [
+            *(units[target]._replace(role="gold", rank=None) for target in found if target in units),
+            *(_gold_page(target, hops) for target in found if target.startswith("page:")),
+        ]
+        others = (unit._replace(role=None) if unit.role == "gold" else unit for unit in item.evidence)
+        return item._replace(evidence=(*others, *gold))
+
+
+def _gold_page(target: str, hops: dict[str, int]) -> ItemEvidence:
+    """The page of a target `page:DOC:N|hop:H` as gold evidence."""
+    page, _, hop = target.removeprefix("page:").partition("|hop:")
+    document, _, number = page.rpartition(":")
+    return ItemEvidence(target, "page", "gold", document, (int(number),), hop=hops.get(hop))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotators.errors import InvalidInput
 from annotators.items.checks import called
 from annotators.items.item import ItemContent
+from annotators.items.targets import TargetKind
+from annotators.scorers.shared.study_labels import LabelUse, UnitLabel, is_yes, is_yes_or_no
+
+if TYPE_CHECKING:
+    from annotators.criteria import Criterion
 
 PEOPLE = ("adjudicated", "people")
 """Sources that are people, the most settled first; every other source is a judge."""
@@ -37,13 +43,17 @@ def verdicts_of(item: ItemContent) -> Iterator[Verdict]:
 
     InvalidInput for one of the wrong form, an unknown label, or what no claim is held against.
     """
+    return map(_verdict, _rows(item))
+
+
+def _rows(item: ItemContent) -> Iterator[Mapping[str, Any]]:
     given = item.metadata.get("verdicts") or ()
     if not isinstance(given, list | tuple):
         raise InvalidInput(f"Field 'verdicts' is {called(given)}. It has to be a list.")
     for row in given:
         if not isinstance(row, Mapping):
             raise InvalidInput(f"Field 'verdicts' has {called(row)}. It has to be a list of objects.")
-        yield _verdict(row)
+        yield row
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:
@@ -132,3 +142,88 @@ def judging_source(sources: Mapping[str, Verdicts], wanted: str, beside: str | N
 def claims_of(item: ItemContent, of: str) -> list[str]:
     """The keys of the claims of the answer or of the reference."""
     return [claim.key for claim in item.claims if claim.of == of]
+
+
+# Labels of studies ----------------------------------------------------------------------------------------------------
+
+
+def sources_wanted(labels_from: str, *others: str) -> tuple[str, ...]:
+    """Which of the sources that are people labels of studies have to be taken as: those named, else the final ones."""
+    named = {"adjudicated" if labels_from == "auto" else labels_from, *others}
+    return tuple(source for source in PEOPLE if source in named) or PEOPLE[:1]
+
+
+class VerdictLabels(LabelUse):
+    """Labels of claims, held against something, as verdicts; those of judges that came with the item stay beside them.
+
+    Labels that are called as verdicts are, are these. Of two labels the positive one is an entailment (the answer says
+    a claim of the reference: it entails it), the other one neutral. `against` is what the scorer reads claims held
+    against; without one of `least` it can give nothing.
+    """
+
+    def __init__(self, against: Collection[TargetKind], least: Collection[TargetKind] = ()) -> None:
+        self._against, self._least = frozenset(against), frozenset(least or against)
+        places = [_PLACES[target] for target in _PLACES if target in self._against]
+        self.needs = (
+            f"one label for each claim held against {', '.join(places[:-1])} or {places[-1]}: entailment, neutral, "
+            "contradiction, or two labels of which one is positive"
+        )
+
+    def reads(self, criterion: Criterion) -> bool:
+        """See `LabelUse`."""
+        if criterion.target not in self._against:
+            return False
+        return is_yes_or_no(criterion) or (criterion.scale == "nominal" and _are_verdicts(criterion))
+
+    def suffices(self, criteria: Sequence[Criterion]) -> bool:
+        """See `LabelUse`."""
+        return any(criterion.target in self._least for criterion in criteria)
+
+    def put(self, item: ItemContent, labels: Sequence[UnitLabel]) -> ItemContent | str:
+        """See `LabelUse`.
+
+        A claim's label by its evidence is not known while a unit is open, unless another one entails it. Such a claim
+        has no verdict on any unit.
+        """
+        by_claim: dict[tuple[str, str], list[tuple[str, str | None]]] = defaultdict(list)
+        for label in labels:
+            claim, _, against = label.target.removeprefix("claim:").partition("|")
+            by_claim[label.source, claim].append((against, _verdict_of(label)))
+        rows: list[Mapping[str, Any]] = [
+            {"claim": claim, "against": against, "label": verdict, "source": source}
+            for (source, claim), given in by_claim.items()
+            for against, verdict in given
+            if verdict is not None and (not against.startswith("evidence:") or _is_known(given))
+        ]
+        if not rows:
+            return "no label of its claims is settled"
+        judged = [row for row in _rows(item) if _text(row, "source") not in PEOPLE]
+        rows += judged
+        return item._replace(metadata={**item.metadata, "verdicts": rows})
+
+
+_PLACES = {
+    TargetKind.CLAIM_EVIDENCE: "each unit of evidence",
+    TargetKind.CLAIM_CONTEXT: "all evidence",
+    TargetKind.CLAIM_ANSWER: "the answer",
+    TargetKind.CLAIM_REFERENCE: "the reference",
+}
+
+
+def _are_verdicts(criterion: Criterion) -> bool:
+    labels = [str(label.value).lower() for label in criterion.label_list()]
+    return bool(labels) and set(labels) <= set(LABELS)
+
+
+def _verdict_of(label: UnitLabel) -> str | None:
+    if label.value is None:
+        return None
+    if _are_verdicts(label.criterion):
+        return str(label.value).lower()
+    return "entailment" if is_yes(label) else "neutral"
+
+
+def _is_known(given: Sequence[tuple[str, str | None]]) -> bool:
+    """Whether what a claim is to its evidence follows from the units that are settled."""
+    units = {verdict for against, verdict in given if against.startswith("evidence:")}
+    return None not in units or "entailment" in units

@@ -78,6 +78,8 @@ def _items(project: ProjectRow, counts: ItemCounts) -> None:
     pager.buttons("items", rows[-1].external_id if len(rows) == PAGE else None)
     with st.expander("Counts by system and category"):
         _counts(counts)
+    if ui.may(project.role, RESEARCHERS):
+        ui.link("Write claims", "claims", key="data-claims", project=project.project_id)
 
 
 def _filters(counts: ItemCounts) -> tuple[str, str | None, str | None]:

@@ -79,28 +79,31 @@ def _new(project: ProjectRow) -> None:
         return
     st.session_state.pop(_IMPORTED, None)
     known = tuple(str(getattr(file, "file_id", file.name)) for file in files)
-    wanted = _WantedImport(files, known, format_name, columns_form.chosen(known))
+    labels_into = st.session_state.get(_study_key(known), "").strip() or None
+    wanted = _WantedImport(files, known, format_name, columns_form.chosen(known), labels_into)
     report = _preview(project, wanted)
     if report is None:
         return
     _preview_drawn(report)
     columns_form.draw(known, report)
+    _labels(known, report)
     _choice(project, wanted, report)
 
 
 @dataclass(frozen=True)
 class _WantedImport:
-    """What is to be imported: the files, what they are known by, and as what they are read."""
+    """What is to be imported: the files, what they are known by, as what they are read, and where labels go."""
 
     files: Sequence[Upload]
     known: tuple[str, ...]
     format_name: str | None
     columns: Mapping[str, Sequence[str]] | None
+    labels_into: str | None
 
 
 def _preview(project: ProjectRow, wanted: _WantedImport) -> ImportReport | None:
     """What the import would do, kept until other files, another format or other columns are chosen."""
-    about = (project.project_id, wanted.format_name, wanted.known, wanted.columns)
+    about = (project.project_id, wanted.format_name, wanted.known, wanted.columns, wanted.labels_into)
     kept = st.session_state.get("imports-preview")
     if kept is None or kept[0] != about:
         with ui.problems(), ui.progress(f"Looking through {wording.count(len(wanted.files), 'file')}") as move:
@@ -111,6 +114,7 @@ def _preview(project: ProjectRow, wanted: _WantedImport) -> ImportReport | None:
                 wanted.files,
                 format_name=wanted.format_name,
                 columns=wanted.columns,
+                labels_into=wanted.labels_into,
                 dry_run=True,
                 progress=move,
             )
@@ -181,12 +185,46 @@ def _revisions(report: ImportReport) -> None:
         st.caption(f"The first {SHOWN} of {len(report.revisions):,} are shown.")
 
 
+def _labels(known: tuple[str, ...], report: ImportReport) -> None:
+    """Where what people said in the files goes: into no study, unless one is named."""
+    came = report.labels
+    if not (came.n or came.study):
+        return
+    st.subheader("Labels in the files")
+    by = f" by {', '.join(ui.plain(name) for name in sorted(came.annotators))}" if came.annotators else ""
+    st.caption(f"{wording.count(came.n, 'label')}{by}.")
+    st.text_input(
+        "Study for the labels",
+        key=_study_key(known),
+        placeholder="No study",
+        help="A new name makes a study of the items that have labels. A study that is there takes them if they fit it. "
+        "Without a name the items come in alone.",
+    )
+    if came.study is not None and not came.obstacles:
+        made = "a study that is made for them" if came.is_new else "a study that is there"
+        st.caption(f"They go into {ui.plain(came.study)}, {made}, as {wording.count(came.annotations, 'annotation')}.")
+    if came.obstacles:
+        st.error("\n\n".join(["The labels do not fit:", *map(ui.lines, came.obstacles[:SHOWN])]))
+
+
+def _study_key(known: tuple[str, ...]) -> str:
+    return f"imports-study-{known[0]}"
+
+
 def _choice(project: ProjectRow, wanted: _WantedImport, report: ImportReport) -> None:
+    if report.labels.obstacles:
+        return
     new = report.added or report.documents or report.supplied
-    if not new:
+    into_study = report.labels.study is not None
+    if not (new or into_study):
         st.info("There is nothing new in these files.")
         return
-    label = f"Import {wording.count(report.added, 'item')}" if report.added else "Import documents"
+    labels = wording.count(report.labels.n, "label")
+    if new:
+        label = f"Import {wording.count(report.added, 'item')}" if report.added else "Import documents"
+        label += f" and {labels}" if into_study else ""
+    else:
+        label = f"Import {labels}"
     if report.rejected:
         label += " and leave the bad rows out"
         st.caption("To import everything, correct the bad rows and upload the files again.")
@@ -201,6 +239,7 @@ def _choice(project: ProjectRow, wanted: _WantedImport, report: ImportReport) ->
                 wanted.files,
                 format_name=wanted.format_name,
                 columns=wanted.columns,
+                labels_into=wanted.labels_into,
                 skip_bad=bool(report.rejected),
                 progress=move,
             )

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
 from pydantic.fields import FieldInfo
 
-from annotators.scorers.base import SCORERS, Scorer, allowed_values
+from annotators.scorers.base import SCORERS, Scorer, allowed_values, settable
 from annotators.scorers.shared.offered_models import offered
 from app import ui
 from app.widgets import job_bar
 from app.worker import jobs
 from app.worker.kinds.score import SCORE, ScoreParameters
 from db.projects import ProjectRow
+from db.scores.labels import studies_for_scorer
 from db.scores.write import plan_scoring
 
 _SAID = "scores-said"
@@ -32,12 +33,13 @@ def draw(project: ProjectRow, *, first: bool) -> None:
         )
         scorer: Scorer[Any] = SCORERS.get(name)
         st.caption(ui.plain(f"{scorer.summary} Version {scorer.version}. {scorer.source}"))
-        fields = {field: about for field, about in scorer.parameters.model_fields.items() if field != _TRAINING_SET}
+        fields = {field: scorer.parameters.model_fields[field] for field in settable(scorer) if field != _TRAINING_SET}
         given = {field: _parameter(scorer, field, about) for field, about in fields.items()}
         if _TRAINING_SET in scorer.parameters.model_fields:
             st.caption("It compares with the project's present examples of abstention (the tab Abstention examples).")
+        labels_of = _labels_of(project, scorer)
         if st.button("Run", type="primary", key="scores-run"):
-            _queue(project, name, given)
+            _queue(project, name, given, labels_of)
     said = st.session_state.pop(_SAID, None)
     if said:
         st.success(ui.plain(said))
@@ -64,11 +66,31 @@ def _parameter(scorer: Scorer[Any], name: str, about: FieldInfo) -> Any:
     return st.text_input(label, value=str(default or ""), key=key, help=hint)
 
 
-def _queue(project: ProjectRow, scorer: str, parameters: Mapping[str, Any]) -> None:
+def _labels_of(project: ProjectRow, scorer: Scorer[Any]) -> list[str]:
+    """The studies whose labels are taken, of those that ask for what the scorer takes; none where no study does."""
+    if scorer.labels is None:
+        return []
+    studies = studies_for_scorer(ui.db(), ui.actor(), project.project_id, scorer=scorer.name)
+    if not studies:
+        st.caption("It also takes what people say in studies; no study of the project asks for that yet.")
+        return []
+    return st.multiselect(
+        "Labels of",
+        studies,
+        key=f"scores-{scorer.name}-labels-of-{project.project_id}",
+        placeholder="No study: what came with the items",
+        help="What people said in these studies, in place of what came with the items. It is read as it is now: other "
+        "labels are another run. Items that nobody labelled are unscored.",
+    )
+
+
+def _queue(project: ProjectRow, scorer: str, parameters: Mapping[str, Any], labels_of: Sequence[str]) -> None:
     """Put the run into the queue, unless there is nothing to score."""
     with ui.problems():
         actor = ui.actor()
-        complete, to_do = plan_scoring(ui.db(), actor, project.project_id, scorer=scorer, parameters=parameters)
+        complete, to_do = plan_scoring(
+            ui.db(), actor, project.project_id, scorer=scorer, parameters=parameters, labels_of=labels_of
+        )
         if not to_do:
             st.session_state[_SAID] = f"{scorer}: every item has its score already."
         else:

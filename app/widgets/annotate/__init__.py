@@ -1,24 +1,37 @@
-"""The annotator's page: mounts the full-screen component; its files are served at `/assets/annotate/`."""
+"""The annotator's page, and its preview: mounts the full-screen components; files are served at `/assets/annotate/`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import orjson
 import streamlit as st
 
+from annotators.keys import ACTIONS
 from annotators.preferences import BREAK_AFTER
+from annotators.protocols import Protocol
 from app.server.assets import asset_url
+from db.annotating.annotations import protocol_for_browser
+from db.annotating.previews import StepPreview
 
-_annotate = st.components.v2.component(
-    "assay_annotate",
-    js=f"""
+
+def _component(name: str, module: str) -> Any:
+    """A component whose page is what `mount` of this module puts up."""
+    return st.components.v2.component(
+        name,
+        js=f"""
 export default async function (component) {{
-  const page = await import(new URL('{asset_url("annotate/main.js")}', location.origin));
+  const page = await import(new URL('{asset_url(f"annotate/{module}.js")}', location.origin));
   return page.mount(component);
 }}
 """,
-)
+    )
+
+
+_annotate = _component("assay_annotate", "main")
+_preview = _component("assay_preview", "preview")
 
 
 def annotate(
@@ -49,4 +62,22 @@ def annotate(
         key=f"annotate-{study_id}-{assignment or 'work'}",
         width="stretch",
         height="content",
+    )
+
+
+def preview(protocol: Protocol, steps: Sequence[StepPreview], *, item: str, close: Callable[[], None]) -> None:
+    """Show what annotators would get of an item under a protocol over the whole window, to try; nothing is stored.
+
+    `steps` are what `db.annotating.previews.preview` gives, `item` is what the item is called, `close` is called when
+    the person closes it.
+    """
+    data = {
+        "protocol": protocol_for_browser(protocol),
+        "keys": {action: list(pair) for action, pair in ACTIONS.items()},
+        "steps": [step.presentation(number) for number, step in enumerate(steps)],
+        "item": item,
+    }
+    place = hashlib.sha256(orjson.dumps(data)).hexdigest()
+    _preview(
+        data={**data, "place": place}, key=f"preview-{place}", width="stretch", height="content", on_closed_change=close
     )

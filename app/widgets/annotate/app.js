@@ -9,6 +9,8 @@ import { Drafts } from './drafts.js';
 import { TopLine } from '../frame/top_line.js';
 import { itemName } from './judgement/judgement.js';
 import { Keys } from '../shared/keys.js';
+import { NextStep } from './next_step.js';
+import { h } from '../shared/dom.js';
 import { freshId, Outbox } from '../shared/outbox.js';
 import { Page } from '../frame/page.js';
 import { Preferences } from '../shared/preferences.js';
@@ -56,6 +58,7 @@ export class App extends Page {
     this.status = new Status(this.topLine, this.outbox);
     this.clock = new Clock();
     this.breaks = new Breaks(options.person, this.preferences, this.clock);
+    this.nextStep = new NextStep(this.preferences);
     this.shell.top.append(this.topLine.element, this.breaks.element);
     this.queue = new Queue();
     this.api.have = () => this.queue.have;
@@ -197,8 +200,8 @@ export class App extends Page {
     this.topLine.show({ project: study.project, study: study.name, title: study.protocol.title, person: person.name }, keys);
     this.desk = new Desk(this.shell, keys, work.study.protocol, {
       act: (action) => this.act(action), change: () => this.#changed(), keys: () => this.#build(),
-      study: this.api.base, unread: () => !this.reading.done(work.study), read: () => this.#haveRead(),
-    }, this.breaks.setting);
+      study: this.api.base, unread: () => !this.reading.done(work.study), read: () => this.#haveRead(), complete: () => this.#completed(),
+    }, h('section', { class: 'settings' }, h('h2', {}, TEXT.settings), this.breaks.setting, this.nextStep.setting));
     if (sheet) this.desk.put(sheet, this.queue.correcting);
   }
 
@@ -263,11 +266,17 @@ export class App extends Page {
     void this.drafts.flush();
   }
 
+  /** Every label of the step was given: on to the next, where that is wanted. The last step is submitted by its key. */
+  #completed() {
+    const { sheet, work } = this;
+    if (this.nextStep.atOnce && !this.queue.correcting && sheet && work && sheet.item.step < work.study.protocol.steps.length - 1) this.act('submit');
+  }
+
   #submit() {
     const { sheet, judgement, work } = this;
     if (!sheet || !judgement || !work) return;
     if (!sheet.touched && performance.now() - this.shownAt < BLINK) return;
-    if (judgement.pointAtMissing()) return;
+    if (judgement.goOn() || judgement.pointAtMissing()) return;
     const { item, comment, flag } = sheet;
     const { assignment, sitting, step } = item;
     const uid = freshId();

@@ -56,7 +56,7 @@ export class Breaks {
       button(TEXT.breakLater, () => this.#later(), { class: 'btn small', testid: 'break-later' }),
       button(TEXT.breakOff, () => this.#set(0), { class: 'btn small', testid: 'break-off' }));
     this.choice = h('select', { class: 'choose', 'data-testid': 'break-after', onchange: () => this.#set(Number(this.choice.value)) });
-    this.setting = h('section', { class: 'settings' }, h('h2', {}, TEXT.settings), h('label', {}, h('span', {}, TEXT.breakSetting), this.choice));
+    this.setting = h('label', {}, h('span', {}, TEXT.breakSetting), this.choice);
     this.#draw();
   }
 

@@ -20,10 +20,11 @@ export class Desk extends Common {
    * @param {object} on
    * @param {(action: string) => void} on.act
    * @param {() => void} on.change something was given
-   * @param {string} on.study address of the study
+   * @param {string} [on.study] address of the study, where there is one
    * @param {() => void} on.keys a key was changed: the desk has to be built again
    * @param {() => boolean} on.unread the annotator has yet to read the guidelines
    * @param {() => void} on.read they have read them
+   * @param {() => void} on.complete the last label that was missing was given
    * @param {HTMLElement} settings other settings, shown beneath the keys
    */
   constructor(shell, keys, protocol, on, settings) {
@@ -35,6 +36,8 @@ export class Desk extends Common {
       unit: (unit) => this.judgement.goToUnit(unit),
       page: (document, page) => this.judgement.goToPage(document, page),
       support: (place) => this.#support(place),
+      marked: () => this.judgement.remarkPages(),
+      picture: (document, page) => this.judgement.pagePicture(document, page),
       done: () => this.judgement.focus(),
       study: on.study,
     }, this.texts);
@@ -42,7 +45,6 @@ export class Desk extends Common {
     this.divider = new PaneDivider(shell.stage, panes);
     this.judgement = new Judgement(keys, panes, {
       change: () => {
-        if (this.judgement.groups.length) this.viewer.strip.remark();
         this.#drawSupports();
         on.change();
       },
@@ -52,10 +54,12 @@ export class Desk extends Common {
         this.#drawSupports();
       },
       action: on.act,
+      complete: on.complete,
       say: (words) => shell.announce(words),
     }, this.texts);
     this.texts.roots = [this.judgement.facing.text, this.judgement.text, this.viewer.element];
     this.texts.onchange = () => {
+      this.judgement.placeCards();
       this.judgement.markClaim();
       this.judgement.refresh();
     };
@@ -83,12 +87,16 @@ export class Desk extends Common {
     shell.fill(...(left ? [left, this.divider.element] : []), judgement.element, guidelines.element);
     shell.stage.classList.toggle('alone', !left);
     shell.stage.classList.toggle('divided', !!left);
+    shell.stage.classList.toggle('paired', left === judgement.beside && !!item.answers?.length);
     this.#askToRead();
     judgement.show(sheet, this.protocol, correcting);
-    viewer.setLabelMarks((document, page) => judgement.pageMarks(document, page));
+    viewer.asked.replaceChildren(...judgement.pageGroups.map((group) => group.bar));
+    viewer.stripless = judgement.pageGroups.length > 0;
+    shell.stage.classList.toggle('paged', viewer.stripless);
     this.sheet = sheet;
     const target = judgement.cell?.target ?? '';
     if (evidence) viewer.show(item, targetKeys(target).evidence ?? null);
+    judgement.setPageMarks((document, page) => viewer.marks(document, page));
     if (targetKeys(target).page) this.look(item, target);
     if (judgement.cell) this.#setClaim(judgement.cell);
     this.#drawSupports();

@@ -22,16 +22,23 @@ export class Passages {
     this.element = h('div', { class: 'passages', tabindex: '0', role: 'region', 'aria-label': TEXT.passages });
     /** @type {Map<string, HTMLElement>} */
     this.cards = new Map();
+    /** Where a page of a document that was not supplied is named, by the document's key. @type {Map<string, {doc: Doc, page: HTMLElement}>} */
+    this.missing = new Map();
   }
 
   /** @param {Unit[]} units @param {Doc[]} docs */
   open(units, docs) {
     this.cards.clear();
+    this.missing.clear();
     const missing = docs.filter((doc) => !doc.supplied);
     /** @type {HTMLElement[]} */
-    const nodes = missing.map((doc) => h('div', { class: 'missing-doc', 'data-testid': 'not-supplied' },
-      h('b', { dir: 'auto' }, doc.title || doc.key), h('p', {}, TEXT.notSupplied,
-        units.some((unit) => unit.document === doc.id) ? `. ${TEXT.notSuppliedText}` : '.')));
+    const nodes = missing.map((doc) => {
+      const page = h('p', { class: 'missing-page', 'data-testid': 'missing-page', hidden: true });
+      this.missing.set(doc.key, { doc, page });
+      return h('div', { class: 'missing-doc', 'data-testid': 'not-supplied' },
+        h('b', { dir: 'auto' }, doc.title || doc.key), page, h('p', {}, TEXT.notSupplied,
+          units.some((unit) => unit.document === doc.id) ? `. ${TEXT.notSuppliedText}` : '.'));
+    });
     for (const unit of units) {
       const doc = docs.find((doc) => doc.id === unit.document);
       const card = h('article', {
@@ -58,6 +65,15 @@ export class Passages {
     const view = this.element;
     const [top, bottom] = [card.offsetTop, card.offsetTop + card.offsetHeight];
     if (top < view.scrollTop || bottom > view.scrollTop + view.clientHeight) view.scrollTop = top - 12;
+  }
+
+  /** Names a page of a document that was not supplied, in its place. @param {string} key of the document @param {number} page */
+  showMissing(key, page) {
+    for (const [other, { doc, page: named }] of this.missing) {
+      named.hidden = other !== key;
+      named.textContent = [TEXT.page(page), doc.n_pages ? TEXT.ofPages(doc.n_pages) : ''].join(' ').trim();
+      if (other === key) named.parentElement?.scrollIntoView({ block: 'nearest' });
+    }
   }
 
   /** @param {number} screens */

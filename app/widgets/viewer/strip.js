@@ -1,8 +1,8 @@
 /** The strip of page thumbnails: only those in sight exist, so five hundred pages cost as much as ten. */
 
 import { attribute, h, keepFocus } from '../shared/dom.js';
-import { pageUrl, THUMBNAIL, thumbnails } from './pages/images.js';
 import { TEXT } from '../shared/text.js';
+import { Thumbnails } from './thumbnails.js';
 
 /** @typedef {{class: string, title: string, words?: string}} Mark */
 
@@ -44,9 +44,8 @@ export class Strip {
     this.page = 1;
     this.at = 1; // the thumbnail that Tab reaches: the page in view, until the arrows go on from it
     this.timer = 0;
-    /** Addresses of the thumbnails that were fetched, the oldest first. @type {Map<number, string>} */
-    this.pictures = new Map();
-    this.request = new AbortController();
+    /** @type {Thumbnails | null} the pictures of this document */
+    this.pictures = null;
     // Kept here because asking the element makes the browser lay the page out.
     this.top = 0;
     this.height = 0;
@@ -61,7 +60,8 @@ export class Strip {
     if (this.doc?.url !== doc.url) {
       this.shown.clear();
       this.list.replaceChildren();
-      this.#forget();
+      this.pictures?.forget();
+      this.pictures = new Thumbnails(doc, (page) => this.#picture(page));
       this.#scrollTo(0);
     }
     this.height ||= this.element.clientHeight;
@@ -105,7 +105,7 @@ export class Strip {
       const image = element.querySelector('img');
       if (image && !image.complete) {
         image.src = ''; // nobody waits for it any more
-        this.pictures.delete(page);
+        this.pictures?.drop(page);
       }
       element.remove();
       this.shown.delete(page);
@@ -134,7 +134,7 @@ export class Strip {
   dispose() {
     this.resizes.disconnect();
     clearTimeout(this.timer);
-    this.#forget();
+    this.pictures?.forget();
   }
 
   /** The thumbnail that has the focus. @returns {HTMLElement | null} */
@@ -184,51 +184,25 @@ export class Strip {
    * A page that is shown large is its own thumbnail, and not asked for besides.
    */
   async #fetch() {
-    const { doc } = this;
+    const { pictures } = this;
+    if (!pictures) return;
     const inView = this.numbers.slice(Math.floor(this.top / PITCH), Math.ceil((this.top + this.height) / PITCH));
     for (const page of inView) {
-      const large = this.pictures.has(page) ? '' : this.picture(page);
-      if (!large) continue;
-      this.pictures.set(page, large);
-      this.#picture(page);
+      const large = pictures.of(page) ? '' : this.picture(page);
+      if (large) pictures.take(page, large);
     }
-    const missing = inView.filter((page) => !this.pictures.has(page) && this.picture(page) !== null);
-    if (!doc || !missing.length) return;
-    this.request.abort();
-    const request = new AbortController();
-    this.request = request;
-    const found = await thumbnails(doc, missing[0], missing[missing.length - 1], request.signal);
-    if (!found || request.signal.aborted) return;
-    for (const page of missing) {
-      if (!found.has(page)) found.set(page, pageUrl(doc, page, THUMBNAIL));
-    }
-    for (const [page, url] of found) {
-      this.#revoke(page);
-      this.pictures.set(page, url);
-      this.#picture(page);
-    }
-    for (const page of this.pictures.keys()) {
-      if (this.pictures.size <= KEPT) break;
-      if (!this.shown.has(page)) this.#revoke(page);
+    await pictures.fetch(inView.filter((page) => this.picture(page) !== null));
+    for (const page of [...pictures.pictures.keys()]) {
+      if (pictures.pictures.size <= KEPT) break;
+      if (!this.shown.has(page)) pictures.drop(page);
     }
   }
 
   /** Shows the thumbnail of a page that has been fetched. @param {number} page */
   #picture(page) {
     const element = this.shown.get(page);
-    const url = this.pictures.get(page);
+    const url = this.pictures?.of(page);
     if (!element || !url || element.querySelector('img')) return;
     element.prepend(h('img', { fetchpriority: 'low', src: url, alt: '', draggable: 'false', decoding: 'async' }));
-  }
-
-  /** @param {number} page */
-  #revoke(page) {
-    URL.revokeObjectURL(this.pictures.get(page) ?? '');
-    this.pictures.delete(page);
-  }
-
-  #forget() {
-    this.request.abort();
-    for (const page of [...this.pictures.keys()]) this.#revoke(page);
   }
 }

@@ -39,6 +39,8 @@ export class Viewer {
    * @param {(unit: string) => void} on.unit the annotator chose an evidence unit
    * @param {(document: string, page: number) => void} on.page the annotator turned to a page of the document with this key
    * @param {(place: Place) => void} [on.support] a place was marked as the support of a label; without it none can be marked
+   * @param {() => void} [on.marked] what the thumbnails of pages say is otherwise now
+   * @param {(document: string, page: number) => string} [on.picture] the address of a thumbnail that is there besides the strip's
    * @param {() => void} [on.done] the annotator is done with a tool that had the keyboard
    * @param {string} [on.study] address of the study, where phrases and passages are asked for
    * @param {import('../texts/texts.js').Texts} texts
@@ -55,8 +57,8 @@ export class Viewer {
     this.unit = null;
     /** @type {'pages' | 'passages'} */
     this.mode = 'pages';
-    /** @type {(document: string, page: number) => Mark[]} */
-    this.labelMarks = () => [];
+    /** Pages are chosen elsewhere on the page: there is no strip of thumbnails. */
+    this.stripless = false;
     this.claim = ''; // the one that is judged now, in small letters
     /** Where passages were found. @type {{unit: string, document: number, page: number, boxes: Box[]}[]} */
     this.located = [];
@@ -79,7 +81,7 @@ export class Viewer {
       marked: (page, box, asText) => void this.#marked(page, box, asText),
       drawing: () => this.tools.marking(this.pages.marker.on),
       pictured: () => this.strip.draw(),
-      thumbnail: (page) => this.strip.thumbnail(page),
+      thumbnail: (page) => this.strip.thumbnail(page) || (this.doc && on.picture?.(this.doc.key, page)) || '',
     });
     this.pages.element.addEventListener('scroll', () => this.selection.hide(), { passive: true });
     /** @type {Strip} */
@@ -125,7 +127,10 @@ export class Viewer {
     });
     this.empty = h('div', { class: 'nothing' }, h('b', {}, TEXT.noEvidence), h('p', {}, TEXT.noEvidenceMore));
     this.live = h('span', { class: 'unseen', 'aria-live': 'polite' });
-    this.view = h('div', { class: 'view' }, this.tools.element, this.search.element, this.pages.marker.bar, this.pages.element,
+    /** What is asked about the page in view. */
+    this.asked = h('div', {});
+    this.asked.addEventListener('focusin', (event) => event.stopPropagation()); // the page moves the focus there: no tip follows it
+    this.view = h('div', { class: 'view' }, this.tools.element, this.asked, this.search.element, this.pages.marker.bar, this.pages.element,
       this.passages.element, this.empty, this.text.element, this.phrases.element, this.line.element, this.selection.element, this.live);
     this.tip = new Tip(this.view, this.view, true);
     this.view.append(this.tip.element);
@@ -191,8 +196,12 @@ export class Viewer {
 
   /** Shows a page without saying so: the judgement asked for it. @param {string} key of the document @param {number} page */
   showPage(key, page) {
-    const doc = this.docs.find((doc) => doc.key === key && doc.supplied);
-    if (!doc) return;
+    const doc = this.docs.find((doc) => doc.key === key);
+    if (!doc?.supplied) {
+      this.#setMode('passages');
+      this.passages.showMissing(key, page);
+      return;
+    }
     this.#setMode('pages');
     if (doc !== this.doc) this.#open(doc);
     if (this.pages.page !== page) this.pages.goTo(page);
@@ -212,10 +221,10 @@ export class Viewer {
     if (this.doc) this.on.page(this.doc.key, this.pages.page);
   }
 
-  /** Marks for pages that were labelled. @param {(document: string, page: number) => Mark[]} marks */
-  setLabelMarks(marks) {
-    this.labelMarks = marks;
-    this.strip.remark();
+  /** What was found on a page, and which units stand on it. @param {string} key of its document @param {number} page @returns {Mark[]} */
+  marks(key, page) {
+    const doc = this.docs.find((doc) => doc.key === key);
+    return doc ? this.#marksOf(doc, page) : [];
   }
 
   /** The places that support the label at hand. @param {Place[] | null} places @param {(number: number) => void} remove */
@@ -333,14 +342,14 @@ export class Viewer {
 
   /** What the thumbnail of a page says. @param {Doc} doc @param {number} page @returns {Mark[]} */
   #marksOf(doc, page) {
-    const hits = this.search.hits.filter((hit) => hit.page === page).length;
+    const hits = doc === this.doc ? this.search.hits.filter((hit) => hit.page === page).length : 0;
     const units = this.units.filter((unit) => unit.document === doc.id && unit.pages.includes(page)).map((unit) => ({
       class: unit.role ?? 'has',
       title: `${unit.key}${unit.role ? ` ${TEXT.roles[unit.role] ?? unit.role}` : ''}`,
     }));
     const phrases = this.phrases.shown ? this.phrases.hits.filter((hit) => hit.document === doc.id && hit.page === page) : [];
     return [
-      ...(hits ? [{ class: 'hit', title: WORDS.hits(hits), words: String(hits) }] : []), ...this.labelMarks(doc.key, page), ...units,
+      ...(hits ? [{ class: 'hit', title: WORDS.hits(hits), words: String(hits) }] : []), ...units,
       ...[...new Set(phrases.map((hit) => hit.phrase.of))].map((of) => ({
         class: of, title: [...new Set(phrases.filter((hit) => hit.phrase.of === of).map((hit) => `“${hit.phrase.text}”`))].slice(0, 4).join(', '),
       })),
@@ -353,9 +362,9 @@ export class Viewer {
     const pages = this.mode === 'pages';
     this.pages.element.hidden = !pages;
     this.passages.element.hidden = pages || !this.empty.hidden;
-    this.strip.element.hidden = !this.doc;
+    this.strip.element.hidden = !this.doc || this.stripless;
     this.tools.mode(this.mode, !!this.doc, this.units.length > 0);
-    this.element.classList.toggle('no-strip', !this.doc);
+    this.element.classList.toggle('no-strip', !this.doc || this.stripless);
   }
 
   /** The text of the unit beneath its page. */
@@ -409,6 +418,7 @@ export class Viewer {
     if (!hits.length && !this.pages.drawn.hits.length) return;
     this.pages.set({ hits });
     this.strip.remark();
+    this.on.marked?.();
   }
 
   /** @param {number} by */

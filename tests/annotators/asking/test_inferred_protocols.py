@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from annotators.asking.inferred_protocols import LabelColumn, criterion_name, infer_protocol
@@ -137,6 +137,7 @@ class TestWhatIsRefused:
 
 @patient
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-10, 10), min_size=1, max_size=6))
+@example([0.0, 0.5, 2.2250738585072014e-308])  # their common step is finer than any number
 def test_every_number_in_the_data_is_a_value_of_the_inferred_criterion(numbers: list[float]) -> None:
     texts = [repr(number) for number in numbers]
     interval, ordinal = inferred(texts, "interval"), inferred(texts, "ordinal")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotators.criteria.grade import Grade
-from annotators.protocols import PROTOCOLS, Material
+from annotators.protocols import PROTOCOLS, Material, Protocol
 
 QUESTION = {Material.QUESTION}
 SOURCES = {Material.QUESTION, Material.ANSWER, Material.EVIDENCE, Material.DOCUMENTS}
@@ -17,9 +17,10 @@ PARTS = {
     "grounding": (["grounding"], SOURCES),
 }
 HASHES = {
-    "qa_verification": "1404cadd9971a009daca005fc5b44e3ebe439f7146fc7e48d621c27302bf22a3",
-    "ambiguity": "1d4563ec72de0702102dfd536ca4e1456d488884fe49944afbb60793d42c6996",
+    "qa_verification": ({"version": 2}, "1404cadd9971a009daca005fc5b44e3ebe439f7146fc7e48d621c27302bf22a3"),
+    "ambiguity": ({}, "1d4563ec72de0702102dfd536ca4e1456d488884fe49944afbb60793d42c6996"),
 }
+"""What an earlier version had in other words, and its hash."""
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -39,7 +40,16 @@ def test_the_parts_together_are_the_whole() -> None:
 
 @pytest.mark.parametrize("name", HASHES)
 def test_studies_of_older_protocols_keep_their_hashes(name: str) -> None:
-    assert PROTOCOLS.get(name).digest() == HASHES[name]
+    earlier, digest = HASHES[name]
+    protocol = Protocol.model_validate({**PROTOCOLS.get(name).model_dump(), **earlier, "consequences": []})
+    assert protocol.digest() == digest
+
+
+def test_nothing_is_a_fact_about_a_question_that_is_none() -> None:
+    for name in ("qa_verification", "factuality"):
+        [rule] = PROTOCOLS.get(name).consequences
+        assert (rule.when.values, rule.then.values) == (["not_factual"], ["not_factual"])
+        assert (rule.when.criterion, rule.then.criterion) == ("question_factual", "answer_factual")
 
 
 def test_guidelines_have_two_examples_of_each_label_and_rules_for_hard_cases() -> None:

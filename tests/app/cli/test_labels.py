@@ -112,6 +112,49 @@ def test_more_labels_go_into_an_inferred_study(begun: CommandLine, tmp_path: Pat
     assert (tone["n_units"], tone["n_raters"], tone["n_ratings"]) == (4, 2, 8)
 
 
+def test_labels_inside_a_file_come_in_with_its_items(begun: CommandLine, tmp_path: Path) -> None:
+    triplets = [{"triplet": ["pier", "is", "red"], "human_label": "Neutral"}]
+    source = tmp_path / "port_a_answers.json"
+    source.write_text(json.dumps([{"id": "7", "response": "It is red.", "model9_response_kg": triplets}]))
+    arguments = ("import", "finance", source, "--format", "refchecker", "--labels-into", "people")
+    assert "1 label in 1 annotation by refchecker-annotator, into the study people, which would be made." in (
+        begun(*arguments, "--dry-run").out
+    )
+    done = begun.json(*arguments)
+    assert (done["added"], done["study"], done["labels"], done["annotators"]) == (
+        1,
+        "people",
+        1,
+        ["refchecker-annotator"],
+    )
+    assert begun.json("status", "finance", "people")["states"]["submitted"] == 1
+    assert begun.json(*arguments, "--dry-run", code=2)["obstacles"][0].endswith("leave these rows out.")
+    assert "already" in begun(*arguments, code=2).err
+    items = write_items(tmp_path / "in")
+    refused = begun("import", "finance", items, "--labels-into", "people", code=2).err
+    assert "format native hold no labels of people; those of" in refused
+    assert begun.json("status", "finance", "people")["items"] == 1
+
+
+def test_labels_of_a_study_are_scored_by_name(begun: CommandLine, tmp_path: Path) -> None:
+    triplets = [{"triplet": ["pier", "is", color], "human_label": "Neutral"} for color in ("red", "blue")]
+    source = tmp_path / "port_a_answers.json"
+    source.write_text(json.dumps([{"id": "7", "response": "It is red.", "model9_response_kg": triplets}]))
+    begun("import", "finance", source, "--labels-into", "people")
+    begun("import", "finance", write_items(tmp_path / "in"))
+    found = begun.json("score", "finance", "--scorer", "claim_metrics", "--labels-of", "people")
+    assert (found["n_scored"], found["n_unscored"], found["mean"]) == (1, 6, 1.0)
+    assert found["parameters"]["labels_of"] == ["people"]
+    assert begun.json("score", "finance", "--scorer", "claim_metrics", "--labels-of", "people") == found
+    assert "takes no labels" in begun("score", "finance", "--scorer", "rouge_l", "--labels-of", "people", code=2).err
+    assert "'nobody'" in begun("score", "finance", "--scorer", "claim_metrics", "--labels-of", "nobody", code=3).err
+    files = ("--input", source, "--output", tmp_path / "out.jsonl", "--scorer", "claim_metrics")
+    assert "--labels-of" in begun("score", *files, "--labels-of", "people", code=2).err
+    takes = {entry["scorer"]: entry["labels"] for entry in begun.json("scorers")}
+    assert takes["rouge_l"] is None
+    assert takes["recall_at_k"].startswith("two labels for each page")
+
+
 def test_nothing_is_left_of_a_table_that_is_refused(begun: CommandLine, tmp_path: Path) -> None:
     table = write_table(tmp_path / "t.csv", [("i1", "grace", "tone", "", "high"), ("i2", "grace", "tone", "", "low")])
     refused = begun(

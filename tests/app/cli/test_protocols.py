@@ -66,3 +66,79 @@ def test_a_file_can_be_previewed_before_it_is_used(assay: CommandLine, tmp_path:
     [step] = assay.json("protocol", "preview", file, "finance", "q1:harbour")["steps"]
     assert step["units"] == {"grade": ["item"]}
     assert step["material"]["references"] == [["601"], ["never said"]]
+
+
+def with_own_protocol(assay: CommandLine, folder: Path) -> Path:
+    """A project with items, and the file of a protocol that is not added yet."""
+    assay.begun()
+    assay("import", "finance", write_items(folder / "items"))
+    file = folder / "mine.yaml"
+    file.write_text(assay("protocols", "--export", "answer_grading").out.replace("answer_grading", "my_grading"))
+    return file
+
+
+def test_an_own_protocol_is_known_to_every_command_by_its_name(assay: CommandLine, tmp_path: Path) -> None:
+    file = with_own_protocol(assay, tmp_path)
+    checked = assay.json("protocol", "check", file)
+    assert assay.json("protocol", "add", "finance", file) == {
+        "protocol": "my_grading",
+        "version": checked["version"],
+        "hash": checked["hash"],
+    }
+    version = checked["version"]
+    assert f"my_grading@{version} says the same" in assay("protocol", "add", "finance", file).out
+    file.write_text(file.read_text().replace("overlap: 2", "overlap: 1").replace("overlap: 3", "overlap: 1"))
+    second = assay.json("protocol", "add", "finance", file)
+    assert second["version"] == version + 1
+    assert second["hash"] != checked["hash"]
+
+    listed = {row["protocol"]: row for row in assay.json("protocols", "--project", "finance")}
+    assert set(listed) == {*PROTOCOLS.names(), "my_grading"}
+    assert listed["qa_verification"]["built_in"] is True
+    mine = listed["my_grading"]
+    assert (mine["built_in"], mine["version"], mine["overlap"]) == (False, version + 1, 1)
+    assert [(row["version"], row["hash"]) for row in mine["versions"]] == [
+        (version + 1, second["hash"]),
+        (version, checked["hash"]),
+    ]
+    assert "my_grading" in assay("protocols", "--project", "finance").out
+    assert "my_grading" not in assay("protocols").out
+
+    [step] = assay.json("protocol", "preview", "my_grading", "finance", "q1:harbour")["steps"]
+    assert step["units"] == {"grade": ["item"]}
+    exported = assay("protocols", "--project", "finance", "--export", f"my_grading@{version}").out
+    back = tmp_path / "back.yaml"
+    back.write_text(exported)
+    assert assay.json("protocol", "check", back)["hash"] == checked["hash"]
+
+    people = ("--annotators", "ada,ben,chloe")
+    made = assay.json("study", "create", "finance", "old", "--protocol", f"my_grading@{version}", *people)
+    assert (made["protocol"], made["protocol_hash"]) == ("my_grading", checked["hash"])
+    made = assay.json("study", "create", "finance", "new", "--protocol", "my_grading", *people)
+    assert (made["protocol_hash"], made["slots"]) == (second["hash"], made["items"])
+
+
+def test_names_and_files_that_do_not_do_are_refused_with_the_remedy(assay: CommandLine, tmp_path: Path) -> None:
+    file = with_own_protocol(assay, tmp_path)
+    assert "has no version 9" not in assay("protocols", "--export", "my_grading", code=3).err
+    assert "Of this project" not in assay("protocol", "preview", "my_grading", "finance", "q1:harbour", code=3).err
+    assay("protocol", "add", "finance", file)
+    error = assay("study", "create", "finance", "s", "--protocol", "my_grading@9", "--annotators", "ada", code=3).err
+    assert "'my_grading' has no version 9. It has:" in error
+    file.write_text("# of ours\n" + file.read_text().replace("my_grading", "abstention"))
+    found = assay.json("protocol", "add", "finance", file, code=2)
+    assert found["error"].startswith("mine.yaml, line 2: `name` is 'abstention', the name of a built-in protocol")
+    assert found["problems"] == [
+        {
+            "line": 2,
+            "problem": "`name` is 'abstention', the name of a built-in protocol, and this one says something else.",
+            "remedy": "Give it a name of its own, as in my_abstention.",
+        }
+    ]
+    bad = assay.json("protocol", "add", "finance", ROOT / "tests" / "data" / "twenty_mistakes.yaml", code=2)
+    assert len(bad["problems"]) > 20
+    assert assay("--as", "ada", "protocol", "add", "finance", file, code=4).err
+    assert {row["protocol"] for row in assay.json("protocols", "--project", "finance")} == {
+        *PROTOCOLS.names(),
+        "my_grading",
+    }

@@ -307,6 +307,37 @@ def test_what_half_of_the_annotators_were_asked_is_decided_by_what_it_depends_on
     assert needed == ["right"]
 
 
+def test_a_decision_keeps_the_rules_between_criteria(database: Database) -> None:
+    labels = [Label(value="yes"), Label(value="no")]
+    criteria = [Choice(name=name, title=name.capitalize(), labels=labels) for name in ("question", "right")]
+    rule = {
+        "when": {"criterion": "question", "values": ["no"]}, "then": {"criterion": "right", "values": ["no"]},
+        "says": "It has no support.",
+    }  # fmt: skip
+    protocol = tiny_protocol(
+        criteria=criteria,
+        steps=[Step(name="all", title="All", shows=[Material.ANSWER], criteria=["question", "right"])],
+        consequences=[rule],
+    )
+    study = StudyInUse(database, items=1, annotators=2, overlap=2, protocol=protocol)
+    for who, value in enumerate(("no", "yes")):
+        study.submit(who, study.work(who)["items"][0], {"question": value, "right": value})
+    judge = adjudicator(study)
+
+    def decide(uid: str, *, again: bool = False, **values: str) -> int:
+        decisions = [UnitDecision(criterion, "item", value) for criterion, value in values.items()]
+        return adjudicate(database, judge, study_item(study), uid=uid, decisions=decisions, again=again)
+
+    sentence = "“Right” can only be No where “Question” is No. It has no support. Change one of the two."
+    with pytest.raises(InvalidInput, match=sentence):
+        decide("a", question="no", right="yes")
+    decide("b", question="yes", right="no")
+    with pytest.raises(InvalidInput, match=sentence):
+        decide("c", question="no", right="yes", again=True)
+    decide("d", question="no", right="no", again=True)
+    assert {value for _, _, value in final(study)} == {"no"}
+
+
 # Names ----------------------------------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,8 @@ from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
 from db.engine import Database
 from db.models import Item, Question
+from db.permissions import Actor
+from db.studies.design import find_study
 from db.studies.foreign import import_study_of_labels
 from exports.agreement.study import agreement_report
 from exports.importing.items import import_paths
@@ -69,14 +71,25 @@ def test_the_real_raters_agree_as_is_known(database: Database, shared_data: Path
         items=NoItems(), rows=rows,
     )  # fmt: skip
     assert made.labels.labels == 3 * 560
-    report = agreement_report(database, admin, made.study_id, resamples=0, statistics="all")
+    assert_known(database, admin, made.study_id)
+    assert_results(Results.of_study(database, admin, made.study_id).to_json()["rows"])
+    inside = import_paths(
+        database, admin, project_id,
+        paths=[source], format_name="ragchecker", data_folder=tmp_path / "data", labels_into="of the file",
+    )  # fmt: skip
+    assert (inside.added, inside.unchanged, inside.labels.n, inside.labels.annotations) == (0, 560, 3 * 560, 560)
+    assert_known(database, admin, find_study(database, admin, project_id, name="of the file"))
+
+
+def assert_known(database: Database, admin: Actor, study_id: int) -> None:
+    """The coefficients of the data's README."""
+    report = agreement_report(database, admin, study_id, resamples=0, statistics="all")
     for criterion in report.criteria:
         assert criterion.n_units == 280
         for name, value in zip(NAMES, KNOWN[criterion.criterion.name], strict=True):
             statistic = criterion.find(name)
             assert statistic is not None
             assert statistic.value == pytest.approx(value, abs=5e-5), (criterion.criterion.name, name)
-    assert_results(Results.of_study(database, admin, made.study_id).to_json()["rows"])
 
 
 def assert_results(rows: list[dict[str, Any]]) -> None:

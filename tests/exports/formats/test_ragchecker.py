@@ -114,7 +114,7 @@ def test_the_answers_of_a_pair_are_two_items_that_keep_its_ratings(place: Place,
     assert (report.added, report.rejected) == (2, [])
     assert report.notes == [
         "2 ratings by 2 raters of 1 pair of answers are kept in the metadata of both items of a pair, in pairs. They "
-        "are not labels of a study."
+        "become labels of a study where one is named for them."
     ]
     first, second = place.items()
     assert (first.id, first.category, first.answer, first.references) == (

@@ -32,7 +32,7 @@ def test_an_answer_has_its_claims_and_what_people_said_of_them(place: Place, tmp
     assert report.notes == [
         "The files hold no question and no passage: 2 items are bare, with the question's id for its text.",
         "4 labels of claims (entailment 2, neutral 2) come in with the items as verdicts of people, for the claim "
-        "metrics. They are not labels of a study.",
+        "metrics. They become labels of a study where one is named for them.",
     ]
     first, second = place.items()
     assert (first.id, first.question, first.system, first.category) == ("port/77:model-8", "port/77", "model-8", "port")

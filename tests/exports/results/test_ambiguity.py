@@ -8,6 +8,8 @@ from annotators.agreement.measure import measure
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from db.engine import Database
+from db.projects import find_project
+from db.studies.revisions import revise_item
 from exports.results.ambiguity import ambiguity_split
 from exports.results.base import Figure
 from exports.results.document import Results
@@ -60,7 +62,7 @@ def test_the_clear_set_has_the_size_and_the_kinds_of_the_ambiguous_one(sqlite_da
     assert [row[0] for row in by_set["ambiguous"]] == ["i0", "i2", "i1"]
     assert sorted(row[3] for row in by_set["clear"]) == sorted(row[3] for row in by_set["ambiguous"])
     for row in by_set["clear"]:
-        assert (row[2], "clear", row[0], row[3]) in {(a, "clear", b, c) for a, _, b, c in by_set["ambiguous"]}
+        assert (row[2], "clear", row[0], row[3]) in {(a, "clear", b, c) for a, _, b, c, *_ in by_set["ambiguous"]}
     assert ambiguity_split(labels, match=("category",), seed=4) == split
     others = {ambiguity_split(labels, match=("category",), seed=seed).table.rows for seed in range(6)}
     assert len(others) > 1
@@ -74,6 +76,32 @@ def test_too_few_clear_items_of_a_kind_are_said(sqlite_database: Database) -> No
     split = ambiguity_split(labels, match=("system",))
     assert [row[2] for row in split.table.rows] == ["c", "", "a"]
     assert split.notes == ["1 ambiguous item has no clear partner of system 'reference'."]
+
+
+def test_what_was_rewritten_is_counted_and_stands_in_the_split_beside_the_original(sqlite_database: Database) -> None:
+    study = ambiguous_and_clear(sqlite_database)
+    before = figures(Results.of_study(sqlite_database, study.researcher, study.study_id))["share_rewritten"]
+    assert (before.value, before.n) == (0.0, 3)
+    fields = {"question": "Which of the two in 2023?", "answer": "Evidence inconclusive."}
+    revise = {"i0": fields, "i1": {"category": "Other"}, "i5": fields}  # of these one is ambiguous and asked otherwise
+    project_id = find_project(sqlite_database, study.researcher, study.project).project_id
+    for external_id, given in revise.items():
+        revise_item(
+            sqlite_database, study.researcher, project_id, external_id=external_id, fields=given, reason="vague"
+        )
+    found = figures(Results.of_study(sqlite_database, study.researcher, study.study_id))["share_rewritten"]
+    assert (found.value, found.n) == (1 / 3, 3)
+    labels = StudyLabels.of(sqlite_database, study.researcher, study.study_id)
+    table = ambiguity_split(labels, match=("category",)).table
+    assert table.columns[-2:] == ("rewritten_question", "rewritten_answer")
+    assert {row[0]: row[-2:] for row in table.rows}["i0"] == tuple(fields.values())
+    assert {row[0]: row[-2:] for row in table.rows}["i1"] == ("", "")
+
+
+def test_nothing_ambiguous_has_no_share_that_is_rewritten(sqlite_database: Database) -> None:
+    study = labelled(sqlite_database, {"a": {ITEM: CLEAR}}, protocol="ambiguity")
+    found = figures(Results.of_study(sqlite_database, study.researcher, study.study_id))["share_rewritten"]
+    assert (found.value, found.reason) == (None, "no question is settled as ambiguous")
 
 
 def test_a_field_that_no_item_has_and_another_protocol_are_refused(sqlite_database: Database) -> None:

@@ -6,13 +6,17 @@ import { attribute, button, h, keepFocus, shorten } from '../../shared/dom.js';
 import { Divider } from './divider.js';
 import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
+import { PageGroup } from './page_group.js';
 import { ReadingArea } from '../../reading/reading_area.js';
+import { pairMarksIn } from '../../reading/pair_marks.js';
+import { namesParagraphs } from '../../reading/paragraphs.js';
 import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
 import { scoreOf } from '../../reading/score_value.js';
 import { SEEN } from './seen.js';
 import { LEAST, Side } from '../../reading/side.js';
 import { TEXT } from '../../shared/text.js';
+import { Tip } from '../../shared/tip.js';
 import { hasEvidence } from '../../viewer/viewer.js';
 
 /** @typedef {import('../sheet.js').Sheet} Sheet */
@@ -30,6 +34,7 @@ export class Judgement extends Side {
    * @param {() => void} on.change something was given
    * @param {(cell: Cell) => void} on.current another decision is the current one
    * @param {(action: string) => void} on.action a button of the footer
+   * @param {() => void} on.complete the last label that was missing was given
    * @param {(words: string) => void} on.say something for a screen reader
    * @param {import('../../texts/texts.js').Texts} texts
    */
@@ -45,6 +50,8 @@ export class Judgement extends Side {
     this.rows = new Map();
     /** @type {(import('./page_group.js').PageGroup | import('./claim_grid.js').ClaimGrid)[]} */
     this.groups = [];
+    /** @type {import('./image_cards.js').ImageCards[]} */
+    this.cards = [];
     /** @type {import('./rest.js').Rest[]} */
     this.rests = [];
     /** What was given at once and can be taken back. @type {import('./rest.js').Given | null} */
@@ -52,6 +59,9 @@ export class Judgement extends Side {
     /** What is judged, on the side that evidence would have. */
     this.facing = new ReadingArea({ name: TEXT.judged, keys, act: on.action, looked: () => this.looked() });
     this.beside = h('section', { class: 'facing', 'aria-label': TEXT.judged, 'data-testid': 'facing' }, this.facing.element);
+    const tip = new Tip(this.beside, this.facing.scroller);
+    this.beside.append(tip.element);
+    this.watch(this.facing.text, tip);
     for (const area of [this.facing, this.area]) {
       area.seen = (name, words, count) => {
         if (this.sheet) SEEN.add(String(this.sheet.item.assignment), name, words, count);
@@ -73,8 +83,11 @@ export class Judgement extends Side {
     });
     this.area.element.after(this.divider.element);
     this.said = ''; // of what was not seen
+    this.submitWords = TEXT.submit;
     this.actions = {
-      cannot_judge: () => this.cannotJudge(), comment: () => this.comment(), flag: () => this.flag(), flag_reason: () => this.flagReason(), rest: () => this.rest(),
+      cannot_judge: () => this.cannotJudge(), comment: () => this.comment(), flag: () => this.flag(), flag_reason: () => this.flagReason(), rest: () => this.rest(), next_hop: () => this.nextHop(),
+      pair_marks: () => this.areas.forEach((area) => pairMarksIn(area.text)?.toggle()),
+      references: () => this.areas.forEach((area) => area.text.querySelector('[data-testid="fold-references"]')?.dispatchEvent(new MouseEvent('click'))),
     };
   }
 
@@ -103,8 +116,11 @@ export class Judgement extends Side {
     const steps = protocol.steps.length;
     attribute(this.element, 'data-assignment', item.assignment);
     attribute(this.element, 'data-step', item.step);
-    const parts = reading(item, this.texts, this.keys);
-    const judged = this.beside.isConnected ? parts.filter((part) => part.querySelector('.q, .hops, .a')) : [];
+    // Hops that are judged one after the other are named where that is done.
+    const hopwise = sheet.criteria.some(({ target, per_hop: perHop }) => target === 'page' && perHop);
+    const parts = reading(item, this.texts, this.keys, namesParagraphs(sheet.criteria)).filter((part) => !hopwise || !part.querySelector('.hops'));
+    for (const group of this.pageGroups) group.dispose();
+    const judged = this.beside.isConnected ? parts.filter((part) => !!item.answers || part.querySelector('.q, .hops, .a')) : [];
     this.facing.text.replaceChildren(...judged);
     this.text.replaceChildren(
       ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
@@ -126,11 +142,13 @@ export class Judgement extends Side {
     this.flagWhy = button('', () => this.flagReason(), { class: 'mini', key: this.keys.of('flag_reason'), testid: 'flag_reason' });
     this.flagNote = h('p', { class: 'note warn', hidden: true, 'data-testid': 'flag-note' }, this.flagWords, this.flagWhy);
     this.itemComment = h('button', { type: 'button', class: 'note', dir: 'auto', hidden: true, onclick: () => this.comment(), onmousedown: keepFocus });
-    const { elements, rows, groups, rests } = buildCriteria(this.#panel(sheet));
+    const { elements, rows, groups, cards, rests } = buildCriteria(this.#panel(sheet));
     this.rows = rows;
+    this.cards = cards;
     this.groups = groups;
     this.rests = rests;
     this.parts.replaceChildren(...elements, h('div', { class: 'notes item-notes' }, this.flagNote, this.itemComment));
+    this.placeCards();
     this.#buildFooter(item.step < steps - 1);
     this.refresh();
     this.#select(sheet.next(null) ?? sheet.visible()[0] ?? null);
@@ -146,16 +164,29 @@ export class Judgement extends Side {
     else this.focus();
   }
 
+  /** Puts what is asked about images beside them; again when the answer was drawn anew. */
+  placeCards() {
+    for (const cards of this.cards) cards.place(this.facing.text);
+  }
+
+  /** Brings the current row into view, also where it stands in the answer. */
+  reveal() {
+    const { row } = this;
+    if (row && this.facing.text.contains(row.element)) row.element.scrollIntoView({ block: 'nearest' });
+    else super.reveal();
+  }
+
   /** Draws everything that depends on what is given. */
   refresh() {
     const { sheet } = this;
     if (!sheet) return;
     for (const row of this.rows.values()) row.refresh();
-    for (const group of this.groups) group.refresh();
+    for (const group of [...this.groups, ...this.cards]) group.refresh();
     this.#refreshRests();
     hideUnasked(this.parts, sheet);
     const ready = sheet.missing().length === 0 && !sheet.broken();
     this.submitButton?.classList.toggle('ready', ready);
+    this.#refreshSubmit();
     if (ready) this.say('');
     if (this.flagNote) this.flagNote.hidden = !sheet.flagged;
     if (this.flagWords) this.flagWords.textContent = TEXT.flagNote(sheet.why);
@@ -185,8 +216,16 @@ export class Judgement extends Side {
     this.said ||= words;
   }
 
+  /** @param {boolean} busy */
+  setBusy(busy) {
+    super.setBusy(busy);
+    for (const { bar } of this.pageGroups) bar.toggleAttribute('inert', busy);
+    for (const cards of this.cards) cards.setBusy(busy);
+  }
+
   dispose() {
     super.dispose();
+    for (const group of this.pageGroups) group.dispose();
     this.facing.dispose();
   }
 
@@ -203,7 +242,7 @@ export class Judgement extends Side {
   /** Moves among decisions or labels; in a grid among its cells, and at its upper and lower edge out of it. @param {'above' | 'below' | 'left' | 'right'} where */
   move(where) {
     const { cell, group } = this;
-    if (!cell || !(group instanceof ClaimGrid)) {
+    if (!cell || !group) {
       super.move(where);
       return;
     }
@@ -220,9 +259,19 @@ export class Judgement extends Side {
     return cell ? this.groups.find((group) => group.cells.includes(cell)) ?? null : null;
   }
 
-  /** A grid is walked with all its claims in view. */
+  /** The criteria about pages, whose controls stand with the page that is shown large. @returns {PageGroup[]} */
+  get pageGroups() {
+    return this.groups.filter((group) => group instanceof PageGroup);
+  }
+
+  /** A grid is walked with all that is in it in view. */
   get mostReading() {
-    return this.groups.some((group) => group instanceof ClaimGrid) ? 0.28 : super.mostReading;
+    return this.groups.length ? 0.28 : super.mostReading;
+  }
+
+  /** The hop at hand stays above its pages. */
+  get covered() {
+    return this.group instanceof PageGroup ? this.group.head?.offsetHeight ?? 0 : 0;
   }
 
   get revealed() {
@@ -318,6 +367,21 @@ export class Judgement extends Side {
     return true;
   }
 
+  /** Goes to the next hop of the pages that are judged. */
+  nextHop() {
+    const group = this.group instanceof PageGroup ? this.group : this.pageGroups[0];
+    if (group && group.hops.length > 1) this.go(group.nextHop, false);
+  }
+
+  /** Goes on to a hop with open pages, once those of the hop at hand are judged; false when there is none. */
+  goOn() {
+    const { group } = this;
+    const hop = group instanceof PageGroup ? group.hopToGoOnWith : null;
+    if (!(group instanceof PageGroup) || hop === null) return false;
+    this.go(group.entry(group.hops[hop - 1]), false);
+    return true;
+  }
+
   /** Goes to the first thing that is missing, or that breaks a rule, and says in words what is; false when nothing is. */
   pointAtMissing() {
     const { sheet } = this;
@@ -346,25 +410,24 @@ export class Judgement extends Side {
 
   /** Makes the decision about a page the current one, if pages are being labelled. @param {string} document @param {number} page */
   goToPage(document, page) {
-    const group = this.groups.find((group) => group.cells.includes(/** @type {Cell} */ (this.cell)));
-    const cell = group?.at(document, page);
+    const cell = this.group?.at(document, page);
     if (cell && cell !== this.cell) this.go(cell, false);
   }
 
-  /** What was given to a page, for its thumbnail. @param {string} document @param {number} page @returns {{class: string, title: string}[]} */
-  pageMarks(document, page) {
-    const { sheet } = this;
-    return this.groups.flatMap((group) => {
-      const cell = group.at(document, page);
-      const given = cell && sheet?.of(cell);
-      const labels = cell?.criterion.labels ?? [];
-      const number = labels.findIndex((label) => String(label.value) === String(given?.value));
-      const imported = cell && sheet?.item.page_labels?.includes(cell.target);
-      return [
-        ...(number < 0 ? [] : [{ class: `given-${number + 1}`, title: labels[number].title }]),
-        ...(imported ? [{ class: 'imported', title: TEXT.importedEvidence }] : []),
-      ];
-    });
+  /** What the thumbnails of pages say besides their labels. @param {(document: string, page: number) => import('../../viewer/strip.js').Mark[]} marks */
+  setPageMarks(marks) {
+    for (const group of this.pageGroups) group.marks = ({ document, page }) => marks(document, page);
+    this.remarkPages();
+  }
+
+  /** Draws again what thumbnails say. */
+  remarkPages() {
+    for (const group of this.pageGroups) group.refresh();
+  }
+
+  /** The address of a thumbnail that is there; else empty. @param {string} document @param {number} page */
+  pagePicture(document, page) {
+    return this.pageGroups.map((group) => group.grid.picture({ document, page })).find(Boolean) ?? '';
   }
 
   /** @param {Cell | null} cell */
@@ -374,6 +437,7 @@ export class Judgement extends Side {
     for (const row of this.rows.values()) row.select(row.cell === cell);
     for (const group of this.groups) group.select(cell);
     this.#refreshRests();
+    this.#refreshSubmit();
     if (!cell || !this.sheet || before === cell) return;
     this.markClaim();
     this.on.current(cell);
@@ -399,17 +463,22 @@ export class Judgement extends Side {
 
   /** @param {Cell} cell @param {Value | null} value @param {boolean} done */
   #give(cell, value, done) {
+    const corrected = this.sheet?.answered(cell);
     this.sheet?.give(cell, value);
     if (this.cell !== cell) this.#select(cell);
     this.#changed();
-    if (done) this.#advance(cell);
+    if (done) this.#advance(cell, corrected);
   }
 
-  /** @param {Cell} cell */
-  #advance(cell) {
-    const next = this.sheet?.next(cell) ?? null;
+  /** @param {Cell} cell @param {boolean} [corrected] it had been answered before */
+  #advance(cell, corrected = false) {
+    const { group } = this;
+    const pages = group instanceof PageGroup ? group : null;
+    // A page that is corrected in a hop that is done stays in view.
+    const next = pages?.next(cell) ?? (pages && corrected ? null : this.sheet?.next(cell) ?? null);
     if (next && next !== cell) this.go(next);
     else this.focus();
+    if (!next && !this.sheet?.broken()) this.on.complete();
   }
 
   /** @param {Cell} cell */
@@ -450,10 +519,17 @@ export class Judgement extends Side {
     if (this.backButton) this.backButton.title = this.atOnce ? TEXT.undo : this.keys.title('back');
   }
 
+  /** What Enter does now: it submits, or goes on with another hop. */
+  #refreshSubmit() {
+    const hop = this.group instanceof PageGroup ? this.group.hopToGoOnWith : null;
+    this.submitButton?.firstElementChild?.replaceChildren(hop ? TEXT.toHop(hop) : this.submitWords);
+  }
+
   /** @param {Sheet} sheet @returns {import('./rows.js').Panel} */
   #panel(sheet) {
     return {
       sheet,
+      facing: this.beside.isConnected,
       answer: new MarkableAnswer(() => this.areas[0].text.querySelector('.a')),
       give: (cell, value, done) => this.#give(cell, value, done),
       giveAll: (cells, value) => {
@@ -505,7 +581,8 @@ export class Judgement extends Side {
     const action = (/** @type {string} */ name, /** @type {string} */ title) => button(title, () => this.on.action(name),
       { key: this.keys.of(name), testid: name, hint: this.keys.title(name) });
     this.flagButton = action('flag', TEXT.flag);
-    this.submitButton = button(more ? TEXT.submitStep : TEXT.submit, () => this.on.action('submit'), { key: this.keys.of('submit'), class: 'btn pri', testid: 'submit' });
+    this.submitWords = more ? TEXT.submitStep : TEXT.submit;
+    this.submitButton = button(this.submitWords, () => this.on.action('submit'), { key: this.keys.of('submit'), class: 'btn pri', testid: 'submit' });
     this.backButton = action('back', TEXT.back);
     this.footer.replaceChildren(this.notSeen, this.backButton, action('skip', TEXT.skip), action('cannot_judge', TEXT.cannotJudge),
       action('comment', TEXT.comment), this.flagButton, this.submitButton);

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from annotators.scorers.shared.sentences import sentences
+from annotators.items.sentences import sentences
 from annotators.scorers.shared.stems import stem
 from annotators.scorers.shared.words import answer_form, ascii_words, plain, squad_form, words
 

@@ -1,4 +1,4 @@
-"""One item as researchers see it: what it says, its evidence on the page, its scores, versions, and labels by study."""
+"""One item as researchers see it: what it says, its evidence, scores, versions, labels by study, and its revision."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import streamlit as st
 from annotators.criteria.base import written
 from annotators.scorers.base import readable, value_kind
 from app import ui, wording
+from app.pages.item import revise
 from app.widgets import blocks, item_texts, item_view
 from db.items.read import ItemDetails, ScoreRow, item_details
 from db.people.preferences import my_preferences
+from db.permissions import RESEARCHERS
 from db.studies.remarks import ItemInStudy, ItemLabel, item_labels, item_place
 
 
@@ -38,7 +40,8 @@ def page() -> None:
     )
     item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
     names = ["Item", f"Evidence ({len(item.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
-    statement, evidence, labels, scores, history = st.tabs(names)
+    may_revise = found.is_current and ui.may(ui.project().role, RESEARCHERS)
+    statement, evidence, labels, scores, history, *revision = st.tabs([*names, *(["Revise"] if may_revise else [])])
     with statement:
         item_view.statement(found.item)
     with evidence:
@@ -49,6 +52,9 @@ def page() -> None:
         _scores(found)
     with history:
         _history(found)
+    for tab in revision:
+        with tab:
+            revise.tab(found, place.project_id, studies)
 
 
 # Labels ---------------------------------------------------------------------------------------------------------------

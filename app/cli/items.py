@@ -1,0 +1,80 @@
+"""`assay revise`: an item in a new version, with the reason and what it does to labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from annotators.errors import InvalidInput, NotFound
+from annotators.figures import count
+from app.cli.base import AsJson, ProjectName, command, opened, option, project_id_of
+from app.cli.output import emit
+
+if TYPE_CHECKING:
+    from db.studies.revisions import ItemRevision
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the command of this module."""
+    command(
+        app,
+        "revise",
+        'assay --home ./assay-home --as rosa revise finance q7:reference --fields better.json --reason "ambiguous"',
+        'assay --home ./assay-home revise finance q7:reference --fields better.json --reason "ambiguous" --dry-run',
+    )(revise)
+
+
+def revise(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="Id of the item.", show_default=False)],
+    fields: Annotated[
+        Path, option("FILE.json", "An object of the fields with their new values, as in an import; null empties one.")
+    ],
+    reason: Annotated[str, option("WORDS", "Why; kept with the new version.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Store an item in a new version. The earlier one stays, with its labels, its scores and the studies that have it.
+
+    What is said is which labels fall with the edit, by the protocol of each study that has annotations of the item, and
+    which stay.
+    """
+    given = _object(fields)
+    from db.studies.revisions import plan_revision, revise_item
+
+    with opened(context) as here:
+        project_id = project_id_of(here, project)
+        if dry_run:
+            made = plan_revision(here.db, here.actor, project_id, external_id=item, fields=given)
+        else:
+            made = revise_item(here.db, here.actor, project_id, external_id=item, fields=given, reason=reason)
+        emit(made.to_json(), lambda: _words(made, dry_run=dry_run), as_json=as_json)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    import orjson
+
+    if not path.is_file():
+        raise NotFound(f"There is no file {str(path)!r}. Check the path.")
+    try:
+        found = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise InvalidInput(f"{path.name}, line {error.lineno}: this is no JSON ({error.msg}). Correct it.") from None
+    if not isinstance(found, dict) or not found:
+        raise InvalidInput(
+            f'{path.name} is no object of fields. Write {{"answer": "…"}}, with what is to be different.'
+        )
+    return found
+
+
+def _words(made: ItemRevision, *, dry_run: bool) -> str:
+    would = "would be" if dry_run else "is"
+    lines = [f"{made.item} {would} in version {made.version} (was {made.from_version}): {', '.join(made.edited)}."]
+    for effect in made.effects:
+        falls = f"labels of {', '.join(effect.falls)} fall" if effect.falls else "no label falls"
+        lines.append(f"Study {effect.study}, {count(effect.annotations, 'annotation')}: {falls}.")
+    return "\n".join(lines)

@@ -1,0 +1,135 @@
+"""Protocols: what people can be asked in this project, one of them in full, and the place where one is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import streamlit as st
+
+from annotators.asking.protocol_files import protocol_to_yaml
+from annotators.asking.protocol_names import ProtocolName
+from annotators.errors import NotFound
+from annotators.protocols import PROTOCOLS, Protocol
+from app import ui, wording
+from app.pages.protocols import editor, trying
+from app.widgets import blocks, protocol_view, study_form
+from db.permissions import RESEARCHERS
+from db.projects import ProjectRow
+from db.studies.library import LibraryEntry, list_protocols, named_protocol
+
+NEW = "new"
+"""In place of a name to change: a protocol that begins with little."""
+
+
+def page() -> None:
+    """Draw the list, `?protocol=NAME@VERSION` in full, or `?edit=NAME@VERSION` (or `new`) to be changed."""
+    blocks.style()
+    project = ui.project()
+    may_write = ui.may(project.role, RESEARCHERS)
+    wanted, edited = st.query_params.get("protocol"), st.query_params.get("edit")
+    own = list_protocols(ui.db(), ui.actor(), project.project_id)
+    if edited and may_write:
+        editor.draw(project, edited, None if edited == NEW else _found(project, edited), own)
+    elif wanted:
+        _in_full(project, _found(project, wanted), own, may_write=may_write)
+    else:
+        _listed(project, own, may_write=may_write)
+
+
+def _found(project: ProjectRow, name: str) -> Protocol:
+    try:
+        return named_protocol(ui.db(), ui.actor(), project.project_id, name=name)
+    except NotFound:
+        blocks.links(blocks.to("All protocols", "protocols", project=project.project_id))
+        raise
+
+
+# The list -------------------------------------------------------------------------------------------------------------
+
+
+def _listed(project: ProjectRow, own: Sequence[LibraryEntry], *, may_write: bool) -> None:
+    by_name = [list(versions) for _, versions in groupby(own, key=lambda entry: entry.protocol.name)]
+    built_in = [protocol for protocol in PROTOCOLS if protocol.name not in {one[0].protocol.name for one in by_name}]
+    about = f"{len(built_in)} built in, {wording.count(len(by_name), 'protocol')} of the project’s own"
+    ui.heading("Protocols", about)
+    if may_write and st.button("New protocol", type="primary", key="protocols-new"):
+        ui.go("protocols", edit=NEW, project=project.project_id)
+    if by_name:
+        blocks.table(
+            f"Protocols of {project.name}",
+            ("Protocol", "Name", "Version", "Criteria", "Overlap", "Studies", "Added"),
+            [_own_row(versions, project) for versions in by_name],
+        )
+    else:
+        ui.empty(
+            "The project has no protocol of its own.",
+            "Write one, or open a built-in one and change a copy. Versions are kept; studies hold a copy of theirs."
+            if may_write
+            else "A researcher of the project writes one; it then appears here.",
+        )
+    st.subheader("Built-in")
+    blocks.table(
+        "Built-in protocols",
+        ("Protocol", "Name", "Version", "Asks"),
+        [
+            (
+                blocks.to(protocol.title, "protocols", protocol=protocol.name, project=project.project_id),
+                blocks.identifier(protocol.name),
+                protocol.version,
+                protocol.summary,
+            )
+            for protocol in built_in
+        ],
+    )
+
+
+def _own_row(versions: Sequence[LibraryEntry], project: ProjectRow) -> tuple[object, ...]:
+    newest = versions[0]
+    protocol = newest.protocol
+    named = str(ProtocolName(protocol.name, protocol.version))
+    return (
+        blocks.to(protocol.title, "protocols", protocol=named, project=project.project_id),
+        blocks.identifier(protocol.name),
+        protocol.version,
+        len(protocol.criteria),
+        protocol.overlap,
+        sum(entry.studies for entry in versions) or "",
+        f"{newest.who}, {ui.when(newest.created_at)}",
+    )
+
+
+# One of them ----------------------------------------------------------------------------------------------------------
+
+
+def _in_full(project: ProjectRow, protocol: Protocol, own: Sequence[LibraryEntry], *, may_write: bool) -> None:
+    versions = [entry for entry in own if entry.protocol.name == protocol.name]
+    named = str(ProtocolName(protocol.name, protocol.version))
+    origin = "of the project’s own" if versions else "built in"
+    ui.heading(protocol.title, f"{named}, {origin}. {protocol.summary}")
+    links = [blocks.to("All protocols", "protocols", project=project.project_id)]
+    links += [
+        blocks.to(f"Version {entry.protocol.version}", "protocols", project=project.project_id, protocol=str(other))
+        for entry in versions
+        if (other := ProtocolName(protocol.name, entry.protocol.version)) != (protocol.name, protocol.version)
+    ]
+    blocks.links(*links)
+    editor.said()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="protocol-actions"):
+        if may_write:
+            trying.choice(project, protocol)
+            if st.button("Change" if versions else "Change a copy", key="protocol-edit"):
+                ui.go("protocols", edit=named, project=project.project_id)
+            if st.button("New study", type="primary", key="protocol-study"):
+                st.session_state[study_form.PROTOCOL] = named
+                ui.go("studies", new=1, project=project.project_id)
+        st.download_button(
+            "YAML",
+            data=lambda: protocol_to_yaml(protocol),
+            file_name=f"{protocol.name}.yaml",
+            mime="application/yaml",
+            on_click="ignore",
+            key="protocol-yaml",
+        )
+    trying.draw(project, protocol)
+    protocol_view.draw(protocol)

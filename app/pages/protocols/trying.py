@@ -1,0 +1,52 @@
+"""A protocol tried on a real item of the project: the annotator's page as it would be, of which nothing is kept."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from annotators.protocols import Protocol
+from app import ui
+from app.widgets.annotate import preview as draw_preview
+from db.annotating.previews import preview
+from db.items.read import list_items
+from db.projects import ProjectRow
+
+_OFFERED = 50
+_SHOWN = "protocol-tried"
+_ITEM = "protocol-item"
+
+
+def choice(project: ProjectRow, protocol: Protocol | None) -> None:
+    """The item to try it on, and the button that does; without a protocol the button waits for one."""
+    rows = list_items(ui.db(), ui.actor(), project.project_id, limit=_OFFERED)
+    questions = {row.external_id: row.question for row in rows}
+    item = st.selectbox(
+        "Item to preview on",
+        list(questions),
+        format_func=lambda item: f"{item}: {questions[item]}" if questions.get(item) else str(item),
+        key=_ITEM,
+        accept_new_options=True,
+        placeholder="An item’s id" if questions else "The project has no items",
+        help=f"One of the first {_OFFERED}, or type an item’s id.",
+        width=330,
+    )
+    if st.button("Preview", key="protocol-preview", disabled=protocol is None or item is None):
+        st.session_state[_SHOWN] = item
+
+
+def draw(project: ProjectRow, protocol: Protocol | None) -> None:
+    """The preview, once it was asked for and until it is closed."""
+    item = st.session_state.get(_SHOWN)
+    if item is None or protocol is None:
+        return
+    with ui.problems():
+        try:
+            steps = preview(ui.db(), ui.actor(), project.project_id, protocol=protocol, external_id=item)
+        except Exception:
+            _close()
+            raise
+        draw_preview(protocol, steps, item=item, close=_close)
+
+
+def _close() -> None:
+    st.session_state.pop(_SHOWN, None)

@@ -1,0 +1,53 @@
+/** The small pictures of a document's pages: fetched together, one by one where they did not come, kept until they are dropped. */
+
+import { pageUrl, THUMBNAIL, thumbnails } from './pages/images.js';
+
+export class Thumbnails {
+  /** @param {Doc} doc @param {(page: number) => void} arrived the picture of a page can be shown */
+  constructor(doc, arrived) {
+    this.doc = doc;
+    this.arrived = arrived;
+    /** Their addresses, the oldest first. @type {Map<number, string>} */
+    this.pictures = new Map();
+    this.request = new AbortController();
+  }
+
+  /** @param {number} page @returns {string | undefined} its address, if it has come */
+  of(page) {
+    return this.pictures.get(page);
+  }
+
+  /** Takes a picture of a page from elsewhere. @param {number} page @param {string} url */
+  take(page, url) {
+    this.drop(page);
+    this.pictures.set(page, url);
+    this.arrived(page);
+  }
+
+  /** Fetches those of these pages that are not there, unless others are asked for in the meantime. @param {number[]} pages in order */
+  async fetch(pages) {
+    const missing = pages.filter((page) => !this.pictures.has(page));
+    if (!missing.length) return;
+    this.request.abort();
+    const request = new AbortController();
+    this.request = request;
+    const found = await thumbnails(this.doc, missing[0], missing[missing.length - 1], request.signal);
+    if (!found || request.signal.aborted) return;
+    for (const page of missing) {
+      if (!found.has(page)) found.set(page, pageUrl(this.doc, page, THUMBNAIL));
+    }
+    for (const [page, url] of found) this.take(page, url);
+  }
+
+  /** @param {number} page */
+  drop(page) {
+    URL.revokeObjectURL(this.pictures.get(page) ?? '');
+    this.pictures.delete(page);
+  }
+
+  /** Nothing of it is needed any more. */
+  forget() {
+    this.request.abort();
+    for (const page of [...this.pictures.keys()]) this.drop(page);
+  }
+}

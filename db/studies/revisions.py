@@ -1,0 +1,195 @@
+"""Revisions: an item in a new version, by whom and why, and which labels of its studies fall with the edit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func
+from sqlmodel import Session, col
+
+from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.figures import count
+from annotators.items.item import ItemContent
+from annotators.items.normal import item_hash
+from annotators.items.revising import edited, revised
+from db.engine import Database
+from db.items.current import item_is_current
+from db.items.rows import insert_items, read_items, rows_of
+from db.models import Annotation, Document, Item, ItemVersion, Revision, Study, StudyItem, now
+from db.permissions import RESEARCHERS, Actor, On, operation, record
+from db.query import database_time, fresh_ids, pick
+from db.studies.design import protocol_of
+from db.studies.settlements import COUNTING
+
+
+@dataclass(frozen=True)
+class StudyEffect:
+    """What an edit means for a study with annotations of the item: the criteria whose labels fall, and the others."""
+
+    study_id: int
+    study: str
+    annotations: int
+    falls: list[str]
+    stays: list[str]
+
+
+@dataclass(frozen=True)
+class ItemRevision:
+    """An item before and after an edit. `version` is the number of the new one; `edited` the fields, with `roles`."""
+
+    item: str
+    before: ItemContent
+    after: ItemContent
+    from_version: int
+    version: int
+    edited: tuple[str, ...]
+    effects: list[StudyEffect]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay revise --json` prints it."""
+        return {
+            "item": self.item,
+            "from": self.from_version,
+            "to": self.version,
+            "changed": list(self.edited),
+            "invalidated": [
+                {"study": effect.study, "annotations": effect.annotations, "criteria": effect.falls}
+                for effect in self.effects
+                if effect.falls
+            ],
+            "kept": [
+                {"study": effect.study, "annotations": effect.annotations, "criteria": effect.stays}
+                for effect in self.effects
+                if effect.stays
+            ],
+        }
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def plan_revision(
+    db: Database, _actor: Actor, project_id: int, *, external_id: str, fields: Mapping[str, Any]
+) -> ItemRevision:
+    """What `revise_item` would do; it raises what that would raise, and nothing is stored."""
+    with db.read() as session:
+        return _planned(session, project_id, external_id, fields)[0]
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def revise_item(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    external_id: str,
+    fields: Mapping[str, Any],
+    reason: str,
+    from_version: int | None = None,
+) -> ItemRevision:
+    """Store the item in a new version, with other values for these fields of its normal form.
+
+    Earlier versions stay, and so does everything about them: studies are frozen with the version they were made with,
+    and scores are of the version that was scored. New studies and runs take the new one. The reason is kept, and with
+    it which criteria of which studies have labels that fall (`Protocol.invalidates`).
+
+    Raises NotFound for an item that the project does not have now, InvalidInput for fields that `revised` refuses, an
+    empty reason, and documents or pages that are not there, Conflict where the item is not in `from_version` any more.
+    """
+    why = reason.strip()
+    if not why:
+        raise InvalidInput("Say why the item is revised: the reason is kept with the new version.")
+    with db.write() as session:
+        plan, item_id, before_id = _planned(session, project_id, external_id, fields, lock=True)
+        if from_version is not None and plan.from_version != from_version:
+            raise Conflict(
+                f"Somebody else has revised the item meanwhile: it is in version {plan.from_version}, and you began "
+                f"from version {from_version}. Look at it again."
+            )
+        [version_id] = fresh_ids(session, "item_version", 1)
+        at, rows = now(), rows_of(plan.after)
+        own = (
+            version_id, item_id, plan.version, item_hash(plan.after), None, actor.person_id, database_time(session, at),
+        )  # fmt: skip
+        insert_items(session, [(own, rows)], _documents(session, project_id, plan.after, rows.cited))
+        session.add(
+            Revision(
+                item_id=item_id,
+                from_version_id=before_id,
+                to_version_id=version_id,
+                invalidates=[
+                    {"study": effect.study_id, "criteria": effect.falls} for effect in plan.effects if effect.falls
+                ],
+                reason=why,
+                person_id=actor.person_id,
+                created_at=at,
+            )
+        )
+        details = {"from": plan.from_version, "to": plan.version, "changed": list(plan.edited), "reason": why}
+        record(session, actor, "item revised", "item", item_id, project_id=project_id, details=details)
+        return plan
+
+
+def _planned(
+    session: Session, project_id: int, external_id: str, fields: Mapping[str, Any], *, lock: bool = False
+) -> tuple[ItemRevision, int, int]:
+    """The revision, the item's id, and the id of its latest version."""
+    query = pick(Item.id).where(
+        col(Item.project_id) == project_id, col(Item.external_id) == external_id, item_is_current()
+    )
+    item_id = session.execute(query.with_for_update() if lock else query).scalar_one_or_none()
+    if item_id is None:
+        raise NotFound(f"The project has no item {external_id!r}. Look the id up in the list of items.")
+    latest = pick(ItemVersion.id).where(col(ItemVersion.item_id) == item_id).order_by(col(ItemVersion.number).desc())
+    before_id = session.execute(latest.limit(1)).scalar_one()
+    stored = read_items(session, [before_id])[before_id]
+    after = revised(stored.content, fields)
+    _documents(session, project_id, after, rows_of(after).cited)
+    touched = edited(stored.content, after)
+    effects = _effects(session, item_id, touched)
+    return (
+        ItemRevision(external_id, stored.content, after, stored.number, stored.number + 1, touched, effects),
+        item_id,
+        before_id,
+    )
+
+
+def _documents(session: Session, project_id: int, item: ItemContent, keys: Collection[str]) -> dict[str, int]:
+    """Key → id of the documents that the item points at; InvalidInput for one, or a page of one, that is not there."""
+    query = pick(Document.key, Document.id, Document.n_pages)
+    rows = session.execute(query.where(col(Document.project_id) == project_id, col(Document.key).in_(keys))).all()
+    n_pages = {key: n for key, _, n in rows}
+    if missing := sorted(set(keys) - n_pages.keys()):
+        raise InvalidInput(
+            f"The project has no document {missing[0]!r}. Import it first, or correct the key; more of them: "
+            f"{len(missing) - 1}."
+        )
+    places = [(f"evidence {unit.key!r}", unit.document, page) for unit in item.evidence for page in unit.pages]
+    places += [(f"images {image.key!r}", image.document, image.page) for image in item.images]
+    for about, document, page in places:
+        n = n_pages.get(document) if document else None
+        if n is not None and page > n:
+            raise InvalidInput(
+                f"{about}: document {document!r} has {count(n, 'page')}, so that there is no page {page}."
+            )
+    return {key: document_id for key, document_id, _ in rows}
+
+
+def _effects(session: Session, item_id: int, touched: Sequence[str]) -> list[StudyEffect]:
+    """The studies that have annotations of any version of the item."""
+    rows = session.execute(
+        pick(Study, func.count(func.distinct(Annotation.person_id)))
+        .join(StudyItem, col(StudyItem.study_id) == Study.id)
+        .join(ItemVersion, col(ItemVersion.id).in_([col(StudyItem.item_version_id), col(StudyItem.other_version_id)]))
+        .join(Annotation, col(Annotation.study_item_id) == StudyItem.id)
+        .where(col(ItemVersion.item_id) == item_id, col(Annotation.kind).in_(COUNTING))
+        .group_by(col(Study.id))
+        .order_by(col(Study.id))
+    ).all()
+    effects = []
+    for study, n in rows:
+        protocol = protocol_of(study)
+        falls = protocol.fallen(touched)
+        stays = [criterion.name for criterion in protocol.criteria if criterion.name not in falls]
+        effects.append(StudyEffect(study.id, study.name, n, falls, stays))
+    return effects

@@ -1,0 +1,43 @@
+"""`assay revise`: an item in a new version from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.app.cli.command_line import CommandLine, write_items
+
+ITEM = {"id": "q1", "question_key": "q1", "question": "Which stops have a lift?", "answer": "Mill Bridge."}
+
+
+def fields(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "fields.json"
+    path.write_text(text)
+    return path
+
+
+def test_a_revision_says_from_where_to_where_and_a_dry_run_the_same(assay: CommandLine, tmp_path: Path) -> None:
+    assay.begun()
+    assay("import", "finance", write_items(tmp_path, ITEM))
+    given = ("--fields", fields(tmp_path, '{"answer": "Mill Bridge and Station Square."}'), "--reason", "incomplete")
+    expected = {"item": "q1", "from": 1, "to": 2, "changed": ["answer"], "invalidated": [], "kept": []}
+    assert assay.json("revise", "finance", "q1", *given, "--dry-run") == expected
+    assert assay.json("revise", "finance", "q1", *given) == expected
+    assert "nothing changes" in assay("revise", "finance", "q1", *given, code=2).err
+    text = assay("revise", "finance", "q1", "--fields", fields(tmp_path, '{"category": "a"}'), "--reason", "x").out
+    assert text == "q1 is in version 3 (was 2): category.\n"
+
+
+def test_a_file_that_is_none_and_an_item_that_is_not_there_are_refused(assay: CommandLine, tmp_path: Path) -> None:
+    assay.begun()
+    assay("import", "finance", write_items(tmp_path, ITEM))
+    for text, words in (
+        ("{", "fields.json, line 1: this is no JSON"),
+        ("[1]", "is no object of fields"),
+        ("{}", "no object"),
+    ):
+        path = fields(tmp_path, text)
+        assert words in assay("revise", "finance", "q1", "--fields", path, "--reason", "x", code=2).err
+    missing = tmp_path / "none.json"
+    assert "There is no file" in assay("revise", "finance", "q1", "--fields", missing, "--reason", "x", code=3).err
+    path = fields(tmp_path, '{"answer": "x"}')
+    assert "no item 'q2'" in assay("revise", "finance", "q2", "--fields", path, "--reason", "x", code=3).err

@@ -1,0 +1,85 @@
+"""The tab Revise of an item, and the page on which claims are written."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from db.items.read import ItemDetails, item_details
+from tests.app.filled import Filled, no_problem, press
+from tests.app.pages import Pages, words
+
+
+@pytest.fixture
+def filled(pages: Pages) -> Filled:
+    return Filled(pages)
+
+
+def said(page: AppTest) -> str:
+    """What stands on the page, without the marks that keep Markdown from reading it."""
+    return words(page).replace("\\", "")
+
+
+def details(filled: Filled, external_id: str) -> ItemDetails:
+    return item_details(filled.pages.db, filled.study.researcher, filled.project_id, external_id=external_id)
+
+
+def test_an_edit_shows_its_difference_and_its_labels_and_is_saved_with_the_reason(filled: Filled) -> None:
+    page = filled.open("rosa", "item", item=1)
+    assert "Nothing yet." in no_problem(page)
+    page.text_area(key="revise-i00001-1-answer").input("A better answer of i00001.").run()
+    assert "<del>Answer</del><ins>A better answer</ins> of i00001." in no_problem(page)
+    press(page, "Save version 2")
+    assert "Say why the item is revised" in said(page)
+    page.text_input[-1].input("It was wrong.")
+    press(page, "Save version 2")
+    found = details(filled, "i00001")
+    assert (found.item.content.answer, found.versions[-1].reason) == ("A better answer of i00001.", "It was wrong.")
+    assert "Nothing yet." in no_problem(page)
+
+
+def test_what_cannot_be_is_said_and_the_rest_stays(filled: Filled) -> None:
+    page = filled.open("rosa", "item", item=1)
+    page.text_area(key="revise-i00001-1-others").input("{nothing").run()
+    assert "Fields, line 1: this is no JSON" in said(page)
+    page.text_area(key="revise-i00001-1-others").input('{"documents": ["gone.pdf"]}').run()
+    assert "no document 'gone.pdf'" in said(page)
+    page.text_area(key="revise-i00001-1-references").input('["4.6 million"').run()
+    assert "Reference answers" in said(page)
+    assert details(filled, "i00001").item.number == 1
+
+
+def test_only_researchers_may_revise(filled: Filled) -> None:
+    for who in ("vera", "adam"):
+        page = filled.open(who, "item", item=1)
+        assert "Revise" not in [tab.label for tab in page.tabs], who
+
+
+def test_claims_are_written_one_item_after_the_other(filled: Filled) -> None:
+    page = filled.open("rosa", "claims")
+    assert "4 items without claims" in no_problem(page)
+    [written] = page.text_area
+    assert written.value == "Answer of i00001."
+    written.input("i00001 has an answer.\n\n  It says so. ")
+    press(page, "Save and next")
+    assert [(claim.key, claim.text) for claim in details(filled, "i00001").item.content.claims] == [
+        ("c1", "i00001 has an answer."),
+        ("c2", "It says so."),
+    ]
+    assert details(filled, "i00001").versions[-1].reason == "Claims written: answer"
+    assert "3 items without claims" in no_problem(page)
+    assert page.text_area[0].value == "Answer of i00002."
+    press(page, "Next without saving")
+    assert page.text_area[0].value == "Answer of i00003."
+    assert details(filled, "i00002").item.number == 1
+
+
+def test_claims_that_are_there_are_changed_by_their_texts(filled: Filled) -> None:
+    page = filled.open("rosa", "claims", item=1)
+    page.text_area[0].input("First.\nSecond.")
+    press(page, "Save and next")
+    page = filled.open("rosa", "claims", item=1)
+    page.text_area[0].input("Second.\nThird.")
+    press(page, "Save and next")
+    claims = details(filled, "i00001").item.content.claims
+    assert [(claim.key, claim.text) for claim in claims] == [("c2", "Second."), ("c3", "Third.")]

@@ -1,0 +1,338 @@
+"""What people said in a file of items becomes annotations of a study, in the same import or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlmodel import select
+
+from annotators.errors import InvalidInput, NotFound
+from annotators.protocols import PROTOCOLS
+from db.annotating.adjudications import UnitDecision, adjudicate
+from db.models import Account, Annotation, Batch, Item, StoredLabel, Study, StudyItem
+from db.studies.design import StudyDesign, create_study, find_study
+from db.studies.settlements import stream_settled
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against
+from exports.formats import FORMATS
+from exports.formats.base import LabelledFormat, check_files
+from exports.importing.labels import import_label_table
+from exports.results.document import Results
+from tests.exports.formats.places import Place, as_json, write_json
+from tests.makers import make_person
+
+
+def answers(*labels: str, number: str = "77", **changes: Any) -> dict[str, Any]:
+    triplets = [{"triplet": ["pier", "is", f"thing {n}"], "human_label": label} for n, label in enumerate(labels)]
+    return {"id": number, "response": "The pier is red.", "model9_response_kg": triplets, **changes}
+
+
+def pair(*ratings: int, **changes: Any) -> dict[str, Any]:
+    correctness, completeness, overall = ratings
+    return {
+        "dataset": "port",
+        "query_id": "9",
+        "query": "Which pier is older?",
+        "gt_answer": "The north pier.",
+        "model1": {"model_name": "alpha", "response": "North."},
+        "model2": {"model_name": "beta", "response": "South."},
+        "correctness_label": correctness,
+        "completeness_label": completeness,
+        "overall_label": overall,
+        **changes,
+    }
+
+
+def stored(place: Place) -> set[tuple[str, str, str, Any]]:
+    """Annotator, criterion, target and value of every label of the project's studies."""
+    same = (StoredLabel.assignment_id == Annotation.assignment_id) & (StoredLabel.sitting == Annotation.sitting)
+    query = (
+        select(Account.name, StoredLabel.criterion, StoredLabel.target, StoredLabel.value)
+        .select_from(Annotation)
+        .join(StoredLabel, same)
+        .join(Account, Account.person_id == Annotation.person_id)
+        .join(Study, Study.id == Annotation.study_id)
+        .where(Study.project_id == place.project)
+    )
+    with place.db.read() as session:
+        return set(session.exec(query).all())
+
+
+def counted(place: Place) -> tuple[int, int, int, int]:
+    """How many items, studies, batches and people there are."""
+    with place.db.read() as session:
+        return tuple(len(session.exec(select(table)).all()) for table in (Item, Study, Batch, Account))  # type: ignore[return-value, call-overload]
+
+
+def test_labels_of_claims_come_in_with_the_answers(place: Place, tmp_path: Path) -> None:
+    source = write_json(tmp_path / "port_a_answers.json", [answers("Entailment", "Neutral"), answers(number="78")])
+    before = counted(place)
+    preview = place.take(source, labels_into=" People ", dry_run=True)
+    assert counted(place) == before
+    report = place.take(source, labels_into=" People ")
+    for found in (preview.to_json(), report.to_json()):
+        assert (found["study"], found["labels"], found["annotations"]) == ("People", 2, 1)
+        assert (found["added"], found["annotators"]) == (2, ["refchecker-annotator"])
+    assert preview.to_json()["obstacles"] == []
+    assert "obstacles" not in report.to_json()
+    assert stored(place) == {
+        ("refchecker-annotator", "claim_label", "claim:c1|context", "entailment"),
+        ("refchecker-annotator", "claim_label", "claim:c2|context", "neutral"),
+    }
+    with place.db.read() as session:
+        study = session.exec(select(Study)).one()
+        assert (study.name, study.protocol_name, study.n_items, study.overlap) == ("People", "claim_labels", 1, 1)
+        batches = session.exec(select(Batch.format).order_by(Batch.id)).all()  # type: ignore[arg-type]
+        assert batches == ["refchecker", "labels"]
+        assert {unit.state for unit in stream_settled(session, study.id or 0)} == {"unanimous"}
+
+
+def test_without_a_study_the_items_are_the_same_and_the_labels_stay_out(place: Place, tmp_path: Path) -> None:
+    source = write_json(tmp_path / "port_a_answers.json", [answers("Entailment")])
+    alone = place.take(source)
+    assert alone.labels.n == 1
+    assert not {"study", "labels"} & alone.to_json().keys()
+    assert stored(place) == set()
+    report = place.take(source, labels_into="People")
+    assert (report.added, report.unchanged, report.revisions, report.labels.annotations) == (0, 1, [], 1)
+
+
+def test_raters_of_pairs_become_annotators_of_pairs(place: Place, tmp_path: Path) -> None:
+    place.take(write_json(tmp_path / "human.json", [pair(1, 0, -2), pair(2, 1, 0)]), labels_into="Raters")
+    assert stored(place) == {
+        ("ragchecker-rater-1", "correctness", "pair", 1),
+        ("ragchecker-rater-1", "completeness", "pair", 0),
+        ("ragchecker-rater-1", "overall", "pair", -2),
+        ("ragchecker-rater-2", "correctness", "pair", 2),
+        ("ragchecker-rater-2", "completeness", "pair", 1),
+        ("ragchecker-rater-2", "overall", "pair", 0),
+    }
+    with place.db.read() as session:
+        study = session.exec(select(Study)).one()
+        assert (study.protocol_name, study.overlap, study.n_items) == ("pairwise_preference", 2, 1)
+        in_pair = session.exec(select(StudyItem)).one()
+        assert (in_pair.other_version_id is not None, in_pair.other_left) == (True, False)
+        assert {unit.pair for unit in stream_settled(session, study.id or 0)} == {("port/9:beta", "beta", False)}
+
+
+def test_a_study_that_is_there_takes_labels_that_fit_it(place: Place, tmp_path: Path) -> None:
+    both = [answers("Neutral"), answers("Neutral", number="78")]
+    place.take(write_json(tmp_path / "all/port_a_answers.json", both), labels_into="People")
+    before = counted(place)
+    for source in (
+        write_json(tmp_path / "again/port_a_answers.json", [answers("Neutral")]),
+        write_json(tmp_path / "more/port_b_answers.json", [answers("Entailment")]),
+        write_json(tmp_path / "human.json", [pair(1, 0, -2)]),
+    ):
+        preview = place.take(source, labels_into="People", dry_run=True)
+        assert len(preview.labels.obstacles) == 1
+        with pytest.raises(InvalidInput):
+            place.take(source, labels_into="People")
+        assert counted(place) == before, source
+    with pytest.raises(InvalidInput, match="has labels by 'refchecker-annotator' for 1 of these items already"):
+        place.take(tmp_path / "again", labels_into="People")
+    with pytest.raises(InvalidInput, match="item 'port/77:b' is not in the study"):
+        place.take(tmp_path / "more", labels_into="People")
+
+
+def test_a_bad_row_leaves_neither_items_nor_study(place: Place, tmp_path: Path) -> None:
+    source = write_json(tmp_path / "port_a_answers.json", [answers("Neutral"), answers("Maybe", number="78")])
+    before = counted(place)
+    refused = place.take(source, labels_into="People")
+    assert [row.line for row in refused.rejected] == [16]
+    assert counted(place) == before
+    done = place.take(source, labels_into="People", skip_bad=True)
+    assert (done.added, done.labels.n) == (1, 1)
+
+
+def test_labels_of_items_that_are_there_otherwise_are_left_out_by_name(place: Place, tmp_path: Path) -> None:
+    place.take(write_json(tmp_path / "old/port_a_answers.json", [answers("Neutral")]))
+    changed = [answers("Neutral", "Entailment", response="It is blue."), answers("Neutral", number="78")]
+    report = place.take(write_json(tmp_path / "new/port_a_answers.json", changed), labels_into="People")
+    assert (len(report.revisions), report.added, report.labels.n) == (1, 1, 1)
+    assert report.notes[-1].startswith("2 labels of 1 item that the project does not have as these files do are left")
+    assert "port/77:a" in report.notes[-1]
+    with pytest.raises(InvalidInput, match="holds no labels of people about items that come in"):
+        place.take(write_json(tmp_path / "new/port_a_answers.json", changed[:1]), labels_into="Others")
+
+
+def test_a_pair_whose_second_answer_is_there_otherwise_is_left_out(place: Place, tmp_path: Path) -> None:
+    place.take(write_json(tmp_path / "a.json", [pair(1, 0, 2, model2={"model_name": "beta", "response": "East."})]))
+    rows = [pair(1, 1, 1, query_id="10"), pair(1, 0, 2, model1={"model_name": "gamma", "response": "North."})]
+    report = place.take(write_json(tmp_path / "b.json", rows), labels_into="Raters")
+    assert (report.labels.n, report.labels.annotations) == (3, 1)
+    assert "3 labels of 1 item" in report.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "study", "words"),
+    [("port_a_answers.json", "  ", "has no name"), ("results.json", "People", "holds no labels of people")],
+)
+def test_a_study_without_a_name_or_without_labels_is_not_made(
+    place: Place, tmp_path: Path, name: str, study: str, words: str
+) -> None:
+    data = [answers("Neutral")] if name.startswith("port") else [without_ratings()]
+    before = counted(place)
+    with pytest.raises(InvalidInput, match=words):
+        place.take(write_json(tmp_path / name, data), labels_into=study)
+    assert counted(place) == before
+
+
+def without_ratings() -> dict[str, Any]:
+    return {name: value for name, value in pair(0, 0, 0).items() if not name.endswith("_label")}
+
+
+# There and back -------------------------------------------------------------------------------------------------------
+
+UNIT = {"used": True, "metadata": "/x/port_figures/7/figure-5-1.jpg"}
+SMALL: dict[str, dict[str, Any]] = {
+    "refchecker": {"port_a_answers.json": [answers("Entailment", "Neutral"), answers("Contradiction", number="78")]},
+    "ragchecker": {"human.json": [pair(1, 0, -2), pair(2, 1, 0)]},
+    "unidoc": {
+        "port.json": [
+            {
+                "rewritten_question_obscured": "Which pier?",
+                "complete_answer": "The north pier.",
+                "chunk_used": {
+                    "img_0": {**UNIT, "verified_used": False},
+                    "img_1": {**UNIT, "facts": ["It is red."], "verified_used": True},
+                    "img_2": UNIT,
+                },
+            },
+        ]
+    },
+    "fathoms": {
+        "closed/alpha.json": {
+            "model": "alpha",
+            "responses": [
+                {
+                    "category": "Text",
+                    "question": f"Which pier {number}?",
+                    "ground_truth": [["north"]],
+                    "pred_answer": "The north pier.",
+                    "correctness_score": 1.0,
+                    "human_labels": {"correctness_agreement": number, "hallucination_agreement": 5},
+                }
+                for number in (1, 4)
+            ],
+        }
+    },
+}
+"""A file with labels of each format that has a place for them."""
+
+
+def test_every_format_with_labels_is_tried() -> None:
+    assert SMALL.keys() == {found.name for found in FORMATS if isinstance(found, LabelledFormat)}
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_labels_leave_in_their_format_and_come_back(place: Place, tmp_path: Path, name: str) -> None:
+    for path, data in SMALL[name].items():
+        write_json(tmp_path / "in" / path, data)
+    first = place.take(tmp_path / "in", format_name=name, labels_into="People")
+    assert first.labels.n > 1
+    items, labels = as_json(place), stored(place)
+    study_id = find_study(place.db, place.actor, place.project, name="People")
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", study_id=study_id, formats=[name])
+    assert verify_against(place.db, place.actor, tmp_path / "out").ok
+    unchanged = place.take(tmp_path / "out" / name, format_name=name)
+    assert (unchanged.added, unchanged.revisions, unchanged.labels.n) == (0, [], first.labels.n)
+    again = Place(place.db, tmp_path / "home")
+    back = again.take(tmp_path / "out" / name, format_name=name, labels_into="People")
+    assert back.labels.n == first.labels.n
+    assert as_json(again) == items
+    assert stored(again) == labels
+
+
+def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(place: Place, tmp_path: Path) -> None:
+    """Two annotators agree on the first unit and differ on the second, which an adjudicator then decides."""
+    [record] = SMALL["unidoc"]["port.json"]
+    units = {key: {name: unit[name] for name in unit if name != "verified_used"} for key, unit in
+             record["chunk_used"].items()}  # fmt: skip
+    place.take(write_json(tmp_path / "in/port.json", [{**record, "chunk_used": units}]))
+    [item] = place.items()
+    table = tmp_path / "labels.csv"
+    rows = [(who, f"img_{n}", "required" if (n, who) != (1, "ben") else "not_required") for n in (0, 1) for who in
+            ("ada", "ben")]  # fmt: skip
+    table.write_text(
+        "item,annotator,criterion,target,value\n"
+        + "".join(f"{item.id},{who},grounding,evidence:{key},{value}\n" for who, key, value in rows)
+    )
+    judge = make_person(place.db, "judith", admin=True)
+    make_person(place.db, "ann", role="annotator")
+    design = StudyDesign("People", ("ann",), 2, order="given")
+    with pytest.raises(InvalidInput):  # two slots an item need two annotators
+        create_study(place.db, judge, place.project, protocol=PROTOCOLS.get("grounding"), design=design)
+    make_person(place.db, "ida", role="annotator")
+    design = StudyDesign("People", ("ann", "ida"), 2, order="given")
+    study_id = create_study(place.db, judge, place.project, protocol=PROTOCOLS.get("grounding"), design=design).study_id
+    import_label_table(place.db, judge, place.project, study="People", path=table)
+
+    def written(to: str) -> list[Any]:
+        export_project(place.db, judge, place.project, to=tmp_path / to, study_id=study_id, formats=["unidoc"])
+        [found] = orjson.loads((tmp_path / to / "unidoc/port.json").read_bytes())
+        return [unit.get("verified_used") for unit in found["chunk_used"].values()]
+
+    assert written("before") == [True, None, None]
+    with place.db.read() as session:
+        study_item = session.exec(select(StudyItem.id).where(StudyItem.study_id == study_id)).one()
+    decision = UnitDecision("grounding", "evidence:img_1", "not_required")
+    adjudicate(place.db, judge, study_item or 0, uid="one", decisions=[decision])
+    assert written("after") == [True, False, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "given", "words"),
+    [
+        ("unidoc", ("chunk_used", "img_0", "verified_used"), "yes", "`verified_used` is 'yes'. Write true or false."),
+        ("fathoms", ("human_labels",), [3], "`human_labels` is [3], not an object of grades by name."),
+        ("fathoms", ("human_labels", "tone"), 3, "`human_labels` has 'tone'. Known: correctness_agreement, hall"),
+    ],
+)
+def test_labels_of_another_form_are_named_with_their_row(
+    place: Place, tmp_path: Path, name: str, path: tuple[str, ...], *, given: object, words: str
+) -> None:
+    [(file, data)] = orjson.loads(orjson.dumps(SMALL[name])).items()
+    record = data["responses"][1] if name == "fathoms" else data[0]
+    for step in path[:-1]:
+        record = record[step]
+    record[path[-1]] = given
+    [bad] = place.take(write_json(tmp_path / file, data), format_name=name).rejected
+    assert words in bad.reason
+
+
+def test_a_grade_that_the_scale_lacks_is_refused_with_its_line(place: Place, tmp_path: Path) -> None:
+    data = orjson.loads(orjson.dumps(SMALL["fathoms"]["closed/alpha.json"]))
+    data["responses"][1]["human_labels"]["correctness_agreement"] = 7
+    source = write_json(tmp_path / "closed/alpha.json", data)
+    assert place.take(source, labels_into="People", dry_run=True).labels.obstacles[0].startswith(str(source.name))
+    with pytest.raises(InvalidInput, match=r"alpha\.json, line \d+: .*7"):
+        place.take(source, labels_into="People")
+    assert place.items() == []
+
+
+@pytest.mark.parametrize("name", [found.name for found in FORMATS if not isinstance(found, LabelledFormat)])
+def test_a_format_without_labels_names_those_that_have_them(place: Place, tmp_path: Path, name: str) -> None:
+    source = tmp_path / "items.jsonl"
+    source.write_text('{"question": "Which?"}')
+    words = "hold no labels of people; those of fathoms, ragchecker, refchecker and unidoc do"
+    with pytest.raises(InvalidInput, match=f"format {name} {words}"):
+        check_files([source], name, labels=True)
+    with pytest.raises(InvalidInput, match=f"format native {words}"):
+        place.take(source, labels_into="People")
+
+
+def test_the_real_labels_of_claims_have_their_known_shares(place: Place, shared_data: Path) -> None:
+    report = place.take(shared_data / "refchecker", labels_into="people")
+    assert (report.added, report.labels.n, report.labels.annotations) == (200, 1128, 181)
+    study_id = find_study(place.db, place.actor, place.project, name="people")
+    rows = Results.of_study(place.db, place.actor, study_id).to_json()["rows"]
+    overall = {row["label"]: row for row in rows if row["group"] is None and row["labels"] == "settled"}
+    known = {"entailment": 1002, "neutral": 97, "contradiction": 29}
+    assert {label: round(row["value"] * row["n"]) for label, row in overall.items()} == known
+    assert {row["n"] for row in overall.values()} == {1128}
+    with pytest.raises(NotFound):
+        find_study(place.db, place.actor, place.project, name="nobody")
