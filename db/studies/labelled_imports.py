@@ -22,7 +22,6 @@ from db.studies.foreign import StudyOfLabels
 from db.studies.labels import (
     LabelPlan,
     add_labels,
-    answers_of_study,
     checked_for_study,
     items_of_study,
     planned,
@@ -133,8 +132,7 @@ def _plan(
         numbers = {name: number for number, name in enumerate(dict.fromkeys(row.name for row in rows))}
         return planned(session, None, protocol, numbers, rows=rows, there=numbers, source=source)
     protocol, items = protocol_of(study), items_of_study(session, study.id)
-    answers = answers_of_study(session, study.id, protocol)
-    return planned(session, study.id, protocol, items, rows=rows, there=items, source=source, answers=answers)
+    return planned(session, study.id, protocol, items, rows=rows, there=items, source=source)
 
 
 def _of_items_there(labelled: LabelledItems, report: ImportReport) -> list[ForeignLabel]:
