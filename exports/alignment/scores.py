@@ -106,7 +106,7 @@ def scores_of(session: Session, study: Study, wanted: Sequence[str]) -> list[Met
 
 
 def _called(run: _Run, value: str, there: Sequence[tuple[str, str]], runs: Mapping[int, _Run]) -> str:
-    """`phrase_recall`, with its parameters or the name of the value where there are several; and whose labels it has."""
+    """`phrase_recall`, with its parameters or its value where there are several, and with the studies behind it."""
     keys = {key for key, _ in there}
     several = len({other.key for other in runs.values() if other.scorer == run.scorer and other.key in keys}) > 1
     settings = run.parameters if several else run.labels
