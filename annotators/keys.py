@@ -19,6 +19,8 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "flag_reason": ("F", "Say why it is flagged"),
     "rest": ("A", "All the rest: one label for every unit without one"),
     "next_hop": ("h", "Next hop of the pages"),
+    "pair_marks": ("v", "Marks of what only one of two answers says, on or off"),
+    "references": ("u", "Unfold the reference above two answers, or fold it"),
     "raw_text": ("m", "Raw text of the answer and the passages, or rendered again"),
     "guidelines": ("g", "Guidelines"),
     "keys": ("?", "This list of keys"),
@@ -93,7 +95,7 @@ ADJUDICATION: dict[str, tuple[str, str]] = {
 }
 """The same for the adjudicator's page. The keys are among those that no label may have, but for `R`."""
 
-YIELDING = frozenset({"flag_reason", "rest", "next_hop", "raw_text"})
+YIELDING = frozenset({"flag_reason", "rest", "next_hop", "pair_marks", "references", "raw_text"})
 """Actions that came when studies had been made: a label may have their key, and wins it; each has a button as well."""
 
 RESERVED = {key for action, (key, _) in ACTIONS.items() if action not in YIELDING} | {"Tab", " ", "=", "_"}

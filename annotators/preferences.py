@@ -45,6 +45,17 @@ def check_next_step(value: object) -> str:
     return STEP_AT_ONCE
 
 
+NO_MARKS = "off"
+"""How the two answers of a pair are shown without marks; where nothing is set, what only one says is marked."""
+
+
+def check_pair_marks(value: object) -> str:
+    """Whether what only one of two answers says is marked: off, or (where nothing is set) on."""
+    if value != NO_MARKS:
+        raise InvalidInput(f"Marks of pairs cannot be {value!r}: {NO_MARKS!r} takes them away.")
+    return NO_MARKS
+
+
 PANES = ("side", "reading", "references")
 """The dividers of the annotator's page: between its two sides; above the criteria, beside evidence and without."""
 
@@ -66,6 +77,7 @@ PREFERENCES: dict[str, Callable[[object], object]] = {
     "break_after": check_break_after,
     "text_view": check_text_view,
     "next_step": check_next_step,
+    "pair_marks": check_pair_marks,
     "panes": check_panes,
 }
 """Name of a setting → what checks a value of it, gives it back as it is stored, or raises InvalidInput."""

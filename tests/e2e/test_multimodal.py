@@ -93,7 +93,7 @@ def stored(scene: Scene, n: int) -> dict[tuple[str, str], Any]:
 def test_seven_images_are_judged_where_they_stand_by_as_many_keys_as_the_docs_say(
     new_page: NewPage, scene: Scene, dark: bool
 ) -> None:
-    first = new_page(dark=dark, **LAPTOP)
+    first = new_page(fresh=True, dark=dark, **LAPTOP)
     sign_in(first, scene.server, "ben" if dark else "ada")
     page = first.context.new_page()  # nothing has been loaded here, so every body can be read
     wire = Wire(page)
@@ -104,10 +104,17 @@ def test_seven_images_are_judged_where_they_stand_by_as_many_keys_as_the_docs_sa
     for number in range(1, 8):
         expect(framed).to_have_attribute("data-image", f"I{number}")
         expect(framed).to_be_in_viewport()
+        card = framed.get_by_test_id("image-card")
+        expect(card.locator('[data-criterion="placed_well"]')).to_be_in_viewport(ratio=1)
         press(page, "54" if number != 3 else "21")
         if number == 3:
             screenshot(page, f"multimodal-{'dark' if dark else 'light'}")
         press(page, "y" if number != 3 else "n1")  # the third belongs after the first paragraph
+    expect(page.get_by_test_id("images-count")).to_have_text("7 of 7 images judged")
+    page.keyboard.press("m")  # raw, and rendered again: the cards are beside their images
+    expect(answer.get_by_test_id("image-card")).to_have_count(7)
+    page.keyboard.press("m")
+    expect(answer.get_by_test_id("image-card")).to_have_count(7)
     press(page, "2134567")
     screenshot(page, f"multimodal-order-{'dark' if dark else 'light'}")
     press(page, "4")

@@ -73,7 +73,7 @@ def test_a_real_pair_is_judged_by_keyboard_and_comes_out_for_its_systems(
 ) -> None:
     source = shared_data / "ragchecker/human_labeled_data.json"
     project_id, study_id = study_of(server, "Duel", source, "ragchecker", SYSTEMS)
-    opened = new_page(width=1366, height=768)
+    opened = new_page(fresh=True, width=1366, height=768)
     sign_in(opened, server, "ada")
     page = opened.context.new_page()  # nothing has been loaded here, so every body can be read
     wire = Wire(page)
@@ -106,7 +106,7 @@ def arabic_items(folder: Path) -> Path:
     rows = [
         {
             "id": f"q{number}:{system}", "question_key": f"q{number}", "question": "متى يفتح المسبح، وكم ثمن التذكرة؟",
-            "answer": answer, "system": system, "language": "ar", "references": ["يفتح في الأول من مايو."],
+            "answer": answer, "system": system, "language": "ar", "references": ["يفتح في الأول من مايو. " * 9],
         }
         for number in range(2)
         for system, answer in zip(ARABIC, ("يفتح في الأول من مايو.", long), strict=True)
@@ -133,6 +133,17 @@ def test_an_arabic_pair_reads_from_the_right_and_the_long_answer_can_be_read_on(
     assert sides.nth(0).evaluate("(side) => getComputedStyle(side.querySelector('p') ?? side).direction") == "rtl"
     expect(page.get_by_test_id("facing").get_by_test_id("more-words")).to_contain_text("more words")
     page.screenshot(path=ARTEFACTS / f"pairs-arabic-{'dark' if dark else 'light'}.png")
+    marks = sides.locator("mark.only")
+    expect(marks).not_to_have_count(0)
+    page.keyboard.press("v")
+    expect(marks).to_have_count(0)
+    fold = page.get_by_test_id("fold-references")
+    for unfolded in ("true", "false"):
+        page.keyboard.press("u")
+        expect(fold).to_have_attribute("aria-expanded", unfolded)
+    page.keyboard.press("v")
+    expect(marks).not_to_have_count(0)
+    boxes = [sides.nth(at).bounding_box() for at in (0, 1)]
     tops = [box["y"] for box in boxes if box]
     page.keyboard.press("Space")
     page.wait_for_timeout(300)  # it is scrolled

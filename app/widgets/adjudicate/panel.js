@@ -3,6 +3,7 @@
 import { attribute, button, h, shorten } from '../shared/dom.js';
 import { foundIn } from '../reading/counted_phrases.js';
 import { MarkableAnswer } from '../reading/markable.js';
+import { namesParagraphs } from '../reading/paragraphs.js';
 import { foldLong, markClaim, markImage, reading } from '../reading/reading.js';
 import { targetKeys } from '../shared/targets.js';
 import { otherScores } from '../reading/score_value.js';
@@ -56,7 +57,7 @@ export class Panel extends Side {
     this.text.replaceChildren(
       ...(dispute.allowed ? [h('div', { class: 'banner', role: 'alert', 'data-testid': 'not-allowed' }, h('span', {}, WORDS.notAllowed(dispute.allowed)))] : []),
       ...(decisions.again ? [h('div', { class: 'banner' }, h('span', {}, WORDS.again), button(WORDS.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
-      ...reading(dispute.presentation, this.texts, this.keys),
+      ...reading(dispute.presentation, this.texts, this.keys, namesParagraphs(decisions.units.map(({ criterion }) => criterion))),
     );
     foldLong(this.text);
     this.area.legend.replaceChildren(...(foundIn(this.text)?.legend() ?? []));

@@ -59,6 +59,7 @@ export class Desk extends Common {
     }, this.texts);
     this.texts.roots = [this.judgement.facing.text, this.judgement.text, this.viewer.element];
     this.texts.onchange = () => {
+      this.judgement.placeCards();
       this.judgement.markClaim();
       this.judgement.refresh();
     };
@@ -86,6 +87,7 @@ export class Desk extends Common {
     shell.fill(...(left ? [left, this.divider.element] : []), judgement.element, guidelines.element);
     shell.stage.classList.toggle('alone', !left);
     shell.stage.classList.toggle('divided', !!left);
+    shell.stage.classList.toggle('paired', left === judgement.beside && !!item.answers?.length);
     this.#askToRead();
     judgement.show(sheet, this.protocol, correcting);
     viewer.asked.replaceChildren(...judgement.pageGroups.map((group) => group.bar));

@@ -1,7 +1,7 @@
 /** The block of the answer that an image belongs after: a button and a key for each paragraph, and one for nowhere. */
 
 import { blocksOf, plain } from '../shared/blocks.js';
-import { shorten } from '../shared/dom.js';
+import { h, shorten } from '../shared/dom.js';
 import { buttons } from './buttons.js';
 import { register } from './kinds.js';
 
@@ -21,12 +21,17 @@ const WORDS = {
 register('place', {
   words: (value) => (value === NOWHERE ? WORDS.nowhere : WORDS.after(String(value).slice(AFTER.length))),
   create({ name, item, give }) {
-    const places = blocksOf(item.answer ?? '').map((block, at) => ({
+    const blocks = blocksOf(item.answer ?? '');
+    const places = blocks.map((block, at) => ({
       value: `${AFTER}${at + 1}`, title: WORDS.button(at + 1, shorten(plain(block), SHORT)),
       key: at < MOST_KEYS ? String(at + 1) : '', definition: `${WORDS.after(String(at + 1))}: ${shorten(plain(block), LONG)}`,
     }));
     const nowhere = { value: NOWHERE, title: WORDS.nowhere, key: '0', definition: WORDS.nowhereDefinition };
-    const row = buttons({ name, labels: [...places, nowhere], layout: 'wrap', pick: (label) => give(label.value, true) });
+    const row = buttons({ name, labels: [...places, nowhere], layout: 'wrap places', pick: (label) => give(label.value, true) });
+    // Where there is little room the number alone is shown: it stands beside the paragraph as well.
+    for (const [at, block] of blocks.entries()) {
+      row.element.children[at].firstElementChild?.replaceChildren(h('b', {}, at + 1), h('span', { class: 'place-words' }, `. ${shorten(plain(block), SHORT)}`));
+    }
     return { ...row, show: (given) => row.show((label) => given !== null && given.value === label.value) };
   },
 });

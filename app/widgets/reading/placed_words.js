@@ -5,7 +5,7 @@
 
 // Elements that do not end a word: “H<sub>2</sub>O” is one.
 const INLINE = new Set(['A', 'ABBR', 'B', 'BDI', 'CODE', 'DEL', 'EM', 'I', 'INS', 'MARK', 'S', 'SMALL', 'SPAN', 'STRONG', 'SUB', 'SUP', 'U']);
-const NOT_READ = 'button, .unseen, [aria-hidden="true"], annotation, script, style';
+const NOT_READ = 'button, .unseen, .image-card, [aria-hidden="true"], annotation, script, style';
 const WORD = /\S+/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const SLACK = 3; // pixels by which the box of a word may stick out of its line

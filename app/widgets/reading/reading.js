@@ -2,8 +2,10 @@
 
 import { valueWords } from '../criteria/kinds.js';
 import { sentenceLike } from './claim_place.js';
-import { attribute, button, h, keepFocus } from '../shared/dom.js';
+import { attribute, button, fromTheRight, h, keepFocus } from '../shared/dom.js';
 import { FoundPhrases, phraseSets } from './counted_phrases.js';
+import { PairMarks } from './pair_marks.js';
+import { numberParagraphs } from './paragraphs.js';
 import { pageUrl, partUrl, partWidth, rung } from '../viewer/pages/images.js';
 import { TEXT } from '../shared/text.js';
 import { textIn } from '../texts/texts.js';
@@ -11,51 +13,85 @@ import { hasEvidence } from '../viewer/viewer.js';
 import { WORDS } from '../shared/viewer_text.js';
 
 const LONG = 1600; // characters of a text that is long
+const ONE_LINE = 150; // characters that stand in one line above a pair
 const NARROW = 520; // pixels an image of the answer is shown wide
 
 /**
  * @param {Presentation} item
  * @param {import('../texts/texts.js').Texts} texts
  * @param {import('../shared/keys.js').Keys} keys
+ * @param {boolean} [numbered] the paragraphs of the answer have their numbers beside them
  * @returns {HTMLElement[]}
  */
-export function reading(item, texts, keys) {
+export function reading(item, texts, keys, numbered = false) {
   const language = item.language ?? null;
   const parts = [];
-  const references = (item.references ?? []).filter((reference) => typeof reference === 'string');
   if (item.question !== undefined) {
     const question = part(TEXT.question, h('p', { class: 'q', dir: 'auto', lang: language, 'data-testid': 'question' }, item.question));
     question.append(...imagesOf(item, 'question'));
     parts.push(question);
   }
   if (item.hops?.length) {
-    parts.push(part(TEXT.hops, h('ol', { class: 'hops' }, ...item.hops.map((hop) => h('li', { dir: 'auto', lang: language },
+    parts.push(part(TEXT.hops, h('ol', { class: 'hops', dir: directionOf(item.hops[0].question) }, ...item.hops.map((hop) => h('li', { dir: 'auto', lang: language },
       hop.question, hop.answer ? h('span', { class: 'soft' }, ` ${hop.answer}`) : null)))));
   }
   if (item.answer !== undefined) {
     const title = item.system ? TEXT.answerBy(item.system) : TEXT.answer;
-    const answer = h('div', { class: 'a', lang: language, 'data-testid': 'answer' });
+    const answer = h('div', { class: numbered ? 'a numbered' : 'a', lang: language, 'data-testid': 'answer' });
     const found = new FoundPhrases(item.phrase_sets?.places ?? [], hasEvidence(item) ? null : keys);
-    texts.fill(answer, item.answer, () => figuresOf(item), (drawn) => found.mark(drawn));
+    texts.fill(answer, item.answer, () => figuresOf(item), (drawn) => {
+      found.mark(drawn);
+      if (numbered) numberParagraphs(drawn);
+    });
     parts.push(part(title, answer, h('span', { class: 'beside' }, texts.choice(item.answer), found.element)));
   }
+  const pair = item.answers?.length ? new PairMarks(keys) : null;
+  if (!pair) {
+    parts.push(...referencesOf(item, texts));
+    return parts;
+  }
+  parts.push(...referencesOf(item, texts).map((shown) => clamped(shown, keys)), pair.element);
   for (const [at, { answer, system }] of (item.answers ?? []).entries()) {
-    const side = texts.fill(h('div', { class: 'a', lang: language, 'data-testid': 'side' }), answer);
+    const side = texts.fill(h('div', { class: 'a', lang: language, 'data-testid': 'side' }), answer, undefined, (drawn) => pair.drawn(at, drawn));
     const words = answer.trim() ? answer.trim().split(/\s+/).length : 0;
     const beside = h('span', { class: 'beside' }, h('small', { class: 'soft' }, TEXT.sideWords(words)), texts.choice(answer));
     parts.push(part(TEXT.side(at, system), side, beside, 'of-pair'));
   }
-  if (item.phrase_sets) {
-    parts.push(part(TEXT.acceptable, phraseSets(item.phrase_sets, language), TEXT.acceptableSets(item.phrase_sets.sets.length)));
-  } else if (item.references?.length) {
-    parts.push(part(TEXT.references(item.references.length), h('div', {}, h('ul', { class: 'refs', 'data-testid': 'references' },
-      ...item.references.map((reference) => (typeof reference === 'string'
-        ? texts.fill(h('li', { lang: language }), reference)
-        : h('li', { class: 'phrases' }, h('span', { class: 'soft' }, TEXT.allOf),
-          ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase)))))),
-    ...imagesOf(item, 'reference')), texts.choice(...references)));
-  }
   return parts;
+}
+
+/** The references, or the phrases that were counted in their place. @param {Presentation} item @param {import('../texts/texts.js').Texts} texts @returns {HTMLElement[]} */
+function referencesOf(item, texts) {
+  const language = item.language ?? null;
+  if (item.phrase_sets) return [part(TEXT.acceptable, phraseSets(item.phrase_sets, language), TEXT.acceptableSets(item.phrase_sets.sets.length))];
+  if (!item.references?.length) return [];
+  const references = item.references.filter((reference) => typeof reference === 'string');
+  return [part(TEXT.references(item.references.length), h('div', {}, h('ul', {
+    class: references.length === 1 ? 'refs one' : 'refs', dir: directionOf(references[0] ?? ''), 'data-testid': 'references',
+  }, ...item.references.map((reference) => (typeof reference === 'string'
+    ? texts.fill(h('li', { lang: language }), reference)
+    : h('li', { class: 'phrases' }, h('span', { class: 'soft' }, TEXT.allOf),
+      ...reference.map((phrase) => h('span', { class: 'phrase', dir: 'auto', lang: language }, phrase)))))),
+  ...imagesOf(item, 'reference')), texts.choice(...references))];
+}
+
+let unfolded = false; // the references of pairs, in what follows as well
+
+/** References that take a line until they are unfolded. @param {HTMLElement} shown @param {import('../shared/keys.js').Keys} keys */
+function clamped(shown, keys) {
+  if ((shown.textContent?.length ?? 0) < ONE_LINE) return shown;
+  const fold = button('', () => {
+    unfolded = !unfolded;
+    show();
+  }, { class: 'mini', key: keys.of('references'), testid: 'fold-references', hint: keys.title('references') });
+  const show = () => {
+    shown.classList.toggle('clamped', !unfolded);
+    attribute(fold, 'aria-expanded', String(unfolded));
+    fold.firstElementChild?.replaceChildren(unfolded ? TEXT.fold : TEXT.unfold);
+  };
+  show();
+  shown.querySelector('h2')?.append(fold);
+  return shown;
 }
 
 /** The read-only labels of a step that was committed. @param {Presentation} item @param {Protocol} protocol @param {number} step */
@@ -117,15 +153,20 @@ export function figure(picture, number, item) {
     src: picture.box ? partUrl(doc, page, box, partWidth(pixels)) : pageUrl(doc, page, rung(pixels)), alt: picture.caption || TEXT.image(number), loading: 'lazy',
   });
   const size = doc.sizes?.[page - 1];
-  if (size) image.style.aspectRatio = String(((x1 - x0) * size[0]) / ((y1 - y0) * size[1])); // room for it while it comes
+  const ratio = size ? String(((x1 - x0) * size[0]) / ((y1 - y0) * size[1])) : '';
+  image.style.aspectRatio = ratio; // room for it while it comes
   /** @type {HTMLElement} */
   const frame = hasEvidence(item) ? h('button', {
     type: 'button', class: 'crop', title: WORDS.enlargeTitle, onmousedown: keepFocus,
     onclick: () => frame.dispatchEvent(new CustomEvent('enlarge', { bubbles: true, detail: { document: doc.id, page, box } })),
   }, image) : h('div', { class: 'crop' }, image);
+  if (ratio) frame.style.setProperty('--ratio', ratio);
   image.addEventListener('error', () => frame.replaceWith(h('p', { class: 'soft' }, TEXT.noPicture)));
   return h('figure', { 'data-image': picture.key }, frame, caption);
 }
+
+/** The side on which the numbers or dots of a list stand. @param {string} text its first entry */
+const directionOf = (text) => (fromTheRight(/\p{L}/u.exec(text)?.[0] ?? '') ? 'rtl' : 'ltr');
 
 /** Whether an image belongs to the question, the answer or the references. @param {Picture} image @param {string} side */
 const isOf = (image, side) => (image.of ?? 'answer') === side;

@@ -54,7 +54,9 @@ export class ReadingArea {
     this.scroller.addEventListener('scroll', () => this.#scrolled(), { passive: true });
     this.sizes = new ResizeObserver(() => this.#resized());
     for (const watched of [this.element, this.scroller, this.text]) this.sizes.observe(watched);
-    this.changes = new MutationObserver(() => this.#changed());
+    this.changes = new MutationObserver((changes) => {
+      if (changes.some(({ target }) => !(target instanceof Element ? target : target.parentElement)?.closest('.image-card'))) this.#changed();
+    });
     this.changes.observe(this.text, { childList: true, characterData: true, subtree: true });
   }
 
@@ -157,7 +159,7 @@ export class ReadingArea {
       name: nameOf(part, this.text), part, words: new PlacedWords([...part.children].filter(isRead)),
     }));
     const { top, height } = this.text.getBoundingClientRect();
-    this.rail.mark([...this.text.querySelectorAll('mark')].map((mark) => (mark.getBoundingClientRect().top - top) / Math.max(1, height)));
+    this.rail.mark([...this.text.querySelectorAll('mark:not(.paragraph, .only, .figure)')].map((mark) => (mark.getBoundingClientRect().top - top) / Math.max(1, height)));
   }
 
   #look() {

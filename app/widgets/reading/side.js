@@ -48,15 +48,19 @@ export class Side {
     this.chosen = null;
     this.fillsUp = false; // what is read takes all the height that the rows leave
     this.moving = false; // the focus is being moved by the page, not by a person
-    this.place.addEventListener('focusin', (event) => {
-      if (this.moving) return;
-      this.quiet = false;
-      if (!(event.target instanceof HTMLElement)) return;
-      this.focused(event.target);
-      if (event.target.matches(':focus-visible')) this.tip.show(event.target);
-    });
+    this.watch(this.place, this.tip);
     this.resizes = new ResizeObserver(() => this.share());
     for (const part of [this.body, this.text, this.parts, this.footer]) this.resizes.observe(part);
+  }
+
+  /** Follows the focus where rows stand. @param {HTMLElement} place @param {Tip} tip */
+  watch(place, tip) {
+    place.addEventListener('focusin', (event) => {
+      if (this.moving || !(event.target instanceof HTMLElement)) return;
+      this.quiet = false;
+      this.focused(event.target);
+      if (event.target.matches(':focus-visible')) tip.show(event.target);
+    });
   }
 
   /** The row that is the current one. @abstract @returns {{element: HTMLElement, focus: () => void, input: Input | null} | null} */

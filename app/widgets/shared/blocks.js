@@ -13,15 +13,22 @@ const saysSomething = (text) => /[^ \t\r\n]/.test(text);
  *
  * @param {string} answer
  */
-export function blocksOf(answer) {
-  /** @type {string[][]} */
-  const found = [[]];
+export const blocksOf = (answer) => placedBlocks(answer).map(({ text }) => text);
+
+/** The blocks of an answer with the places in it where each begins. @param {string} answer */
+export function placedBlocks(answer) {
+  /** @type {{lines: string[], start: number}[]} */
+  const found = [{ lines: [], start: 0 }];
+  let at = 0;
   for (const line of answer.split('\n')) {
     const block = found[found.length - 1];
-    if (saysSomething(line)) block.push(line);
-    else if (block.length) found.push([]);
+    if (saysSomething(line)) {
+      if (!block.lines.length) block.start = at;
+      block.lines.push(line);
+    } else if (block.lines.length) found.push({ lines: [], start: 0 });
+    at += line.length + 1;
   }
-  return found.map((lines) => lines.join('\n')).filter((block) => saysSomething(block.replaceAll(IMAGE, '')));
+  return found.map(({ lines, start }) => ({ text: lines.join('\n'), start })).filter(({ text }) => saysSomething(text.replaceAll(IMAGE, '')));
 }
 
 /** A paragraph without its images and what marks it as a heading, an entry of a list or a quotation. @param {string} block */

@@ -2,6 +2,7 @@
 
 import { h } from '../../shared/dom.js';
 import { ClaimGrid } from './claim_grid.js';
+import { ImageCards } from './image_cards.js';
 import { PageGroup } from './page_group.js';
 import { figure } from '../../reading/reading.js';
 import { Rest } from './rest.js';
@@ -12,14 +13,14 @@ import { TEXT } from '../../shared/text.js';
 
 /** @typedef {import('./rows.js').Panel} Panel */
 /** @typedef {import('../sheet.js').Sheet} Sheet */
-/** @typedef {{elements: HTMLElement[], rows: Map<string, Row>, groups: (PageGroup | ClaimGrid)[], rests: Rest[]}} Built */
+/** @typedef {{elements: HTMLElement[], rows: Map<string, Row>, groups: (PageGroup | ClaimGrid)[], cards: ImageCards[], rests: Rest[]}} Built */
 
 const NAMED = 4; // decisions that are named when a step is not complete
 
 /** @param {Panel} panel @returns {Built} */
 export function buildCriteria(panel) {
   /** @type {Built} */
-  const built = { elements: [], rows: new Map(), groups: [], rests: [] };
+  const built = { elements: [], rows: new Map(), groups: [], cards: [], rests: [] };
   const row = (/** @type {Cell} */ cell, /** @type {HTMLElement} */ title, /** @type {string} */ shape) => {
     const made = new Row(cell, panel, title, shape);
     built.rows.set(cell.id, made);
@@ -41,7 +42,9 @@ export function buildCriteria(panel) {
       built.elements.push(grid.element);
       built.rests.push(...grid.rests);
     } else {
-      const group = criteria.length > 1 || target === 'claim_evidence' ? byThing(criteria, cells, panel, row) : list(cells, panel, row);
+      const cards = ImageCards.suits(criteria, panel) ? new ImageCards(criteria, cells, panel, row) : null;
+      const group = cards?.element ?? (criteria.length > 1 || target === 'claim_evidence' ? byThing(criteria, cells, panel, row) : list(cells, panel, row));
+      if (cards) built.cards.push(cards);
       const rests = criteria.flatMap((criterion) => Rest.of(criterion, () => cells.filter((cell) => cell.criterion === criterion), panel) ?? []);
       group.append(...rests.map((rest) => rest.element));
       built.rests.push(...rests);

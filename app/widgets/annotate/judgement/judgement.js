@@ -8,12 +8,15 @@ import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
 import { PageGroup } from './page_group.js';
 import { ReadingArea } from '../../reading/reading_area.js';
+import { pairMarksIn } from '../../reading/pair_marks.js';
+import { namesParagraphs } from '../../reading/paragraphs.js';
 import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';
 import { scoreOf } from '../../reading/score_value.js';
 import { SEEN } from './seen.js';
 import { LEAST, Side } from '../../reading/side.js';
 import { TEXT } from '../../shared/text.js';
+import { Tip } from '../../shared/tip.js';
 import { hasEvidence } from '../../viewer/viewer.js';
 
 /** @typedef {import('../sheet.js').Sheet} Sheet */
@@ -47,6 +50,8 @@ export class Judgement extends Side {
     this.rows = new Map();
     /** @type {(import('./page_group.js').PageGroup | import('./claim_grid.js').ClaimGrid)[]} */
     this.groups = [];
+    /** @type {import('./image_cards.js').ImageCards[]} */
+    this.cards = [];
     /** @type {import('./rest.js').Rest[]} */
     this.rests = [];
     /** What was given at once and can be taken back. @type {import('./rest.js').Given | null} */
@@ -54,6 +59,9 @@ export class Judgement extends Side {
     /** What is judged, on the side that evidence would have. */
     this.facing = new ReadingArea({ name: TEXT.judged, keys, act: on.action, looked: () => this.looked() });
     this.beside = h('section', { class: 'facing', 'aria-label': TEXT.judged, 'data-testid': 'facing' }, this.facing.element);
+    const tip = new Tip(this.beside, this.facing.scroller);
+    this.beside.append(tip.element);
+    this.watch(this.facing.text, tip);
     for (const area of [this.facing, this.area]) {
       area.seen = (name, words, count) => {
         if (this.sheet) SEEN.add(String(this.sheet.item.assignment), name, words, count);
@@ -78,6 +86,8 @@ export class Judgement extends Side {
     this.submitWords = TEXT.submit;
     this.actions = {
       cannot_judge: () => this.cannotJudge(), comment: () => this.comment(), flag: () => this.flag(), flag_reason: () => this.flagReason(), rest: () => this.rest(), next_hop: () => this.nextHop(),
+      pair_marks: () => this.areas.forEach((area) => pairMarksIn(area.text)?.toggle()),
+      references: () => this.areas.forEach((area) => area.text.querySelector('[data-testid="fold-references"]')?.dispatchEvent(new MouseEvent('click'))),
     };
   }
 
@@ -108,9 +118,9 @@ export class Judgement extends Side {
     attribute(this.element, 'data-step', item.step);
     // Hops that are judged one after the other are named where that is done.
     const hopwise = sheet.criteria.some(({ target, per_hop: perHop }) => target === 'page' && perHop);
-    const parts = reading(item, this.texts, this.keys).filter((part) => !hopwise || !part.querySelector('.hops'));
+    const parts = reading(item, this.texts, this.keys, namesParagraphs(sheet.criteria)).filter((part) => !hopwise || !part.querySelector('.hops'));
     for (const group of this.pageGroups) group.dispose();
-    const judged = this.beside.isConnected ? parts.filter((part) => part.querySelector('.q, .hops, .a')) : [];
+    const judged = this.beside.isConnected ? parts.filter((part) => !!item.answers || part.querySelector('.q, .hops, .a')) : [];
     this.facing.text.replaceChildren(...judged);
     this.text.replaceChildren(
       ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, item.suggestions?.length ? TEXT.comparing : TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
@@ -133,11 +143,13 @@ export class Judgement extends Side {
     this.flagWhy = button('', () => this.flagReason(), { class: 'mini', key: this.keys.of('flag_reason'), testid: 'flag_reason' });
     this.flagNote = h('p', { class: 'note warn', hidden: true, 'data-testid': 'flag-note' }, this.flagWords, this.flagWhy);
     this.itemComment = h('button', { type: 'button', class: 'note', dir: 'auto', hidden: true, onclick: () => this.comment(), onmousedown: keepFocus });
-    const { elements, rows, groups, rests } = buildCriteria(this.#panel(sheet));
+    const { elements, rows, groups, cards, rests } = buildCriteria(this.#panel(sheet));
     this.rows = rows;
+    this.cards = cards;
     this.groups = groups;
     this.rests = rests;
     this.parts.replaceChildren(...elements, h('div', { class: 'notes item-notes' }, this.flagNote, this.itemComment));
+    this.placeCards();
     this.#buildFooter(item.step < steps - 1);
     this.refresh();
     this.#select(sheet.next(null) ?? sheet.visible()[0] ?? null);
@@ -153,12 +165,24 @@ export class Judgement extends Side {
     else this.focus();
   }
 
+  /** Puts what is asked about images beside them; again when the answer was drawn anew. */
+  placeCards() {
+    for (const cards of this.cards) cards.place(this.facing.text);
+  }
+
+  /** Brings the current row into view, also where it stands in the answer. */
+  reveal() {
+    const { row } = this;
+    if (row && this.facing.text.contains(row.element)) row.element.scrollIntoView({ block: 'nearest' });
+    else super.reveal();
+  }
+
   /** Draws everything that depends on what is given. */
   refresh() {
     const { sheet } = this;
     if (!sheet) return;
     for (const row of this.rows.values()) row.refresh();
-    for (const group of this.groups) group.refresh();
+    for (const group of [...this.groups, ...this.cards]) group.refresh();
     this.#refreshRests();
     hideUnasked(this.parts, sheet);
     const ready = sheet.missing().length === 0 && !sheet.broken();
@@ -197,6 +221,7 @@ export class Judgement extends Side {
   setBusy(busy) {
     super.setBusy(busy);
     for (const { bar } of this.pageGroups) bar.toggleAttribute('inert', busy);
+    for (const cards of this.cards) cards.setBusy(busy);
   }
 
   dispose() {
@@ -505,6 +530,7 @@ export class Judgement extends Side {
   #panel(sheet) {
     return {
       sheet,
+      facing: this.beside.isConnected,
       answer: new MarkableAnswer(() => this.areas[0].text.querySelector('.a')),
       give: (cell, value, done) => this.#give(cell, value, done),
       giveAll: (cells, value) => {

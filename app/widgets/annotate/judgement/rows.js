@@ -3,7 +3,7 @@
 import { attribute, button, h, keepFocus } from '../../shared/dom.js';
 import { kindOf } from '../../criteria/kinds.js';
 import { supportNotes } from '../../viewer/places.js';
-import { cellTitle, targetName } from '../../shared/targets.js';
+import { cellTitle, targetName, thingOf } from '../../shared/targets.js';
 import { scoredTitle, scoreOf } from '../../reading/score_value.js';
 import { TEXT } from '../../shared/text.js';
 
@@ -11,6 +11,7 @@ import { TEXT } from '../../shared/text.js';
 /**
  * @typedef {object} Panel what rows ask of the panel they are in
  * @property {Sheet} sheet
+ * @property {boolean} facing what is judged stands opposite
  * @property {Markable} answer
  * @property {(cell: Cell, value: Value | null, done: boolean) => void} give
  * @property {(cells: Cell[], value: Value) => void} giveAll
@@ -135,8 +136,9 @@ export class Row {
   }
 }
 
-/** The title of a row that is about one target: its key, and a line that shows it when clicked. @param {string} target @param {Presentation} item */
+/** The title of a row that is about one target: its key, and a line that shows it when clicked; a claim is there in full. @param {string} target @param {Presentation} item */
 export function targetTitle(target, item) {
-  const { key, title, place } = targetName(target, item);
-  return h('div', { class: 'e-title' }, h('i', {}, key), h('p', { dir: 'auto', title }, title), place ? h('small', {}, place) : null);
+  const said = target.startsWith('claim:'); // what it is held against is what the criterion says
+  const { key, title, place } = targetName(said ? thingOf(target) : target, item);
+  return h('div', { class: said ? 'e-title said' : 'e-title' }, h('i', {}, key), h('p', { dir: 'auto', title: said ? null : title }, title), place ? h('small', {}, place) : null);
 }
