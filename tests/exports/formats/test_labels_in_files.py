@@ -12,6 +12,7 @@ from sqlmodel import select
 from annotators.errors import InvalidInput, NotFound
 from annotators.protocols import PROTOCOLS
 from db.annotating.adjudications import UnitDecision, adjudicate
+from db.engine import Database
 from db.models import Account, Annotation, Batch, Item, StoredLabel, Study, StudyItem
 from db.studies.design import StudyDesign, create_study, find_study
 from db.studies.settlements import stream_settled
@@ -247,8 +248,9 @@ def test_labels_leave_in_their_format_and_come_back(place: Place, tmp_path: Path
     assert stored(again) == labels
 
 
-def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(place: Place, tmp_path: Path) -> None:
+def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(database: Database, tmp_path: Path) -> None:
     """Two annotators agree on the first unit and differ on the second, which an adjudicator then decides."""
+    place = Place(database, tmp_path / "home")
     [record] = SMALL["unidoc"]["port.json"]
     units = {key: {name: unit[name] for name in unit if name != "verified_used"} for key, unit in
              record["chunk_used"].items()}  # fmt: skip
