@@ -191,6 +191,7 @@ def test_a_function_over_texts_takes_linear_time(function: Callable[[str], objec
     _assert_linear(function)
 
 
+@pytest.mark.slow
 def test_the_test_notices_a_quadratic_pattern() -> None:
     with pytest.raises(AssertionError, match="twice as many"):
         _assert_linear(re.compile(r"\d+x").search)
