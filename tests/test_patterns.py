@@ -94,7 +94,7 @@ def patterns() -> Iterator[Found]:
                 continue
             if call.func.attr not in (*METHODS, "compile"):
                 continue
-            inside = {function.name for function in functions if call in ast.walk(function)}
+            inside = {made.name for made in functions if made.lineno <= call.lineno <= (made.end_lineno or 0)}
             if any((path, name) in WITHOUT_A_TEXT_OF_THEIR_OWN for name in inside):
                 continue
             source = ast.Expression(call.args[0])
