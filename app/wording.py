@@ -41,6 +41,7 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
 
 def import_counts(report: ImportReport) -> list[tuple[str, int]]:
     """What an import of items would count (a preview) or has counted: the same things in the same words."""
+    labels = [("labels in a study", report.labels.n)] if report.labels.study else []
     return [
         ("items added", report.added),
         ("items there already", report.unchanged),
@@ -49,7 +50,7 @@ def import_counts(report: ImportReport) -> list[tuple[str, int]]:
         ("documents added", report.documents),
         ("documents given their bytes", report.supplied),
         ("scores added to items there", report.scores),
-        ("labels in a study", report.labels.n if report.labels.study else 0),
+        *labels,
     ]
 
 

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 import httpx
@@ -21,7 +20,7 @@ from db.people.accounts import add_person, first_administrator
 from db.permissions import Actor
 from db.schema import migrate
 from tests.databases import put_database
-from tests.server_mother import Forked, Mother
+from tests.server_mother import ForkedServer, mother
 
 ROOT = Path(__file__).parent.parent
 PASSWORD = "four plain words here"
@@ -37,7 +36,7 @@ class RunningServer:
     home: Path
     db: Database
     admin: Actor
-    process: subprocess.Popen[str] | Forked
+    process: subprocess.Popen[str] | ForkedServer
     log: Path
     _clients: list[httpx.Client] = field(default_factory=list)
 
@@ -105,7 +104,7 @@ def running_server(
     own = {"ASSAY_HOME": str(home), "ASSAY_PORT": str(port), "PYTHONPATH": str(ROOT)}
     # Each process that makes reports loads plots and numbers at the start, for seconds; few tests ask for a report.
     variables = {"ASSAY_REPORT_WORKERS": "1", **own, **environment}
-    process: subprocess.Popen[str] | Forked
+    process: subprocess.Popen[str] | ForkedServer
     with log.open("w") as file:
         if command:
             process = subprocess.Popen(
@@ -117,7 +116,7 @@ def running_server(
                 text=True,
             )
         else:
-            process = _mother().fork({**os.environ, **variables}, cwd, file)
+            process = mother().fork({**os.environ, **variables}, cwd, file)
     address = f"http://127.0.0.1:{port}" if port else _announced(process, log)
     server = RunningServer(address, home, db, admin, process, log)
     try:
@@ -125,11 +124,6 @@ def running_server(
         yield server
     finally:
         server.close()
-
-
-@cache
-def _mother() -> Mother:
-    return Mother()
 
 
 def memory_mb(pid: int) -> float:
@@ -148,7 +142,7 @@ def free_port() -> int:
         return port
 
 
-def _announced(process: subprocess.Popen[str] | Forked, log: Path) -> str:
+def _announced(process: subprocess.Popen[str] | ForkedServer, log: Path) -> str:
     assert process.stdout is not None
     line = process.stdout.readline()
     assert line.startswith("Assay is running at http"), f"{line}\n{log.read_text()}"

@@ -134,8 +134,9 @@ class Criterion(BaseModel):
     `when` asks only under a condition; `accept` lists the labels with which an item passes (empty: any). `score` names
     the scores that are judged by it, the one that is wanted first, each by the name of a value, by what the value
     measures, or by its scorer. `rest` is the label that all units without one get at a key, where most units get the
-    same. `derived` are units that follow from its labels and are never asked. These five are left out of what is stored
-    where they are not used: hashes of protocols that are older than the fields stay as they are.
+    same. `derived` are units that follow from its labels and are never asked. `suggested_by` names what proposes its
+    labels (annotators/criteria/suggested.py). These six are left out of what is stored where they are not used: hashes
+    of protocols that are older than the fields stay as they are.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
@@ -152,7 +153,7 @@ class Criterion(BaseModel):
     """Whether a value made elsewhere has to be checked against the item that it is about."""
     for_the_rest: ClassVar[bool] = False
     """Whether one of its labels can be given to all units that have none (`rest`)."""
-    unsent: ClassVar[frozenset[str]] = frozenset({"accept", "only", "tolerance", "score", "derived"})
+    unsent: ClassVar[frozenset[str]] = frozenset({"accept", "only", "tolerance", "score", "derived", "suggested_by"})
     """The fields that are no business of who judges."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -171,6 +172,7 @@ class Criterion(BaseModel):
     )
     score: Annotated[list[ScoreName], BeforeValidator(_one_or_several)] = Field([], exclude_if=lambda names: not names)
     derived: list[AnyDerived] = Field([], exclude_if=lambda units: not units)
+    suggested_by: str | None = Field(None, min_length=1, exclude_if=lambda source: source is None)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: object) -> None:

@@ -10,7 +10,7 @@ pydantic, whose messages would have to be written all the same, no less.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -152,6 +152,16 @@ class ItemContent(NamedTuple):
     scores: Annotated[tuple[ItemScore, ...], Rule()] = ()
     metadata: _METADATA = NOTHING
     version_id: int = 0
+
+    def pages_named(self) -> Iterator[tuple[str, str, int]]:
+        """(what points there, key of the document, page) of each page that evidence or an image points at."""
+        for unit in self.evidence:
+            if unit.document:
+                for page in unit.pages:
+                    yield f"evidence {unit.key!r}", unit.document, page
+        for image in self.images:
+            if image.document:
+                yield f"images {image.key!r}", image.document, image.page
 
 
 class Field(NamedTuple):

@@ -12,16 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler
 from annotators.criteria import AnyCriterion, Criterion, Misfit
 from annotators.criteria.derived.base import Derived
 from annotators.criteria.material import TEXT_OF_SIDE, Material
+from annotators.criteria.suggested import OF_TARGET, suggested_by
 from annotators.items.targets import OF_EVIDENCE, Chosen, TargetKind
 from annotators.keys import RESERVED
 from annotators.protocols import _unsaid
 from annotators.protocols.consequences import Consequence
 from annotators.registry import Registry
 
-_NOT_SENT_YET = {Material.SUGGESTIONS}
-"""Materials that no page sends yet."""
-
-_NOT_OF_PAIRS = {Material.CLAIMS, Material.IMAGES, Material.SCORES, Material.USED, Material.PAGE_LABELS}
+_NOT_OF_PAIRS = {
+    Material.CLAIMS, Material.IMAGES, Material.SCORES, Material.USED, Material.PAGE_LABELS, Material.SUGGESTIONS,
+}  # fmt: skip
 """Materials that belong to one of the two answers of a pair, and would have to say to which."""
 
 _NOT_ASKED_YET = {TargetKind.HOP: "each hop of the question"}
@@ -126,6 +126,7 @@ class Protocol(BaseModel):
             self._check_condition(criterion, asked, position)
             _check_accept(criterion, position)
             _check_rest(criterion, position)
+            self._check_suggested(criterion, position)
             _check_keys(criterion, position)
         self._check_consequences(asked)
         for field, names in self.invalidates.items():
@@ -174,6 +175,30 @@ class Protocol(BaseModel):
                     f"`judged_blind`: {blind!r} is not asked in a step before that of {graded!r}; ask it earlier",
                     *where,
                 )
+
+    def _check_suggested(self, criterion: Criterion, position: int) -> None:
+        source, where = criterion.suggested_by, ("criteria", position, "suggested_by")
+        if source is None:
+            return
+        targets = OF_TARGET.get(source)
+        if targets is None and criterion.target != TargetKind.ITEM:
+            raise Misfit(
+                f"criterion {criterion.name!r}: scores are about items, and {source!r} is none of "
+                f"{', '.join(OF_TARGET)}; take one of these, or the target item",
+                *where,
+            )
+        if targets is not None and criterion.target not in targets:
+            raise Misfit(
+                f"criterion {criterion.name!r}: {source} say nothing of the target {criterion.target}; leave "
+                f"`suggested_by` out, or take a target of {', '.join(sorted(targets))}",
+                *where,
+            )
+        if targets is None and self.about_scores:
+            raise Misfit(
+                f"criterion {criterion.name!r}: where scores are judged, none can suggest a label; leave "
+                "`suggested_by` out",
+                *where,
+            )
 
     def _check_consequences(self, asked: list[str]) -> None:
         for position, consequence in enumerate(self.consequences):
@@ -292,6 +317,14 @@ class Protocol(BaseModel):
         """Whether two items of a question are judged against each other."""
         return any(criterion.target == TargetKind.PAIR for criterion in self.criteria)
 
+    def suggests_at(self, step: int) -> bool:
+        """Whether a model may propose labels in step number `step` (from 0), where the study shows suggestions.
+
+        Where some step shows suggestions they come from that step on, and otherwise in all.
+        """
+        first = self.first_step_showing(Material.SUGGESTIONS) or 0
+        return step >= first and any(suggested_by(criterion) for criterion in self.step_criteria(step))
+
     def shows_only_the_question(self) -> bool:
         """Whether nothing is ever shown in which the items of one question differ: answers, evidence, scores."""
         return self.shown_at(len(self.steps) - 1) <= {Material.QUESTION, Material.HOPS, Material.IMAGES}
@@ -375,10 +408,11 @@ class Protocol(BaseModel):
                     f"page cannot show yet. Give it another target: {others}."
                 )
         found += [
-            f"Step {step.name!r} shows {material.value}, which annotators are not sent yet. Take it out of `shows`."
-            for step in self.steps
-            for material in step.shows
-            if material in _NOT_SENT_YET
+            f"Step {step.name!r} shows suggestions, but no criterion from there on is one that a model proposes labels "
+            "for. Say where they are from with `suggested_by`, or take suggestions out of `shows`."
+            for number, step in enumerate(self.steps)
+            if Material.SUGGESTIONS in step.shows
+            and not any(self.suggests_at(later) for later in range(number, len(self.steps)))
         ]
         found += [
             f"Step {step.name!r} shows page_labels, which are shown on pages only. Add documents to `shows`."

@@ -324,11 +324,18 @@ def meaning(scorer: str, score: ScoreValue) -> str:
 
 def readable(parameters: Mapping[str, Any], *, digits: int = 64) -> list[str]:
     """Parameters as the command line takes them: ["mode=paper", "k=3"]; of a longer hash its first `digits` only."""
-    values = {name: value if isinstance(value, str) else json.dumps(value) for name, value in parameters.items()}
+    values = {name: _as_text(value) for name, value in parameters.items()}
     return [
         f"{name}={value[:digits]}…" if len(value) == _HASH > digits and value.isalnum() else f"{name}={value}"
         for name, value in sorted(values.items())
     ]
+
+
+def _as_text(value: Any) -> str:
+    """A value of a parameter: a text as it is, several texts with commas between, anything else as JSON."""
+    if isinstance(value, list | tuple) and value and all(isinstance(text, str) for text in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def as_options(parameters: Mapping[str, Any]) -> list[str]:

@@ -121,6 +121,15 @@ def create(
             show_default=False,
         ),
     ] = None,
+    suggestions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHEN",
+            help="When models' suggestions are shown: before, after or never.  [default: before, where the protocol "
+            "shows suggestions, else never]",
+            show_default=False,
+        ),
+    ] = None,
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Only items with a document that can be looked at.")
     ] = False,
@@ -157,6 +166,7 @@ def create(
             rule=rule,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
+            suggestions=suggestions,
             settings=settings,
             items=named,
             where=tuple(where or ()),
@@ -183,6 +193,7 @@ def create(
             "sample_hash": made.sample_hash,
             "left_out": made.left_out,
             "left_out_by": made.reasons,
+            **({"suggestions": made.suggestions} if made.suggestions != "never" else {}),
             "notes": list(made.notes),
         }
         size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"

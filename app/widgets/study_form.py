@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from annotators.asking.protocol_files import protocol_from_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
+from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
 from annotators.protocols import PROTOCOLS, Material, Protocol
@@ -39,6 +40,16 @@ ORDERS = {
     "by_question": "Shuffled by question: the answers to one question follow each other",
     "given": "As imported",
 }
+SUGGESTIONS = {
+    "never": "Not shown",
+    "before": "Shown before the label is given, to be confirmed",
+    "after": "Shown after one's own label, which can then be changed",
+}
+SOURCES = {
+    PAGE_LABELS: "the import's evidence pages",
+    USED: "the pipeline's used flags",
+    VERDICTS: "a judge's verdicts",
+}
 _ON_PAGES = (Material.EVIDENCE, Material.DOCUMENTS)
 _RULES = {"unanimous": "When all annotators agree", "majority": "When more than half agree"}
 
@@ -46,7 +57,8 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
+    "study-own", "study-own-protocol",
+    "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
 
@@ -85,6 +97,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
             return None
         name = _name(named, project, protocol)
         show_scores = _scores(project) if protocol.about_scores else ()
+        suggestions = _suggestions(protocol)
         more = _more()
     with right:
         annotators = _annotators(project)
@@ -103,6 +116,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         rule=more.rule,
         lease_minutes=more.lease_minutes,
         show_scores=tuple(show_scores),
+        suggestions=suggestions,
         settings={**more.settings, **(st.session_state.get(DRAWN, {}) if chosen else {})},
         items=chosen or which.items,
         where=which.where,
@@ -117,6 +131,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         or protocol.about_pairs
         or protocol.about_scores
         or protocol.not_yet()
+        or suggestions not in (None, "never")
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
@@ -416,6 +431,28 @@ def _scores(project: ProjectRow) -> Sequence[str]:
     if not known:
         st.caption("The project has no scores yet. Import some, or compute them on the page Scores.")
     return chosen
+
+
+def _suggestions(protocol: Protocol) -> str | None:
+    """When what models propose is shown; None for a protocol that nothing is proposed for."""
+    if protocol.about_pairs or not any(protocol.suggests_at(step) for step in range(len(protocol.steps))):
+        return None
+    sources = dict.fromkeys(
+        SOURCES.get(source, f"the score {source}")
+        for criterion in protocol.criteria
+        if (source := suggested_by(criterion)) is not None
+    )
+    shows = protocol.first_step_showing(Material.SUGGESTIONS) is not None
+    when: str = st.selectbox(
+        "Suggestions of models",
+        list(SUGGESTIONS),
+        index=list(SUGGESTIONS).index("before" if shows else "never"),
+        format_func=SUGGESTIONS.__getitem__,
+        key=f"study-suggestions-{protocol.name}",
+        help=f"They come from {' and '.join(sources)}. People who see them first tend to agree with them: shown after, "
+        "both labels are kept. What was shown stands with each label, and stays as it is for the whole study.",
+    )
+    return when
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from annotators.protocols import Protocol
 from db.annotating.assignments import AHEAD, Hand, Member, last_submitted, lease, member_of, own, save
 from db.annotating.committing import StepSubmission, commit, within_a_day
 from db.annotating.guidelines import readers
-from db.annotating.presentations import next_step, present
+from db.annotating.presentations import next_step, present, to_compare
 from db.annotating.spent_today import spent_today
 from db.engine import Database
 from db.models import (
@@ -81,6 +81,7 @@ def work(
                 "protocol": protocol_for_browser(protocol),
                 "protocol_hash": study.protocol_hash,
                 "guidelines_read": actor.person_id in readers(session, study, actor.person_id),
+                **({"suggestions": "after"} if study.settings.get("suggestions") == "after" else {}),
             }
             out["keys"] = {action: list(pair) for action, pair in ACTIONS.items()}
             out["person"] = {"name": actor.name, "id": actor.person_id}
@@ -206,6 +207,8 @@ def submit(
         following = None
         if row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
             following = present(session, study, [row])[0]
+        elif status == "done":
+            following = to_compare(session, study, row)
         return Submitted(
             saved_at=saved_at,
             status=status,

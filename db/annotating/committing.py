@@ -14,7 +14,7 @@ from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
 from db.annotating.assignments import Held, save, take_open_slot
-from db.annotating.presentations import Wire, next_step, units_at
+from db.annotating.presentations import Wire, next_step, shown_in, units_at
 from db.engine import dumps, insert_many
 from db.models import (
     Annotation,
@@ -88,7 +88,7 @@ def commit(
         "sitting": step.sitting,
         "step": step.step,
         "person_id": row.person_id,
-        "shown": sorted(protocol.shown_at(step.step)),
+        "shown": sorted(shown_in(study, step.step, step.sitting)),
         "comment": step.comment or None,
         "flag": step.flag or None,
         "seconds": within_a_day(step.seconds),

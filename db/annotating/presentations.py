@@ -25,6 +25,7 @@ from sqlmodel import Session, col, select
 
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.criteria import Criterion
+from annotators.criteria.suggested import Proposals, suggested_by, suggestion
 from annotators.errors import InvalidInput
 from annotators.items.item import ItemClaim, ItemContent, ItemEvidence, ItemImage
 from annotators.items.page_labels import labelled_pages
@@ -34,6 +35,7 @@ from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
+from annotators.scorers.shared.verdicts import judged_verdicts
 from db.items.rows import StoredDocument, StoredItem, read_study_items
 from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyItem, StudyScore
 from db.query import table_of
@@ -54,7 +56,8 @@ class SideAnswer(typing.NamedTuple):
 class Materials:
     """One item of a study with what its steps can show: what it says, the documents to look at, and its scores.
 
-    `page_labels` are the pages that the import calls evidence (`labelled_pages`), where a step shows them.
+    `page_labels` are the pages that the import calls evidence (`labelled_pages`), where a step shows them, and
+    `proposals` what models say of the item, where the study shows suggestions.
     Of a pair, `item` is what is shown beside its two `answers`, the one that stands left first; `turned` says that this
     is the second item's.
     """
@@ -64,6 +67,7 @@ class Materials:
     documents: Sequence[StoredDocument]
     scores: Sequence[tuple[Score, Run]] = ()
     page_labels: Sequence[str] = ()
+    proposals: Proposals | None = None
     answers: tuple[SideAnswer, ...] = ()
     turned: bool = False
 
@@ -92,25 +96,33 @@ _DRAFTS = sql_select(table_of(Draft)).where(table_of(Draft).c.assignment_id.in_(
 
 
 def load_materials(
-    session: Session, study_item_ids: Iterable[int], needs: set[Material], *, pairs: bool = False
+    session: Session,
+    study_item_ids: Iterable[int],
+    needs: set[Material],
+    *,
+    pairs: bool = False,
+    suggested: Mapping[str, Sequence[ScoreKey]] | None = None,
 ) -> dict[int, Materials]:
     """Study item → its frozen item version with the parts that `needs` calls for, in a fixed number of queries.
 
-    `pairs`: the study's protocol is about pairs, so that the second items are read as well.
+    `pairs`: the study's protocol is about pairs, so that the second items are read as well. `suggested`: suggestions
+    are shown; criterion → the scores that its own are from.
     """
     wanted = list(study_item_ids)
     if not wanted:
         return {}
     parts = {name for name, materials in _SHOWN_AS.items() if needs & materials}
-    items = read_study_items(session, wanted, parts)
-    scores = _scores_of(session, wanted) if Material.SCORES in needs else {}
+    items = read_study_items(session, wanted, parts if suggested is None else parts | {"evidence", "metadata"})
+    scores = _scores_of(session, wanted) if Material.SCORES in needs or suggested else {}
     found = {
         study_item_id: Materials(
             study_item_id,
-            item.content,
+            # Evidence that is read for what is suggested alone is not among what can be shown.
+            item.content if "evidence" in parts else item.content._replace(evidence=()),
             item.documents,
-            scores.get(study_item_id, ()),
+            scores.get(study_item_id, ()) if Material.SCORES in needs else (),
             labelled_pages(item.content) if Material.PAGE_LABELS in needs else (),
+            None if suggested is None else _proposals(item.content, suggested, scores.get(study_item_id, ())),
         )
         for study_item_id, item in items.items()
     }
@@ -119,6 +131,23 @@ def load_materials(
         for study_item_id, other in read_study_items(session, wanted, parts, second=True).items():
             found[study_item_id] = _pair(found[study_item_id], other, turned=left[study_item_id])
     return found
+
+
+def _proposals(
+    item: ItemContent, suggested: Mapping[str, Sequence[ScoreKey]], scores: Sequence[tuple[Score, Run]]
+) -> Proposals:
+    """What models say of an item; verdicts are those of one judge, and never people's."""
+    values = {(run.name, score.name): score.value for score, run in scores if score.value is not None}
+    return Proposals(
+        pages=frozenset(labelled_pages(item)),
+        used={f"evidence:{unit.key}": unit.used for unit in item.evidence if unit.used is not None},
+        verdicts=judged_verdicts(item),
+        scores={
+            criterion: next(values[key] for key in keys if key in values)
+            for criterion, keys in suggested.items()
+            if any(key in values for key in keys)
+        },
+    )
 
 
 def _pair(first: Materials, other: StoredItem, *, turned: bool) -> Materials:
@@ -316,6 +345,66 @@ def _all_shown(protocol: Protocol) -> set[Material]:
     return protocol.shown_at(len(protocol.steps) - 1)
 
 
+def shown_in(study: Study, step: int, sitting: int) -> set[Material]:
+    """What is before an annotator's eyes in a step (from 0) of a sitting (from 1), suggestions as the study has them.
+
+    Those that come after one's own labels are there from the second sitting on, when these are committed.
+    """
+    protocol = protocol_of(study)
+    when = study.settings.get("suggestions", "never")
+    shown = protocol.shown_at(step) - {Material.SUGGESTIONS}
+    now = when == "before" or (when == "after" and sitting > 1)
+    return shown | {Material.SUGGESTIONS} if now and protocol.suggests_at(step) else shown
+
+
+def _suggested(study: Study) -> dict[str, list[ScoreKey]] | None:
+    """Criterion → the scores that suggest its labels; None where the study shows no suggestions."""
+    if study.settings.get("suggestions", "never") == "never":
+        return None
+    scores: dict[str, list[list[str]]] = study.settings.get("suggested_scores", {})
+    return {criterion: [(scorer, name) for scorer, name in keys] for criterion, keys in scores.items()}
+
+
+def to_compare(session: Session, study: Study, row: Presented) -> dict[str, Any] | None:
+    """What the browser gets of an item that somebody has just completed, to look at it beside what models propose.
+
+    None unless the study shows suggestions after one's own labels, these were the first, and there are any.
+    """
+    if study.settings.get("suggestions") != "after" or row.sitting > 1:
+        return None
+    protocol = protocol_of(study)
+    loaded = load_materials(session, [row.study_item_id], _all_shown(protocol), suggested=_suggested(study))
+    for step in range(len(protocol.steps)):
+        if not protocol.suggests_at(step):
+            continue
+        materials = materials_at(loaded[row.study_item_id], protocol, step)
+        wire, units = _keep_units(session, study, materials, step)
+        if _suggestions(protocol, materials, step, wire=wire, units=units):
+            return present(session, study, [row])[0]
+    return None
+
+
+def _suggestions(
+    protocol: Protocol, materials: Materials, step: int, *, wire: Wire, units: Units
+) -> list[dict[str, Any]]:
+    """What is proposed for the labels of a step, by the names that the browser knows, and where it is from."""
+    if materials.proposals is None:
+        return []
+    proposals = materials.proposals
+    return [
+        {
+            "criterion": criterion.name,
+            "target": wire.out(target),
+            "value": wire.value_out(value, criterion),
+            "source": suggested_by(criterion),
+        }
+        for criterion in protocol.step_criteria(step)
+        if suggested_by(criterion)
+        for target in criterion.targets(units)
+        if (value := suggestion(criterion, target, proposals)) is not None
+    ]
+
+
 def _units_key(study: Study, study_item_id: int, step: int) -> tuple[object, ...]:
     # With its time of creation: SQLite gives the ids of a deleted project out again.
     return study.id, study.created_at, study.sample_hash, study_item_id, step
@@ -355,7 +444,9 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
         return []
     protocol = protocol_of(study)
     items = {assignment.study_item_id for assignment in assignments}
-    loaded = load_materials(session, items, _all_shown(protocol), pairs=protocol.about_pairs)
+    loaded = load_materials(
+        session, items, _all_shown(protocol), pairs=protocol.about_pairs, suggested=_suggested(study)
+    )
     ids = [assignment.id for assignment in assignments]
     labels: dict[tuple[int, int], list[StoredLabel]] = defaultdict(list)
     begun = [assignment.id for assignment in assignments if assignment.steps_done or assignment.sitting > 1]
@@ -369,7 +460,8 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
         draft = drafts.get((assignment.id, step))
         materials = materials_at(loaded[assignment.study_item_id], protocol, step)
         wire, units = _keep_units(session, study, materials, step)
-        presentation = _present_step(study, protocol, materials, step, wire=wire, units=units)
+        shows = shown_in(study, step, sitting)
+        presentation = _present_step(study, protocol, materials, step, shows=shows, wire=wire, units=units)
         presentation |= {
             "assignment": assignment.id,
             "sitting": sitting,
@@ -409,10 +501,17 @@ def _given(protocol: Protocol, wire: Wire, label: StoredLabel) -> dict[str, Any]
 
 
 def _present_step(
-    study: Study, protocol: Protocol, materials: Materials, step: int, *, wire: Wire, units: Units
+    study: Study,
+    protocol: Protocol,
+    materials: Materials,
+    step: int,
+    *,
+    shows: set[Material],
+    wire: Wire,
+    units: Units,
 ) -> dict[str, Any]:
-    """The item's material that this step shows, key by key; a key that it does not show is absent."""
-    shows, item = protocol.shown_at(step), materials.item
+    """The item's material that this step `shows`, key by key; a key that it does not show is absent."""
+    item = materials.item
     out: dict[str, Any] = {"shown": sorted(shows), "language": item.language}
     simple: dict[Material, tuple[str, Any]] = {
         Material.QUESTION: ("question", item.question),
@@ -455,6 +554,8 @@ def _present_step(
             }
     if Material.PAGE_LABELS in shows:
         out["page_labels"] = list(materials.page_labels)
+    if Material.SUGGESTIONS in shows:
+        out["suggestions"] = _suggestions(protocol, materials, step, wire=wire, units=units)
     out["units"] = {
         criterion.name: [wire.out(target) for target in criterion.targets(units)]
         for criterion in protocol.step_criteria(step)

@@ -28,6 +28,7 @@ from annotators.items.normal import to_json
 from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected
 from annotators.items.revising import changed_fields
 from db.engine import Database, dumps, insert_many
+from db.items.beyond import BeyondDocuments
 from db.items.documents import ATTACHED, Bytes, store_all
 from db.items.import_documents import Supplied, complete, look_at_all
 from db.items.import_rows import (
@@ -349,6 +350,7 @@ class _Destination:
     counted: _WrittenCount
     skip_bad: bool
     labelled: LabelledItems | None
+    beyond: BeyondDocuments
 
 
 def _check(
@@ -366,7 +368,8 @@ def _check(
     with closing(Seen()) as seen, db.read() as session:
         documents = _documents(session, project_id, supplied, report)
         counted = _WrittenCount(session, project_id, {document.parsed.key for document in supplied}, kept)
-        _items(session, project_id, reading, report, _Destination(seen, counted, skip_bad, labelled))
+        beyond = BeyondDocuments(project_id, supplied)
+        _items(session, project_id, reading, report, _Destination(seen, counted, skip_bad, labelled, beyond))
         report.documents += counted.documents_added
     return documents
 
@@ -419,6 +422,7 @@ def _items(
         report.unchanged += len(result.unchanged) + result.repeated
         _keep_labels(report.labels, to.labelled, result)
         new = [parsed.item for parsed, _ in result.new]
+        to.beyond.look(session, new)
         report.metadata.update(chain.from_iterable(item.metadata for item in new))
         report.examples += new[: _EXAMPLES - len(report.examples)]
         if len(report.rejected) > MOST_REJECTED and not to.skip_bad:
@@ -428,7 +432,7 @@ def _items(
             return
         if report.preview or to.skip_bad or not report.rejected:
             report.scores += to.counted.add([new for _, new in result.new], result.unchanged)
-    report.notes += reading.notes()
+    report.notes += [*reading.notes(), *to.beyond.notes()]
 
 
 def _keep_labels(came: LabelsCame, wanted: LabelledItems | None, block: Sorted) -> None:

@@ -6,13 +6,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Engine, func, text
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
+from annotators.asking.judged_scores import ScoreKey, measuring
+from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.items.sampling import Candidate, sample_digest
 from annotators.protocols import Material, Protocol
@@ -34,7 +36,7 @@ from db.models import (
 from db.names import no_study
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.studies import tallies
-from db.studies.selection import ChosenItems, ItemChoice, JudgedScores, choose, latest_scores
+from db.studies.selection import ChosenItems, ItemChoice, JudgedScores, choose, latest_scores, scores_there
 
 RULES = ("unanimous", "majority")
 
@@ -46,13 +48,18 @@ _STUDIES_KEPT = 200
 
 @dataclass(frozen=True)
 class StudyDesign(ItemChoice):
-    """What a researcher decides about a study besides its protocol: who judges which items, and how it is settled."""
+    """What a researcher decides about a study besides its protocol: who judges which items, and how it is settled.
+
+    `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None: before, where the
+    protocol shows suggestions, else never.
+    """
 
     name: str
     annotators: tuple[str, ...]
     overlap: int
     rule: str = "unanimous"
     lease_minutes: int = 60
+    suggestions: str | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -65,6 +72,7 @@ class StudyPlan:
     sample_hash: str
     reasons: dict[str, int]
     notes: tuple[str, ...]
+    suggestions: str = "never"
 
     @property
     def left_out(self) -> int:
@@ -94,9 +102,10 @@ def plan_study(
             _check_name(session, project_id, design.name)
             for name in design.annotators:
                 _annotator(session, project_id, name)
+        suggestions = _suggestions(session, project_id, protocol, design)
         chosen = choose(session, project_id, protocol, design)
     n = len(chosen.ordered)
-    return StudyPlan(n, n * design.overlap, _digest(chosen.ordered), chosen.reasons, chosen.notes)
+    return StudyPlan(n, n * design.overlap, _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when)
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -140,6 +149,7 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
             sample_hash=study.sample_hash,
             reasons=chosen.reasons,
             notes=chosen.notes,
+            suggestions=study.settings.get("suggestions", "never"),
         )
 
 
@@ -147,15 +157,61 @@ def choose_and_insert(
     session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign
 ) -> tuple[Study, ChosenItems]:
     """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
+    suggestions = _suggestions(session, project_id, protocol, design)
     chosen = choose(session, project_id, protocol, design)
     study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
+    if suggestions.when != "never":
+        study.settings = {**study.settings, "suggestions": suggestions.when}
+    if suggestions.scores is not None:
+        _freeze_scores(session, study, suggestions.scores)
+        suggested = {name: [list(key) for key in keys] for name, keys in suggestions.scores.judged.items()}
+        study.settings = {**study.settings, "suggested_scores": suggested}
     if chosen.scores is not None:
         _freeze_scores(session, study, chosen.scores)
+        study.show_scores = list(chosen.scores.scorers)
         judged = {name: [list(key) for key in keys] for name, keys in chosen.scores.judged.items()}
         study.settings = {**study.settings, "scores_judged": judged}
     if chosen.left_out:
         study.settings = {**study.settings, "left_out": chosen.left_out, "left_out_by": chosen.reasons}
     return study, chosen
+
+
+class _Suggestions(NamedTuple):
+    when: str
+    scores: JudgedScores | None = None
+
+
+def _suggestions(session: Session, project_id: int, protocol: Protocol, design: StudyDesign) -> _Suggestions:
+    """When a study shows suggestions, and the scores that some are from.
+
+    InvalidInput for a time that is none, a protocol for whose labels nothing is proposed, a score that is not there.
+    """
+    listed = protocol.first_step_showing(Material.SUGGESTIONS) is not None
+    when = design.suggestions or ("before" if listed and not protocol.not_yet() else "never")
+    if when not in WHEN:
+        raise InvalidInput(f"{when!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.")
+    if when == "never":
+        return _Suggestions(when)
+    if protocol.about_pairs or not any(protocol.suggests_at(step) for step in range(len(protocol.steps))):
+        raise InvalidInput(
+            f"Nothing proposes labels for the protocol {protocol.name!r}, so that none can be shown {when}. Take "
+            "never, or a protocol that says where suggestions are from (`suggested_by`)."
+        )
+    there = scores_there(session, project_id)
+    judged: dict[str, list[ScoreKey]] = {}
+    for criterion in protocol.criteria:
+        source = suggested_by(criterion)
+        if source is None or source in OF_TARGET:
+            continue
+        judged[criterion.name] = [key for key in there if source in key] or measuring([source], there)
+        if not judged[criterion.name]:
+            names = ", ".join(dict.fromkeys(name for key in there for name in key)) or "none"
+            raise InvalidInput(
+                f"Criterion {criterion.name!r} is suggested by the score {source!r}, which the project does not have. "
+                f"Compute or import it, or show no suggestions. Scores: {names}."
+            )
+    scorers = dict.fromkeys(scorer for keys in judged.values() for scorer, _ in keys)
+    return _Suggestions(when, JudgedScores(project_id, tuple(scorers), judged) if judged else None)
 
 
 def _check_name(session: Session, project_id: int, name: str) -> None:
@@ -261,7 +317,7 @@ def _insert_study(
 
 
 def _freeze_scores(session: Session, study: Study, scores: JudgedScores) -> None:
-    """Tie the study to the score rows it is about: of each named scorer the latest score of every item version."""
+    """Tie the study to score rows: of each named scorer the latest score of every item version."""
     frozen = (
         sql_select(col(StudyItem.id), col(Score.id))
         .join(Score, col(Score.item_version_id) == StudyItem.item_version_id)
@@ -269,7 +325,6 @@ def _freeze_scores(session: Session, study: Study, scores: JudgedScores) -> None
     )
     rows = [tuple(row) for row in session.execute(frozen)]
     insert_many(session.connection(), "study_score", ["study_item_id", "score_id"], rows)
-    study.show_scores = list(scores.scorers)
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from db.studies.foreign import StudyOfLabels
 from db.studies.labels import (
     LabelPlan,
     add_labels,
-    answers_of_study,
     checked_for_study,
     items_of_study,
     planned,
@@ -33,10 +32,14 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class LabelsInto:
-    """Which study the labels go into: its name, and the protocol that it gets where it is made for them."""
+    """Which study the labels go into: its name, and the protocol that it gets where it is made for them.
+
+    `formats` are those whose files can hold labels, for who names files that hold none.
+    """
 
     study: str
     protocol: Protocol
+    formats: str
 
     def __post_init__(self) -> None:
         if not self.study.strip():
@@ -55,7 +58,7 @@ def preview_labelled_items(
         study = _study(session, project_id, into)
         _name(report, into, study)
         if not rows:
-            report.labels.obstacles.append(_nothing(reading.source))
+            report.labels.obstacles.append(_nothing(reading, into))
             return report
         plan = _plan(session, study, into.protocol, rows, reading.source)
     report.labels.annotations = plan.annotations
@@ -97,7 +100,7 @@ def import_labelled_items(
             return ready.report
         rows = _of_items_there(labelled, ready.report)
         if not rows:
-            raise InvalidInput(_nothing(reading.source))
+            raise InvalidInput(_nothing(reading, into))
         with db.write() as session:
             ready.publish(session)
             study = _study(session, project_id, into)
@@ -129,8 +132,7 @@ def _plan(
         numbers = {name: number for number, name in enumerate(dict.fromkeys(row.name for row in rows))}
         return planned(session, None, protocol, numbers, rows=rows, there=numbers, source=source)
     protocol, items = protocol_of(study), items_of_study(session, study.id)
-    answers = answers_of_study(session, study.id, protocol)
-    return planned(session, study.id, protocol, items, rows=rows, there=items, source=source, answers=answers)
+    return planned(session, study.id, protocol, items, rows=rows, there=items, source=source)
 
 
 def _of_items_there(labelled: LabelledItems, report: ImportReport) -> list[ForeignLabel]:
@@ -157,8 +159,9 @@ def _overlap(rows: Iterable[ForeignLabel]) -> int:
     return min(map(len, by_item.values()))
 
 
-def _nothing(source: str) -> str:
+def _nothing(reading: Reading, into: LabelsInto) -> str:
     return (
-        f"{source} holds no labels of people about items that come in. Import the items without a study for their "
-        "labels, or name the files that hold them."
+        f"{reading.source} ({reading.format}) holds no labels of people about items that come in. Files of "
+        f"{into.formats} can hold them. Import the items without a study for their labels, or name the files that have "
+        "some."
     )

@@ -15,7 +15,7 @@ from sqlmodel import Session, col, select
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.pairs import BETWEEN, in_words, pair_name, turned_round
 from annotators.items.parsed import ForeignLabel, Rejected
-from annotators.items.targets import TargetKind, Units, target_kind
+from annotators.items.targets import TargetKind, target_kind
 from annotators.protocols import Protocol
 from db.engine import Database, dumps, insert_many
 from db.items.current import withdrawn_batches
@@ -25,7 +25,6 @@ from db.models import (
     AnnotationKind,
     AssignmentState,
     Batch,
-    Document,
     Item,
     ItemVersion,
     Person,
@@ -37,11 +36,12 @@ from db.models import (
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import fresh_ids, is_sqlite
 from db.studies.design import protocol_of
+from db.studies.label_checks import StudyParts
 from db.studies.settlements import ItemLabels, parsed_value, settle_batch
 from db.studies.tallies import Tallies
 
-NO_COUNTS: Mapping[str, int] = {}
-"""No document's pages are known."""
+NOTHING_KNOWN = StudyParts()
+"""Of a study that is still to be made."""
 
 _SHOWN = 20
 _REMEMBERED = 10_000
@@ -109,7 +109,6 @@ def plan_labels(db: Database, _actor: Actor, study_id: int, *, rows: Sequence[Fo
             rows=rows,
             there=items.keys(),
             source=source,
-            answers=answers_of_study(session, study_id, protocol),
         )
 
 
@@ -122,20 +121,16 @@ def planned(
     rows: Sequence[ForeignLabel],
     there: Container[str],
     source: str,
-    answers: Mapping[str, str] | None = None,
 ) -> LabelPlan:
-    """The plan for rows about these items (external id → id), of which those in `there` are not new; reads only.
-
-    `answers` (external id → answer) are needed where the protocol has a criterion that `fits_items`.
-    """
+    """The plan for rows about these items (external id → id), of which those in `there` are not new; reads only."""
     named = list(dict.fromkeys(row.name for row in rows))
 
     def is_there(name: str, among: Container[str]) -> bool:
         return name in among or (BETWEEN in name and turned_round(name) in among)
 
     there_rows = [row for row in rows if is_there(row.name, items)]
-    pages = page_counts(session, study_id, there_rows) if study_id is not None else {}
-    grouped, problems = _grouped(there_rows, protocol, items, source, answers=answers, pages=pages)
+    parts = NOTHING_KNOWN if study_id is None else StudyParts.of(session, study_id, protocol, there_rows)
+    grouped, problems = _grouped(there_rows, protocol, items, source, parts)
     annotators = sorted({annotator for _, annotator in grouped})
     known = dict(session.execute(_accounts(annotators)).all())
     if study_id is not None:
@@ -170,9 +165,8 @@ def import_labels(
 def checked_for_study(session: Session, study_id: int, *, rows: Sequence[ForeignLabel], source: str) -> CheckedLabels:
     """The rows, each checked against a study that is there; InvalidInput as `import_labels`."""
     protocol, items = protocol_of(session.get_one(Study, study_id)), items_of_study(session, study_id)
-    answers = answers_of_study(session, study_id, protocol)
-    pages = page_counts(session, study_id, rows)
-    return checked_labels(protocol, rows=rows, items=items, source=source, answers=answers, pages=pages)
+    parts = StudyParts.of(session, study_id, protocol, rows)
+    return checked_labels(protocol, rows=rows, items=items, source=source, parts=parts)
 
 
 @dataclass(frozen=True)
@@ -193,16 +187,12 @@ def checked_labels(
     rows: Sequence[ForeignLabel],
     items: Mapping[str, int],
     source: str,
-    answers: Mapping[str, str] | None = None,
-    pages: Mapping[str, int] = NO_COUNTS,
+    parts: StudyParts = NOTHING_KNOWN,
 ) -> CheckedLabels:
-    """The rows, each checked, about these items (external id → a number of theirs); InvalidInput as `import_labels`.
-
-    `answers` are as of `planned`; `pages` says how many pages documents have (`page_counts`), by their keys.
-    """
+    """The rows, each checked, about these items (external id → a number of theirs); InvalidInput as `import_labels`."""
     if not rows:
         raise InvalidInput(f"{source} has no labels. Give a table with the columns item, annotator, criterion, value.")
-    grouped, problems = _grouped(rows, protocol, items, source, answers=answers, pages=pages)
+    grouped, problems = _grouped(rows, protocol, items, source, parts)
     if problems:
         raise InvalidInput(rejections(problems))
     return CheckedLabels(grouped, len(rows))
@@ -247,29 +237,12 @@ def items_of_study(session: Session, study_id: int) -> dict[str, int]:
     return {pair_name(item, second) if second else item: study_item for item, second, study_item in rows}
 
 
-def answers_of_study(session: Session, study_id: int, protocol: Protocol) -> dict[str, str] | None:
-    """External id → answer of the items of a study, where a criterion's values have to fit them."""
-    if not any(criterion.fits_items for criterion in protocol.criteria):
-        return None
-    return dict(
-        session.execute(
-            select(Item.external_id, ItemVersion.answer)
-            .select_from(StudyItem)
-            .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-            .join(Item, col(Item.id) == ItemVersion.item_id)
-            .where(StudyItem.study_id == study_id)
-        ).all()
-    )
-
-
 def _grouped(
     rows: Sequence[ForeignLabel],
     protocol: Protocol,
     items: Mapping[str, int],
     source: str,
-    *,
-    answers: Mapping[str, str] | None,
-    pages: Mapping[str, int],
+    parts: StudyParts,
 ) -> tuple[_Grouped, list[Rejected]]:
     """(study item, annotator) → cells, every row checked against the protocol; and the rows that do not fit."""
     seen: dict[tuple[str, str, str, str], int] = {}
@@ -288,8 +261,6 @@ def _grouped(
             parsed = criterion.turned(parsed)
         if kind != criterion.target:
             raise InvalidInput(f"target {target!r} is not a {criterion.target}, which {name!r} is about.")
-        if kind == TargetKind.PAGE:
-            _check_page(target, pages)
         return dumps(parsed)
 
     for line, item, annotator, criterion, given, value, time, comment, other, file in rows:
@@ -304,8 +275,9 @@ def _grouped(
                 what = f"pair of {item!r} and {other!r}" if other else f"item {item!r}"
                 raise InvalidInput(f"{what} is not in the study. Import it, or leave the row out.")
             fits = fitting(criterion, target, value, turned)
-            if answers is not None and criteria[criterion].fits_items:
-                fits = dumps(criteria[criterion].check(parsed_value(fits), Units(answer=answers[item])))
+            parts.check_target(item, target_kind(target), target)
+            if parts.answers is not None:
+                fits = dumps(parts.fitted(item, criteria[criterion], parsed_value(fits)))
             first = seen.setdefault((name, annotator, criterion, target), line)
             if first != line:
                 raise InvalidInput(
@@ -317,28 +289,6 @@ def _grouped(
             continue
         grouped[items[name], annotator].append((criterion, target, fits, comment, time))
     return grouped, problems
-
-
-def page_counts(session: Session, study_id: int, rows: Iterable[ForeignLabel]) -> dict[str, int]:
-    """Key → pages of the documents of a study's project, as far as known; empty where no row is about a page."""
-    if not any((row.target or "").startswith("page:") for row in rows):
-        return {}
-    counts = (
-        select(Document.key, Document.n_pages)
-        .join(Study, col(Document.project_id) == col(Study.project_id))
-        .where(Study.id == study_id, col(Document.n_pages).is_not(None))
-    )
-    return dict(session.execute(counts).all())
-
-
-def _check_page(target: str, pages: Mapping[str, int]) -> None:
-    """InvalidInput for a page beyond its document."""
-    document, _, number = target.partition("|")[0].removeprefix("page:").rpartition(":")
-    n = pages.get(document)
-    if n is not None and int(number) > n:
-        raise InvalidInput(
-            f"document {document!r} has {n:,} pages, so that there is no page {number}. Correct the target {target!r}."
-        )
 
 
 def _by_item(grouped: _Grouped) -> dict[int, ItemLabels]:

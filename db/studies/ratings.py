@@ -22,7 +22,6 @@ from db.engine import Database
 from db.items.current import withdrawn_batches
 from db.models import (
     Account,
-    AdjudicatedLabel,
     Adjudication,
     Annotation,
     AnnotationKind,
@@ -44,7 +43,7 @@ from db.people.pseudonyms import pseudonyms, real_names, sees_names
 from db.permissions import READERS, Actor, On, operation
 from db.query import is_sqlite, pick
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING
+from db.studies.settlements import COUNTING, decided_units
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -235,20 +234,12 @@ def scores_stamp(project_id: int) -> Select[Any]:
 
 @operation(On.STUDY, READERS)
 def decided_labels(db: Database, actor: Actor, study_id: int) -> dict[str, dict[str, Any]]:
-    """Criterion → unit (named as in `CriterionRatings`) → what adjudicators decided in their last round."""
+    """Criterion → unit (named as in `CriterionRatings`) → what was decided last, and what is derived from it."""
+    found: dict[str, dict[str, Any]] = {}
     with db.read() as session:
-        rows = session.execute(
-            pick(
-                Adjudication.study_item_id, AdjudicatedLabel.criterion, AdjudicatedLabel.target, AdjudicatedLabel.value
-            )
-            .join(AdjudicatedLabel, col(AdjudicatedLabel.adjudication_id) == Adjudication.id)
-            .where(col(Adjudication.study_id) == study_id)
-            .order_by(col(Adjudication.round))
-        )
-        found: dict[str, dict[str, Any]] = {}
-        for study_item_id, criterion, target, value in rows:
-            found.setdefault(criterion, {})[unit_name(study_item_id, target)] = value
-        return found
+        for unit in decided_units(session, study_id):
+            found.setdefault(unit.criterion, {})[unit_name(unit.study_item_id, unit.target)] = unit.value
+    return found
 
 
 def unit_name(study_item_id: int, target: str) -> str:

@@ -164,10 +164,8 @@ def _documents(session: Session, project_id: int, item: ItemContent, keys: Colle
             f"The project has no document {missing[0]!r}. Import it first, or correct the key; more of them: "
             f"{len(missing) - 1}."
         )
-    places = [(f"evidence {unit.key!r}", unit.document, page) for unit in item.evidence for page in unit.pages]
-    places += [(f"images {image.key!r}", image.document, image.page) for image in item.images]
-    for about, document, page in places:
-        n = n_pages.get(document) if document else None
+    for about, document, page in item.pages_named():
+        n = n_pages.get(document)
         if n is not None and page > n:
             raise InvalidInput(
                 f"{about}: document {document!r} has {count(n, 'page')}, so that there is no page {page}."

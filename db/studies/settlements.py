@@ -25,7 +25,7 @@ from db.models import (
     StoredLabel,
     Study,
 )
-from db.query import driver_rows, mark, pick, plain_rows, table_of
+from db.query import driver_rows, in_clause, mark, pick, plain_rows, table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
@@ -125,9 +125,7 @@ JOIN item i ON i.id = v.item_id
 JOIN question q ON q.id = i.question_id
 LEFT JOIN item_version w ON w.id = x.other_version_id
 LEFT JOIN item o ON o.id = w.item_id
-WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
-ORDER BY x.position
-"""
+WHERE x.study_id = {mark} AND """
 
 
 def current_labels(
@@ -258,10 +256,42 @@ def stream_settled(session: Session, study_id: int, *, by_votes: bool = False) -
     study = session.get_one(Study, study_id)
     protocol = Protocol.model_validate(study.protocol)
     known: Known = {}
-    query = _SAMPLED.format(mark=mark(session.connection()))
+    query = f"{_SAMPLED}x.position >= {{mark}} AND x.position < {{mark}} ORDER BY x.position"
+    query = query.format(mark=mark(session.connection()))
     for start in range(0, study.n_items, _AT_ONCE):
         block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))
         yield from _settled_block(session, study, protocol, block, known, by_votes=by_votes)
+
+
+def final_labels(session: Session, study_id: int, versions: Sequence[int]) -> dict[str, FinalOfItem]:
+    """External id → what is settled of the items of a study (not of its pairs) that were frozen in these versions."""
+    study = session.get_one(Study, study_id)
+    among, values = in_clause(session, "x.item_version_id", versions)
+    query = _SAMPLED.format(mark=mark(session.connection())) + f"x.other_version_id IS NULL AND {among}"
+    block = plain_rows(session, query, (study_id, *values))
+    found: dict[str, FinalOfItem] = {}
+    for unit in _settled_block(session, study, Protocol.model_validate(study.protocol), block, {}, by_votes=False):
+        if unit.state != "open":
+            found.setdefault(unit.external_id, {})[unit.criterion, unit.target] = unit.value
+    return found
+
+
+def decided_units(session: Session, study_id: int) -> Iterator[SettledUnit]:
+    """Every unit of the study whose final label an adjudicator decided, or which is derived from one that was."""
+    study = session.get_one(Study, study_id)
+    protocol, known = Protocol.model_validate(study.protocol), Known()
+    one = mark(session.connection())
+    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {one}) ORDER BY x.position"
+    rows = plain_rows(session, _SAMPLED.format(mark=one) + among, (study_id, study_id))
+    for start in range(0, len(rows), _AT_ONCE):
+        block = rows[start : start + _AT_ONCE]
+        for unit in _settled_block(session, study, protocol, block, known, by_votes=False):
+            if unit.state == "adjudicated":
+                yield unit
+
+
+FinalOfItem = dict[tuple[str, str], Any]
+"""Criterion and target → the final label of an item."""
 
 
 def _settled_block(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlmodel import Session, col
 
@@ -56,10 +57,13 @@ def unit_key(study_item_id: int, target: str) -> str:
 
 @dataclass(frozen=True)
 class _Run:
+    """`labels` names the studies whose labels it took, as its parameters do; empty where it took none."""
+
     run_id: int
     scorer: str
     key: str
     parameters: str
+    labels: str
 
 
 def scores_of(session: Session, study: Study, wanted: Sequence[str]) -> list[Metric]:
@@ -102,10 +106,11 @@ def scores_of(session: Session, study: Study, wanted: Sequence[str]) -> list[Met
 
 
 def _called(run: _Run, value: str, there: Sequence[tuple[str, str]], runs: Mapping[int, _Run]) -> str:
-    """`phrase_recall`, with its parameters or the name of the value where there are several."""
+    """`phrase_recall`, with its parameters or its value where there are several, and with the studies behind it."""
     keys = {key for key, _ in there}
     several = len({other.key for other in runs.values() if other.scorer == run.scorer and other.key in keys}) > 1
-    name = f"{run.scorer} ({run.parameters})" if several else run.scorer
+    settings = run.parameters if several else run.labels
+    name = f"{run.scorer} ({settings})" if settings else run.scorer
     return f"{name}: {value}" if len([other for key, other in there if key == run.key]) > 1 else name
 
 
@@ -130,10 +135,14 @@ def _runs(session: Session, project_id: int, wanted: Sequence[str]) -> dict[int,
             raise NotFound(f"The project has no scores of {name!r}. It has scores of: {', '.join(known) or 'nobody'}.")
     latest = {(name, digest): version for _, name, version, _, digest in rows}
     return {
-        run_id: _Run(run_id, name, f"{name}\x00{digest}", ", ".join(readable(parameters)))
+        run_id: _Run(run_id, name, f"{name}\x00{digest}", ", ".join(readable(parameters)), _whose(parameters))
         for run_id, name, version, parameters, digest in rows
         if version == latest[name, digest] and (not wanted or name in wanted)
     }
+
+
+def _whose(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(readable({name: parameters[name] for name in ("labels_of",) if name in parameters}))
 
 
 # All items of the project ---------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from db.permissions import RESEARCHERS, Actor, On, operation
 from db.query import pick
 from db.schema import current_revision
 from db.studies.design import protocol_of
+from db.studies.settlements import final_labels
 from db.upkeep.export_log import log_export
 from exports.bundles.adjudicated_table import write_adjudicated
 from exports.bundles.contents import check_export_formats, writers
@@ -40,7 +41,7 @@ from exports.bundles.label_table import write_labels
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
 from exports.bundles.score_table import write_scores
 from exports.checks import check_export_folder
-from exports.formats._writing import Files, Writer
+from exports.formats._writing import Files, LabelledWriter, Writer
 from exports.formats.native import ITEMS, copy_documents, write_documents, write_items
 from exports.garbage import seldom_collected
 from exports.sinks import FolderSink, Out, Sink
@@ -190,12 +191,22 @@ def _write_native(session: Session, selection: Selection, sink: Sink, counts: di
 
 
 def _write_format(session: Session, selection: Selection, writer: Writer, sink: Sink, counts: dict[str, int]) -> None:
-    """The items that a format can hold, and the documents whose key can be the name of a file beside them."""
+    """The items that a format can hold, and the documents whose key can be the name of a file beside them.
+
+    Of a study the items have its final labels, where the format has a place for them.
+    """
 
     def items() -> Iterator[Normal]:
         for block in _version_blocks(session, selection):
             found = items_as_json(session, block)
-            yield from (orjson.loads(orjson.dumps(found[version_id])) for version_id in block)
+            labels = {}
+            if selection.study_id is not None and isinstance(writer, LabelledWriter):
+                labels = final_labels(session, selection.study_id, block)
+            for version_id in block:
+                item = orjson.loads(orjson.dumps(found[version_id]))
+                if labels and isinstance(writer, LabelledWriter):
+                    item = writer.with_labels(item, labels.get(item["id"], {}))
+                yield item
 
     with Files(lambda name: sink.open(f"{writer.name}/{name}")) as files:
         written = writer.write(items, files)

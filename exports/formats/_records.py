@@ -9,12 +9,12 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotators.errors import AssayError, InvalidInput
 from annotators.items.checks import called
 from annotators.items.normal import Normal, read_item
-from annotators.items.parsed import ParsedItem, Rejected
+from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
 from exports.formats._files import FilesReading
 from exports.reading.json_files import Meter, element_lines, json_file, json_lines
 from exports.reading.sources import SourceFile, Sources
@@ -82,19 +82,42 @@ def rest_of(record: Record, *taken: str) -> Record:
     return {name: value for name, value in record.items() if name not in taken}
 
 
+class Said(NamedTuple):
+    """What people say of an item in its record: by whom the format calls it, and (criterion, target, value) of each."""
+
+    annotator: str
+    labels: Callable[[Record], Iterable[tuple[str, str, str]]]
+
+    def of(self, record: Record, item: str, file: str, line: int) -> Iterator[ForeignLabel]:
+        """As labels of the item of this id, whose record stands there."""
+        for criterion, target, value in self.labels(record):
+            yield ForeignLabel(line, item, self.annotator, criterion, target, value, file=file)
+
+
+NOTHING_SAID = Said("", lambda _record: ())
+
+
 def items_of(
-    file: SourceFile, field: str | None, records: Iterable[Any], item: Callable[[Record], Normal], scorer: str
+    file: SourceFile,
+    field: str | None,
+    records: Iterable[Any],
+    item: Callable[[Record], Normal],
+    scorer: str,
+    *,
+    said: Said = NOTHING_SAID,
 ) -> Iterator[ParsedItem | Rejected]:
     """The items that `item` makes of the records of the list in `field` (None: the list that the file is).
 
-    A record that is no object, or that `item` or the item's own checks refuse, is a Rejected with its line and number.
+    What people said of them there are labels beside them. A record that is no object, or that `item` or the item's own
+    checks refuse, is a Rejected with its line and number.
     """
     where = f" of `{field}`" if field else ""
     for number, (record, line) in enumerate(zip(records, element_lines(file, field), strict=False), 1):
         try:
             if not isinstance(record, dict):
                 raise InvalidInput("it is not an object")
-            yield ParsedItem(file.name, line, read_item(item(record), scorer=scorer))
+            read = read_item(item(record), scorer=scorer)
+            yield ParsedItem(file.name, line, read, tuple(said.of(record, read.id, file.name, line)))
         except AssayError as error:
             yield Rejected(file.name, line, f"entry {number}{where}: {error}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -14,6 +14,10 @@ from exports.sinks import Out
 
 Items = Callable[[], Iterator[Normal]]
 """The items that are exported, in normal form with their scores, each time from the beginning."""
+
+
+FinalLabels = Mapping[tuple[str, str], Any]
+"""Criterion and target (written out) → the final label of an item in a study; what is open is not there."""
 
 
 class Written(NamedTuple):
@@ -47,6 +51,14 @@ class Writer(Protocol):
 
     def write(self, items: Items, files: Files) -> Written:
         """Write those of the items that the format can hold."""
+
+
+@runtime_checkable
+class LabelledWriter(Protocol):
+    """A format that has a place for what people said of an item in a study."""
+
+    def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
+        """The item as it is written where it has these labels."""
 
 
 class Files:

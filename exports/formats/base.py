@@ -124,12 +124,16 @@ def labelled_format(name: str) -> LabelledFormat:
     """The format of this name; InvalidInput for one whose files hold no labels of people."""
     found = FORMATS.get(name)
     if not isinstance(found, LabelledFormat):
-        others = [format_.name for format_ in FORMATS if isinstance(format_, LabelledFormat)]
         raise InvalidInput(
-            f"Files of the format {name} hold no labels of people; those of {_words(others)} do. Import the items "
+            f"Files of the format {name} hold no labels of people; those of {labelled_formats()} do. Import the items "
             "without a study for their labels, or the labels as a table (`assay labels import`)."
         )
     return found
+
+
+def labelled_formats() -> str:
+    """The formats whose files can hold labels of people, in words."""
+    return _words([format_.name for format_ in FORMATS if isinstance(format_, LabelledFormat)])
 
 
 def check_files(

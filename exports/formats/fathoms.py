@@ -7,25 +7,37 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from annotators.errors import InvalidInput
+from annotators.figures import count
+from annotators.items.checks import called
 from annotators.items.item import DEFAULT_SYSTEM
 from annotators.items.normal import Normal, question_key
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
-from exports.formats._records import items_of, need
-from exports.formats._writing import Files, Items, Written, metadata_of, parts_of, plain_name, without
-from exports.formats.base import FORMATS, FileReading
+from exports.formats._records import Said, items_of, need
+from exports.formats._writing import Files, FinalLabels, Items, Written, metadata_of, parts_of, plain_name, without
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.json_files import Meter, json_file
 from exports.reading.sources import SourceFile, Sources
 
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
+
 SCORER = "imported:fathoms"
+HUMAN_LABELS = "human_labels"
+"""Beside the scores of an answer: how far people agree with them, as the criteria of metric agreement are called."""
+
+RATER = "fathoms-verified"
+"""The annotator of these labels, whom the files do not name."""
+
+_CRITERIA = ("correctness_agreement", "hallucination_agreement")
 _HALLUCINATION = ("suspected_hallucination", "hallucinating")
 _CONTEXT = re.compile(r"\AFile: (?P<file>[^\n]+)\nContent: (?P<text>.*)\Z", re.DOTALL)
 _NEEDED = ("question", "category", "ground_truth", "pred_answer")
-_FIELDS = frozenset((*_NEEDED, *_HALLUCINATION, "required_files", "rag_context", "correctness_score"))
+_FIELDS = frozenset((*_NEEDED, *_HALLUCINATION, "required_files", "rag_context", "correctness_score", HUMAN_LABELS))
 _QUESTION_FIELDS = frozenset(("question", "files", "answers"))
 RESULTS = "results"
 QUESTIONS = "questions_answers.json"
@@ -39,7 +51,8 @@ class Fathoms:
 
     A question's key comes from its text and category, so that the items of all systems share it. A system is its group,
     which is the folder a result file lies in, and its `model`. PDFs in a folder are the bytes of the documents of their
-    names.
+    names. `human_labels` beside an answer's scores, which an export of a study writes, is what people said: it can
+    become labels of a study, and is no part of the item.
     """
 
     name = "fathoms"
@@ -69,6 +82,17 @@ class Fathoms:
                 f"{sources.description}: there is no .json file and no PDF. Name FATHOMS' files or folder."
             )
         return _FathomsReading(sources, files)
+
+    def label_protocol(self) -> Protocol:
+        """What a study of `human_labels` asks: metric agreement."""
+        from annotators.protocols import PROTOCOLS  # noqa: PLC0415 - most imports have no labels
+
+        return PROTOCOLS.get("metric_agreement")
+
+    def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
+        """The item with the final labels of a study as its `human_labels`."""
+        found = {name: labels[name, "item"] for name in _CRITERIA if (name, "item") in labels}
+        return {**item, "metadata": {**metadata_of(item), HUMAN_LABELS: found}} if found else item
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `questions_answers.json` of the system `reference`, and a result file of each other system."""
@@ -161,6 +185,7 @@ class _FathomsReading:
     format: str = Fathoms.name
     meter: Meter = field(default_factory=Meter)
     asked: _Asked = field(default_factory=_Asked)
+    labelled: set[str] = field(default_factory=set)
 
     @property
     def source(self) -> str:
@@ -176,13 +201,17 @@ class _FathomsReading:
         """The items of every file that is one of FATHOMS'; a file that only lies beside them is passed over."""
         self.meter.done, self.meter.of = 0, sum(file.size for file in self.files)
         self.asked.forget()
+        self.labelled.clear()
         for file in self.files:
             data = json_file(file)
             self.meter.done += file.size
             if isinstance(data, Rejected):
                 yield data
             elif isinstance(data, dict) and "responses" in data:
-                yield from self.asked.watched(file, _results(file, data), by_systems=True)
+                for found in self.asked.watched(file, _results(file, data), by_systems=True):
+                    if isinstance(found, ParsedItem) and found.labels:
+                        self.labelled.add(found.item.id)
+                    yield found
             elif _is_questions(data):
                 yield from self.asked.watched(file, _questions(file, data), by_systems=False)
             elif file.given or (isinstance(data, dict) and "model" in data):
@@ -193,8 +222,9 @@ class _FathomsReading:
                 )  # fmt: skip
 
     def notes(self) -> Sequence[str]:
-        """Questions of result files that no file of questions has word for word."""
-        return self.asked.differences()
+        """Questions of result files that no file of questions has word for word, and how many answers have labels."""
+        said = f"People labelled {count(len(self.labelled), 'answer')} (`{HUMAN_LABELS}`). {NAME_A_STUDY}"
+        return [*self.asked.differences(), *([said] if self.labelled else [])]
 
 
 def _is_questions(data: Any) -> bool:
@@ -255,7 +285,17 @@ def _results(file: SourceFile, data: dict[str, Any]) -> Iterator[ParsedItem | Re
             "metadata": metadata,
         }
 
-    yield from items_of(file, "responses", rows, item, SCORER)
+    yield from items_of(file, "responses", rows, item, SCORER, said=Said(RATER, _labels))
+
+
+def _labels(row: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    given = row.get(HUMAN_LABELS) or {}
+    if not isinstance(given, dict):
+        raise InvalidInput(f"`{HUMAN_LABELS}` is {called(given)}, not an object of grades by name.")
+    for name, grade in given.items():
+        if name not in _CRITERIA:
+            raise InvalidInput(f"`{HUMAN_LABELS}` has {called(name)}. Known: {', '.join(_CRITERIA)}.")
+        yield name, "item", str(grade)
 
 
 def _question_key(row: dict[str, Any], category: Any) -> str:

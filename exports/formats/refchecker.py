@@ -8,18 +8,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from annotators.errors import InvalidInput
 from annotators.figures import count
 from annotators.items.checks import called
 from annotators.items.normal import Normal
-from annotators.items.parsed import ForeignLabel, ParsedItem, Rejected
+from annotators.items.parsed import ParsedItem, Rejected
 from exports.formats._records import (
     JSON_ENDING,
     Record,
     RecordReading,
+    Said,
     claim_text,
     items_of,
     json_files,
@@ -30,7 +30,7 @@ from exports.formats._records import (
     text_of,
     verdict_label,
 )
-from exports.formats._writing import Files, Items, Written, given, metadata_of, parts_of, without
+from exports.formats._writing import Files, FinalLabels, Items, Written, given, metadata_of, parts_of, without
 from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.sources import SourceFile, Sources
 
@@ -45,6 +45,11 @@ PEOPLE = "people"
 
 RATER = "refchecker-annotator"
 """The annotator of the labels, whom the files do not name."""
+
+CLAIM_LABEL = "claim_label"
+"""The criterion that they are of."""
+
+_LABELS = frozenset(("entailment", "neutral", "contradiction"))
 
 _GUIDELINES = """\
 These labels came with the answers, from RefChecker's human evaluation; its guidelines did not. Each claim of the answer
@@ -99,6 +104,26 @@ class RefChecker:
             source="RefChecker (Hu et al. 2024), its human evaluation.",
         )
 
+    def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
+        """The item with the final labels of a study as what people say of its claims; of other claims as it is."""
+        found = {
+            target.removeprefix("claim:").removesuffix("|context"): value
+            for (name, target), value in labels.items()
+            if name == CLAIM_LABEL and value in _LABELS
+        }
+        if not found:
+            return item
+        metadata = metadata_of(item)
+        others = [
+            verdict
+            for verdict in metadata.get("verdicts", [])
+            if not (verdict.get("source") == PEOPLE and verdict.get("claim") in found)
+        ]
+        mine = [
+            {"claim": claim, "against": "context", "label": label, "source": PEOPLE} for claim, label in found.items()
+        ]
+        return {**item, "metadata": {**metadata, "verdicts": [*others, *mine]}}
+
     def write(self, items: Items, files: Files) -> Written:
         """Write `DATASET_SYSTEM_answers.json` of the items that have claims, or came from such a file."""
         n = left_out = 0
@@ -130,7 +155,7 @@ class _RefCheckerReading(RecordReading):
             return None
         found = _NAME.fullmatch(file.path.name[: -len(JSON_ENDING)])
         dataset, system = (found["dataset"], found["system"]) if found else (None, file.path.name[: -len(JSON_ENDING)])
-        return map(_labelled, items_of(file, None, data, lambda record: self._item(record, dataset, system), SCORER))
+        return items_of(file, None, data, lambda record: self._item(record, dataset, system), SCORER, said=_SAID)
 
     def not_ours(self) -> str:
         return (
@@ -193,17 +218,13 @@ class _RefCheckerReading(RecordReading):
         }
 
 
-def _labelled(parsed: ParsedItem | Rejected) -> ParsedItem | Rejected:
-    """An item with what people said of its claims, as labels beside the verdicts."""
-    if isinstance(parsed, Rejected):
-        return parsed
-    file, line, item, _ = parsed
-    return parsed._replace(
-        labels=tuple(
-            ForeignLabel(line, item.id, RATER, "claim_label", f"claim:{claim}|{against}", label, file=file)
-            for claim, against, label in map(itemgetter("claim", "against", "label"), item.metadata.get("verdicts", ()))
-        )
-    )
+def _labels(record: Record) -> Iterator[tuple[str, str, str]]:
+    for number, triplet in enumerate(record[f"{_extractor(record)}_response_kg"], 1):
+        if triplet.get("human_label") is not None:
+            yield CLAIM_LABEL, f"claim:c{number}|context", verdict_label(triplet["human_label"], "human_label")
+
+
+_SAID = Said(RATER, _labels)
 
 
 def _extractor(record: Record) -> str | None:

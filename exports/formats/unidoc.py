@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -21,6 +21,7 @@ from annotators.items.parsed import ParsedItem, Rejected
 from exports.formats._records import (
     Record,
     RecordReading,
+    Said,
     is_records,
     items_of,
     json_files,
@@ -29,11 +30,22 @@ from exports.formats._records import (
     rest_of,
     text_of,
 )
-from exports.formats._writing import Files, Items, Written, metadata_of, parts_of, without
-from exports.formats.base import FORMATS, FileReading
+from exports.formats._writing import Files, FinalLabels, Items, Written, metadata_of, parts_of, without
+from exports.formats.base import FORMATS, NAME_A_STUDY, FileReading
 from exports.reading.sources import SourceFile, Sources
 
+if TYPE_CHECKING:
+    from annotators.protocols import Protocol
+
 SCORER = "imported:unidoc"
+VERIFIED = "verified_used"
+"""Beside a unit's `used`, which is the pipeline's: whether people found that the answer uses or needs the unit."""
+
+RATER = "unidoc-verified"
+"""The annotator of what is verified, whom the files do not name."""
+
+_GROUNDING = "grounding"
+_REQUIRED = {True: "required", False: "not_required"}
 _NEEDED = ("rewritten_question_obscured", "complete_answer", "chunk_used")
 _KINDS = {"chunk": "passage", "img": "figure", "tab": "table"}
 _PREFIXES = {kind: prefix for prefix, kind in _KINDS.items()}
@@ -47,7 +59,8 @@ class UniDoc:
 
     A document's key is its number with `.pdf`, so that PDFs beside the records are its bytes. The category is the
     domain, as the paths of the sources name it. The pipeline's `used` is kept; what it says was used is gold, the other
-    units that were offered to it are distractors.
+    units that were offered to it are distractors. `verified_used` beside it, which an export of a study writes, is what
+    people said: it can become labels of a study, and is no part of the item.
     """
 
     name = "unidoc"
@@ -61,6 +74,22 @@ class UniDoc:
     def read(self, sources: Sources) -> FileReading:
         """The JSON and PDF files of the sources."""
         return _UniDocReading(sources, json_files(sources))
+
+    def label_protocol(self) -> Protocol:
+        """What a study of what is verified asks: grounding."""
+        from annotators.protocols import PROTOCOLS  # noqa: PLC0415 - most imports have no labels
+
+        return PROTOCOLS.get(_GROUNDING)
+
+    def with_labels(self, item: Normal, labels: FinalLabels) -> Normal:
+        """The item with the final labels of a study as `verified_used` of its units."""
+        said = {label: flag for flag, label in _REQUIRED.items()}
+        units = [
+            {**unit, "metadata": {**metadata_of(unit), VERIFIED: said[label]}} if label in said else unit
+            for unit in parts_of(item, "evidence")
+            for label in [labels.get((_GROUNDING, f"evidence:{unit['key']}"))]
+        ]
+        return {**item, "evidence": units} if units else item
 
     def write(self, items: Items, files: Files) -> Written:
         """Write `DOMAIN.json` of the items of the system `reference` whose evidence is no page."""
@@ -78,10 +107,10 @@ class _UniDocReading(RecordReading):
     format = UniDoc.name
 
     def begin(self) -> None:
-        self._placeless = self._structured = 0
+        self._placeless = self._structured = self._verified = 0
 
     def read(self, file: SourceFile, data: Any) -> Iterator[ParsedItem | Rejected] | None:
-        return items_of(file, None, data, self._item, SCORER) if is_records(data, "chunk_used") else None
+        return items_of(file, None, data, self._item, SCORER, said=_SAID) if is_records(data, "chunk_used") else None
 
     def not_ours(self) -> str:
         return (
@@ -101,6 +130,8 @@ class _UniDocReading(RecordReading):
                 f"{count(self._structured, 'complete answer is', 'complete answers are')} an object or a list, not a "
                 "text. Such an answer comes in as its JSON, and as it was in the metadata."
             )
+        if self._verified:
+            found.append(f"People verified {count(self._verified, 'unit')} (`{VERIFIED}`). {NAME_A_STUDY}")
         return found
 
     def _item(self, record: Record) -> Normal:
@@ -133,6 +164,10 @@ class _UniDocReading(RecordReading):
         used = unit.get("used")
         if used is not None and not isinstance(used, bool):
             raise InvalidInput(f"`chunk_used` {key}: `used` is {called(used)}. Write true, false or null.")
+        verified = unit.get(VERIFIED)
+        if verified is not None and not isinstance(verified, bool):
+            raise InvalidInput(f"`chunk_used` {key}: `{VERIFIED}` is {called(verified)}. Write true or false.")
+        self._verified += verified is not None
         source, own = _source(key, unit.get("metadata"))
         place = _place(source)
         self._placeless += not place.get("pages")
@@ -145,8 +180,17 @@ class _UniDocReading(RecordReading):
             "used": used,
             "source": source,
             **{name: place[name] for name in ("figure", "table") if name in place},
-            "metadata": {**rest_of(unit, "used", "metadata"), **own},
+            "metadata": {**rest_of(unit, "used", VERIFIED, "metadata"), **own},
         }
+
+
+def _labels(record: Record) -> Iterator[tuple[str, str, str]]:
+    for key, unit in record["chunk_used"].items():
+        if unit.get(VERIFIED) is not None:
+            yield _GROUNDING, f"evidence:{key}", _REQUIRED[unit[VERIFIED]]
+
+
+_SAID = Said(RATER, _labels)
 
 
 def _as_text(answer: Any) -> str:

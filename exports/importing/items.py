@@ -11,7 +11,7 @@ from db.engine import Database
 from db.items.imports import ImportReport, import_items, preview_import
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.studies.labelled_imports import LabelsInto, import_labelled_items, preview_labelled_items
-from exports.formats.base import Columns, FileReading, MappedReading, labelled_format, read_sources
+from exports.formats.base import Columns, FileReading, MappedReading, labelled_format, labelled_formats, read_sources
 from exports.garbage import seldom_collected
 from exports.reading.sources import open_sources
 
@@ -63,7 +63,9 @@ def import_reading(
     progress: Progress | None,
 ) -> ImportReport:
     """As `import_paths`, of what a format has found. Reading is the first half of the way, writing the second."""
-    into = None if labels_into is None else LabelsInto(labels_into, labelled_format(reading.format).label_protocol())
+    into = None
+    if labels_into is not None:
+        into = LabelsInto(labels_into, labelled_format(reading.format).label_protocol(), labelled_formats())
     report = _imported(
         db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, into=into,
         progress=progress,

@@ -20,10 +20,12 @@ from app import state
 from app.server.web import COOKIE
 from app.settings import Settings
 from app.state import AppState
+from app.worker import reports
 from db.people.accounts import add_person, first_administrator
 from db.people.sign_in import sign_in
 from db.permissions import Actor, Role
 from tests.databases import put_database
+from tests.server_mother import forked_child
 from tests.servers import PASSWORD
 
 
@@ -77,6 +79,7 @@ def installation(home: Path, monkeypatch: pytest.MonkeyPatch, **given: object) -
     put_database(home / "assay.db")
     # Each AppTest would read the metadata of every package that is installed, which takes longer than our page.
     monkeypatch.setattr(manifest_scanner, "scan_component_manifests", _manifests)
+    monkeypatch.setattr(reports, "Child", forked_child)
     # The tests' own processes are what reports would step back for.
     opened = state.open_state(Settings.load({}, home=home, **{"report_niceness": 0, **given}))
     try:

@@ -137,7 +137,9 @@ def test_labels_in_a_file_go_into_a_study_that_is_named_for_them(filled: Filled)
     next(field for field in page.text_input if field.label == "Study for the labels").input("People").run()
     assert "They go into People, a study that is made for them, as 1 annotation" in no_problem(page)
     press(page, "Import 1 item and 1 label")
-    assert "<b>1</b><span>labels in a study</span>" in no_problem(page)
+    shown = no_problem(page)
+    assert "<b>1</b><span>labels in a study</span>" in shown
+    assert "The labels are in the study People, as batch 2." in shown
     rows = list_studies(filled.pages.db, filled.study.researcher, filled.project_id)
     assert [(row.name, row.n_items) for row in rows] == [("study", 4), ("People", 1)]
 

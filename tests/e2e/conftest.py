@@ -6,9 +6,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 from app.server.web import COOKIE
 from db.people.sign_in import one_time_sign_in, use_one_time
@@ -55,26 +57,96 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
     launched.close()
 
 
-@pytest.fixture
-def new_page(browser: Browser) -> Iterator[NewPage]:
-    """Makes a page in a browser profile of its own; what it logs as errors is kept in `page.errors`."""
-    contexts = []
+class Windows:
+    """Windows of the browser, each with a profile of its own, that tests have one after the other.
 
-    def make(*, dark: bool = False, width: int = 1440, height: int = 900, touch: bool = False) -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            has_touch=touch,
-            is_mobile=touch,
-        )
-        contexts.append(context)
-        page = context.new_page()
+    A new profile has to load and compile all of Streamlit, which costs more than most tests. Whoever has a window next
+    finds a plain page in it: no cookies, nothing stored, no routes or listeners, and the system's own clock.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[bool, list[Page]] = {False: [], True: []}
+        self._listeners: dict[Page, list[tuple[Any, Any]]] = {}
+
+    def take(self, *, touch: bool) -> Page:
+        return self._free[touch].pop() if self._free[touch] else self.make(touch=touch)
+
+    def make(self, *, touch: bool) -> Page:
+        page = self._browser.new_context(has_touch=touch, is_mobile=touch).new_page()
         page.set_default_timeout(PATIENCE_MS)
+        listeners: list[tuple[Any, Any]] = []
+        listen = page.on
+
+        def on(event: Any, listener: Any) -> None:
+            listeners.append((event, listener))
+            listen(event, listener)
+
+        page.on = on  # type: ignore[method-assign,assignment]
+        self._listeners[page] = listeners
+        return page
+
+    def give_back(self, page: Page, *, touch: bool) -> None:
+        """Empty it for the next test; one that cannot show a plain page (its server is gone) is thrown away."""
+        try:
+            self._empty(page)
+        except PlaywrightError:
+            self.close(page)
+        else:
+            self._free[touch].append(page)
+
+    def close(self, page: Page) -> None:
+        del self._listeners[page]
+        page.context.close()
+
+    def _empty(self, page: Page) -> None:
+        context = page.context
+        listeners = self._listeners[page]
+        while listeners:
+            page.remove_listener(*listeners.pop())
+        page.unroute_all(behavior="ignoreErrors")
+        context.set_offline(False)
+        for other in context.pages:
+            if other is not page:
+                other.close()
+        # One of the same site, so that the process which has compiled everything stays.
+        page.goto(page.evaluate("location.origin") + "/healthz", timeout=5_000)
+        context.clear_cookies()
+        context.clear_permissions()
+        page.mouse.move(0, 0)
+        own = page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); return `${Date}`; }")
+        assert "[native code]" in own, "a test that turns the clock asks for new_page(fresh=True)"
+
+
+@pytest.fixture(scope="session")
+def windows(browser: Browser) -> Windows:
+    return Windows(browser)
+
+
+@pytest.fixture
+def new_page(windows: Windows) -> Iterator[NewPage]:
+    """Makes a page in a browser profile of its own, in which nothing of other tests is to be found.
+
+    `fresh` is for tests that cannot leave the page as it was (the clock, scripts that come before ours), and for those
+    about everything that is sent: nothing is in the browser's cache then.
+    """
+    given: list[tuple[Page, bool, bool]] = []
+
+    def make(
+        *, dark: bool = False, width: int = 1440, height: int = 900, touch: bool = False, fresh: bool = False
+    ) -> Page:
+        page = windows.make(touch=touch) if fresh else windows.take(touch=touch)
+        given.append((page, touch, fresh))
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
         return page
 
     yield make
-    for context in contexts:
-        context.close()
+    for page, touch, fresh in given:
+        if fresh:
+            windows.close(page)
+        else:
+            windows.give_back(page, touch=touch)
 
 
 def sign_in(page: Page, server: RunningServer, name: str) -> None:

@@ -77,7 +77,7 @@ def at(page: Page) -> Locator:
 
 
 def open_grid(new_page: NewPage, scene: Scene, name: str, *, dark: bool = False) -> tuple[Page, Wire]:
-    opened = new_page(width=1366, height=768, dark=dark)
+    opened = new_page(fresh=True, width=1366, height=768, dark=dark)
     sign_in(opened, scene.server, name)
     page = opened.context.new_page()
     wire = Wire(page)

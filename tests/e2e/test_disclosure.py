@@ -71,7 +71,7 @@ def hidden_texts(folder: Path) -> dict[str, list[str]]:
 def test_nothing_hidden_reaches_the_browser(new_page: NewPage, tmp_path: Path, protocol: str) -> None:
     with running_server(tmp_path / "home") as server:
         scene = make_scene(server, tmp_path / "sample", protocol=protocol)
-        first = new_page()
+        first = new_page(fresh=True)
         sign_in(first, server, "ada")
         page = first.context.new_page()  # nothing has been loaded here, so every body can be read
         wire = Wire(page)

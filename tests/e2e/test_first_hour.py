@@ -153,7 +153,7 @@ def test_addresses_stay_in_their_dialog_until_it_is_closed_and_are_copied(
 
 
 def test_without_a_clipboard_copying_selects_the_address(server: RunningServer, new_page: NewPage) -> None:
-    page = new_page()
+    page = new_page(fresh=True)
     page.add_init_script(
         "Object.defineProperty(navigator, 'clipboard', {value: undefined}); document.execCommand = () => false;"
     )

@@ -138,7 +138,7 @@ def test_what_was_read_without_a_connection_is_kept_and_sent_later_as_one_event(
 def test_reading_takes_one_request_for_the_whole_study_and_no_time_from_the_item(
     new_page: NewPage, unread: Scene
 ) -> None:
-    page = new_page()
+    page = new_page(fresh=True)
     page.clock.install()
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url))

@@ -78,7 +78,7 @@ def test_claims_and_images_of_the_reference_come_with_the_references_and_not_bef
     nothing = item(3, evidence=0, claims=[{"key": "g", "text": f"{SECRET_CLAIM} 3.", "of": "reference"}], documents=[])
     with running_server(tmp_path / "home") as server:
         scene = make_own_scene(server, tmp_path / "in", [with_gold(1), with_gold(2), nothing], protocol=staged())
-        opened = new_page(width=1366, height=768)
+        opened = new_page(fresh=True, width=1366, height=768)
         sign_in(opened, server, "ada")
         page = opened.context.new_page()  # nothing has been loaded here, so every body can be read
         wire = Wire(page)

@@ -102,7 +102,7 @@ def test_what_was_given_later_at_another_computer_is_shown_whatever_its_clock_sa
     answer_first_step(office)
     office.keyboard.press("1")
     wait_for_draft(office)
-    home = new_page()
+    home = new_page(fresh=True)
     home.clock.set_fixed_time("2001-01-01T08:00:00")  # this computer's clock is decades behind
     sign_in(home, scene.server, "ada")
     home.goto(scene.address())
@@ -131,7 +131,7 @@ def _wait_until_stored(scene: Scene, value: str) -> None:
 def test_a_window_left_open_takes_over_what_was_done_elsewhere_when_one_comes_back(
     scene: Scene, new_page: NewPage
 ) -> None:
-    office = new_page()
+    office = new_page(fresh=True)
     office.clock.install()
     sign_in(office, scene.server, "ben")
     office.goto(scene.address())
@@ -270,7 +270,7 @@ def scene_name(scene: Scene) -> str:
 def test_time_on_an_item_stands_still_while_the_tab_is_hidden_and_while_nothing_happens(
     scene: Scene, new_page: NewPage
 ) -> None:
-    page = new_page()
+    page = new_page(fresh=True)
     page.clock.install()
     sign_in(page, scene.server, "ada")
     page.goto(scene.address())
@@ -303,7 +303,7 @@ def test_a_break_is_suggested_between_items_takes_no_keys_and_can_be_switched_of
     scene: Scene, new_page: NewPage
 ) -> None:
     server = scene.server
-    page = new_page()
+    page = new_page(fresh=True)
     page.clock.install()
     sign_in(page, server, "ben")
     page.goto(scene.address())

@@ -93,7 +93,7 @@ def stored(scene: Scene, n: int) -> dict[tuple[str, str], Any]:
 def test_seven_images_are_judged_where_they_stand_by_as_many_keys_as_the_docs_say(
     new_page: NewPage, scene: Scene, dark: bool
 ) -> None:
-    first = new_page(dark=dark, **LAPTOP)
+    first = new_page(fresh=True, dark=dark, **LAPTOP)
     sign_in(first, scene.server, "ben" if dark else "ada")
     page = first.context.new_page()  # nothing has been loaded here, so every body can be read
     wire = Wire(page)

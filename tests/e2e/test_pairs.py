@@ -73,7 +73,7 @@ def test_a_real_pair_is_judged_by_keyboard_and_comes_out_for_its_systems(
 ) -> None:
     source = shared_data / "ragchecker/human_labeled_data.json"
     project_id, study_id = study_of(server, "Duel", source, "ragchecker", SYSTEMS)
-    opened = new_page(width=1366, height=768)
+    opened = new_page(fresh=True, width=1366, height=768)
     sign_in(opened, server, "ada")
     page = opened.context.new_page()  # nothing has been loaded here, so every body can be read
     wire = Wire(page)

@@ -236,7 +236,7 @@ def test_a_blind_study_tells_neither_values_nor_found_phrases_before_its_second_
 ) -> None:
     with running_server(tmp_path / "home") as server:
         scene = scored_scene(server, tmp_path / "in", [scored(1), scored(2)], "metric_agreement_blind")
-        opened = new_page(**LAPTOP)
+        opened = new_page(fresh=True, **LAPTOP)
         sign_in(opened, server, "ada")
         page = opened.context.new_page()
         wire = Wire(page)

@@ -168,7 +168,7 @@ def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: N
     design = StudyDesign(name, ("ada",), 1, sample=1, order="given")
     study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
     read_guidelines(server.db, study_id)
-    first = new_page()
+    first = new_page(fresh=True)
     sign_in(first, server, "ada")
     page = first.context.new_page()  # nothing has been loaded here, so every body can be read
     wire = Wire(page)

@@ -170,7 +170,7 @@ def test_a_real_answer_is_marked_read_back_over_the_api_and_exported(
     protocol = PROTOCOLS.get("unsupported_spans")
     study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
     read_guidelines(server.db, study_id)
-    first = new_page(**LAPTOP)
+    first = new_page(fresh=True, **LAPTOP)
     sign_in(first, server, "ada")
     page = first.context.new_page()  # nothing has been loaded here, so every body can be read
     wire = Wire(page)

@@ -45,6 +45,16 @@ test('a condition asks and withdraws, and what was given while it held is not se
   assert.equal(made.content().labels.length, 2); // a draft keeps it
 });
 
+test('what a model suggests is no label until it is given', () => {
+  const suggestions = [{ criterion: 'clear', target: 'item', value: 'yes', source: 'flags' }];
+  const made = sheet({ suggestions });
+  assert.equal(made.suggestion(cell(made, 'clear item')).value, 'yes');
+  assert.equal(made.suggestion(cell(made, 'relevant evidence:E1')), null);
+  assert.equal(made.answered(cell(made, 'clear item')), false);
+  assert.deepEqual(made.labels(), []);
+  assert.equal(made.next(null).id, 'clear item');
+});
+
 test('a condition of a part looks at that part only', () => {
   const made = sheet();
   made.give(cell(made, 'relevant evidence:E2'), 'yes');

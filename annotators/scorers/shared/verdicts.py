@@ -123,6 +123,16 @@ def by_source(item: ItemContent) -> dict[str, Verdicts]:
     return found
 
 
+def judged_verdicts(item: ItemContent) -> dict[tuple[str, str], str]:
+    """(claim, what it was held against) → the verdict of one judge, the first by name; people's are none."""
+    try:
+        verdicts = [verdict for verdict in verdicts_of(item) if verdict.source not in PEOPLE]
+    except InvalidInput:
+        return {}
+    judge = min((verdict.source for verdict in verdicts), default="")
+    return {(verdict.claim, verdict.against): verdict.label for verdict in verdicts if verdict.source == judge}
+
+
 def settled_source(sources: Mapping[str, Verdicts], wanted: str) -> str | None:
     """The source for the claims' labels: `wanted`, or (auto) the adjudicated verdicts, people's, a judge's."""
     if wanted != "auto":

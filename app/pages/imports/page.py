@@ -193,7 +193,7 @@ def _labels(known: tuple[str, ...], report: ImportReport) -> None:
     st.subheader("Labels in the files")
     by = f" by {', '.join(ui.plain(name) for name in sorted(came.annotators))}" if came.annotators else ""
     st.caption(f"{wording.count(came.n, 'label')}{by}.")
-    st.text_input(
+    st.columns([3, 2])[0].text_input(
         "Study for the labels",
         key=_study_key(known),
         placeholder="No study",
@@ -258,6 +258,8 @@ def _imported(report: ImportReport, project: ProjectRow) -> None:
         batch = f" as batch {report.batch}" if report.batch else ""
         st.html(f'<h2 class="assay-done">Imported{escape(batch)}</h2>')
         _counted(report)
+        if report.labels.study is not None:
+            st.caption(f"The labels are in the study {ui.plain(report.labels.study)}, as batch {report.labels.batch}.")
         _notes(report)
         next_steps.after_an_import(project)
 

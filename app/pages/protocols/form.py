@@ -11,10 +11,12 @@ import streamlit as st
 from annotators.asking.drafts import ID, Draft, Part, typed
 from annotators.criteria.base import KINDS, USUAL_KIND, Criterion
 from annotators.criteria.material import Material
+from annotators.criteria.suggested import OF_TARGET
 from annotators.items.item import CLAIM_SIDES, EVIDENCE_KINDS, EVIDENCE_ROLES, IMAGE_SIDES
 from annotators.items.targets import OF_CLAIMS, OF_EVIDENCE, OTHER_SIDE, TargetKind
 from annotators.protocols.base import REVISABLE
 from app.widgets.protocol_view import MATERIALS, TARGETS
+from app.widgets.study_form import SOURCES
 
 _SECTIONS = ("About", "Criteria", "Steps", "Rules")
 _ALL = "*"
@@ -288,6 +290,7 @@ def _criterion(draft: Draft, part: Part, position: int) -> None:
             help="The name of a value (correctness) or a scorer (rouge_l).",
             back=lambda text: text or None,
         )
+    _suggested(fields, str(part.get("target", usual.value)))
     if part.get("derived"):
         st.caption("What its labels amount to (derived) is written in the YAML.")
 
@@ -338,6 +341,19 @@ def _labels(draft: Draft, part: Part, kind: type[Criterion]) -> None:
     st.button(
         "Add a label", key=f"pf-{draft.number}-{part[ID]}-add-label", on_click=lambda: _done(draft.add_label(part))
     )
+
+
+def _suggested(fields: _Fields, target: str) -> None:
+    """Where a model's suggestions are from: what says something of the target, or a score of the item."""
+    known = [source for source, targets in OF_TARGET.items() if target in targets]
+    if known:
+        fields.one("Suggestions are from", "suggested_by", [None, *known], words=_source_in_words)
+    elif target == TargetKind.ITEM and not fields.draft.data.get("about_scores"):
+        fields.text("Suggestions are from the score", "suggested_by", placeholder="None", help="Such as abstention.")
+
+
+def _source_in_words(source: str | None) -> str:
+    return "what its labels are made for, if anything" if source is None else SOURCES.get(source, source)
 
 
 def _values(part: Part | None) -> list[Any]:

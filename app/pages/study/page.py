@@ -14,7 +14,7 @@ from annotators.protocols import Protocol
 from app import ui, wording
 from app.pages.study import results
 from app.widgets import blocks, protocol_view
-from app.widgets.study_form import ORDERS, SAMPLES
+from app.widgets.study_form import ORDERS, SAMPLES, SUGGESTIONS
 from db.annotating.adjudications import settlement_counts
 from db.annotating.status import study_status
 from db.models import Study
@@ -170,6 +170,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
+            ("Suggestions of models", SUGGESTIONS[settings.get("suggestions", "never")]),
             ("Lease", f"{study.lease_minutes} minutes"),
             ("Made", ui.when(study.created_at)),
         ]

@@ -68,6 +68,7 @@ export class App extends Page {
     this.sheet = null;
     /** @type {string | null} the submission whose answer brings the next step */
     this.awaited = null;
+    this.comparing = false; // it was the last step, and may bring the item again with what models propose
     this.finished = false;
   }
 
@@ -285,13 +286,15 @@ export class App extends Page {
     this.drafts.drop(item);
     this.status.draftTrouble = null;
     sheet.touched = false;
-    if (step < work.study.protocol.steps.length - 1) {
+    const last = step === work.study.protocol.steps.length - 1;
+    this.comparing = last && work.study.suggestions === 'after' && sitting === 1;
+    if (last && !this.queue.correcting) this.status.counted.add(uid);
+    if (!last || this.comparing) {
       this.awaited = uid;
-      this.#wait(TEXT.waitingStep);
+      this.#wait(last ? TEXT.waitingCompare : TEXT.waitingStep);
       this.outbox.add(submission, itemName(item));
       return;
     }
-    if (!this.queue.correcting) this.status.counted.add(uid);
     this.queue.submitted();
     this.outbox.add(submission, itemName(item));
     this.#next();
@@ -303,6 +306,11 @@ export class App extends Page {
     const awaited = this.awaited === entry.body.uid;
     this.status.counted.delete(entry.body.uid);
     if (awaited) this.awaited = null;
+    if (awaited && this.comparing) {
+      this.comparing = false;
+      this.queue.submitted();
+      if (answer.item) this.queue.interrupt(answer.item, true);
+    }
     this.#follow(answer);
     if (awaited && answer.item) this.#show(answer.item);
     else if (awaited || !this.sheet) this.#next();

@@ -37,6 +37,8 @@ export class Sheet {
     this.committed = byCell(item.committed);
     /** @type {Map<string, Given>} */
     this.given = byCell(item.previous);
+    /** What a model proposes, by decision; it is no label until it is given. @type {Map<string, Suggestion>} */
+    this.suggested = new Map((item.suggestions ?? []).map((suggestion) => [cellId(suggestion.criterion, suggestion.target), suggestion]));
     /** @type {string | null} */
     this.comment = null;
     this.flagged = false;
@@ -96,6 +98,11 @@ export class Sheet {
   /** @param {Cell} cell @param {string} reason */
   cannotJudge(cell, reason) {
     this.set(cell, { value: null, cannot_judge: true, reason });
+  }
+
+  /** What a model proposes for a decision, or null. @param {Cell} cell @returns {Suggestion | null} */
+  suggestion(cell) {
+    return this.suggested.get(cell.id) ?? null;
   }
 
   /** Whether the cell is asked, as its condition stands now. @param {Cell} cell @returns {boolean} */

@@ -31,6 +31,13 @@ export const TEXT = {
   previewNoSkip: 'An annotator would skip the item here, with a reason.',
   previewEnd: 'All is answered: an annotator would get the next item now. Nothing was saved.',
 
+  // suggestions
+  suggestions: 'Marked like this: what a model suggests. It is no label until you give it.',
+  isSuggested: ', suggested by a model',
+  suggested: (/** @type {string} */ words) => `A model suggests: ${words}`,
+  comparing: 'Your labels are saved. What a model suggests is marked now: change what you would, and submit. Both versions are kept.',
+  waitingCompare: 'Saving, then what a model suggests…',
+
   // whole-page states
   loading: 'Getting your items…',
   sendingFirst: (/** @type {number} */ n) => `Sending ${count(n, 'submission', 'submissions')} kept from last time…`,

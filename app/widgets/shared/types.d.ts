@@ -37,6 +37,9 @@ interface Given {
   rationale: Place[] | null;
 }
 
+/** What a model proposes for a label, and where that is from. */
+type Suggestion = { criterion: string; target: string; value: Value; source: string };
+
 /** What supports a label. */
 type Place = { document?: number | string; page?: number; box?: Box; text?: string; boxes?: Box[] };
 
@@ -107,6 +110,8 @@ interface Presentation {
   documents?: Doc[];
   /** The pages that the import calls evidence, as targets. */
   page_labels?: string[];
+  /** What a model proposes for labels of this step. */
+  suggestions?: Suggestion[];
   /** For each criterion about scores the one it is about, then those of no criterion. */
   scores?: Score[];
   /** The references as a score of this item counted them, and where the best set's phrases stand in the answer. */
@@ -131,7 +136,7 @@ type Protocol = { name: string; title: string; summary: string; guidelines: stri
 type Progress = { done: number; of: number; seconds_today: number };
 
 interface Work {
-  study: { id: number; name: string; project: string; protocol: Protocol; protocol_hash: string; guidelines_read: boolean };
+  study: { id: number; name: string; project: string; protocol: Protocol; protocol_hash: string; guidelines_read: boolean; suggestions?: 'after' };
   keys: Record<string, [string, string]>;
   person: { name: string };
   progress: Progress;

@@ -11,15 +11,21 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+import typer.main
 
 from app.cli import main
 from app.settings import Settings
 from db.engine import Database
 
 ROOT = Path(__file__).resolve().parents[3]
+
+# Every call would build all commands with their options anew, which takes longer than most of them.
+typer.main.get_command = cache(typer.main.get_command)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tests.app.cli.command_line import CommandLine
 @pytest.fixture
 def assay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """The command line on a home folder that does not exist yet."""
-    _without_settings(monkeypatch)
+    without_settings(monkeypatch)
     return CommandLine(tmp_path / "home")
 
 
@@ -29,10 +29,10 @@ def begun(assay: CommandLine, begun_home: Path) -> CommandLine:
 def begun_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home folder that `begun` copies."""
     with pytest.MonkeyPatch.context() as patch:
-        _without_settings(patch)
+        without_settings(patch)
         return CommandLine(tmp_path_factory.mktemp("begun") / "home").begun().home
 
 
-def _without_settings(patch: pytest.MonkeyPatch) -> None:
+def without_settings(patch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("ASSAY_")]:
         patch.delenv(name)

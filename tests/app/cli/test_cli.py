@@ -352,7 +352,8 @@ def test_a_protocol_that_does_not_work_yet_is_refused_with_the_remedy(begun: Com
         ("study", "create", "finance", "s", "--protocol", file, "--annotators", "ada,ben"),
     ):
         assert (
-            "shows suggestions, which annotators are not sent yet. Take it out of `shows`."
+            "shows suggestions, but no criterion from there on is one that a model proposes labels for. "
+            "Say where they are from with `suggested_by`, or take suggestions out of `shows`."
             in begun(*command, code=2).err
         )
 

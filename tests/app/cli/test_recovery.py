@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.cli.command_line import ROOT, CommandLine, Outcome, subprocess_of, write_items
+from tests.app.cli.conftest import without_settings
 from tests.servers import PASSWORD, running_server
 
 PAGE = 4096
@@ -131,16 +132,29 @@ def is_a_sentence(outcome: Outcome | subprocess.CompletedProcess[str]) -> None:
     assert len(err.strip().splitlines()) == 1, err
 
 
-@pytest.fixture
-def kept(begun: CommandLine, tmp_path: Path) -> CommandLine:
-    """A home folder with items, a document, and a backup."""
-    source = tmp_path / "in"
+@pytest.fixture(scope="module")
+def kept_before(begun_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home folder with items, a document, and a backup; beside it, in `in`, the files that were imported."""
+    folder = tmp_path_factory.mktemp("kept")
+    shutil.copytree(begun_home, folder / "home")
+    source = folder / "in"
     write_items(source, {"question": "What was the rent?", "documents": ["note.txt"]})
     (source / "documents").mkdir()
     (source / "documents" / "note.txt").write_text("The rent was 600 euros.")
-    begun("import", "finance", source, "--format", "native")
-    begun("backup")
-    return begun
+    with pytest.MonkeyPatch.context() as patch:
+        without_settings(patch)
+        made = CommandLine(folder / "home")
+        made("import", "finance", source, "--format", "native")
+        made("backup")
+    return folder
+
+
+@pytest.fixture
+def kept(assay: CommandLine, kept_before: Path, tmp_path: Path) -> CommandLine:
+    """The command line on a copy of it."""
+    for name in ("home", "in"):
+        shutil.copytree(kept_before / name, tmp_path / name)
+    return assay
 
 
 # The database file ----------------------------------------------------------------------------------------------------

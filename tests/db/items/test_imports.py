@@ -92,6 +92,24 @@ def test_blocks_hang_together(place: Place, monkeypatch: pytest.MonkeyPatch) -> 
         assert item.documents == (f"d{number % 2}",)
 
 
+def test_items_that_point_beyond_a_document_are_counted_and_named(place: Place) -> None:
+    long, short = (ParsedDocument("rows", 1, key, metadata={"n_pages": n}) for key, n in (("long", 9), ("short", 2)))
+    place.take(documents=(long,))
+    rows = (
+        row(1, evidence=[{"document": "long", "pages": [9]}, {"key": "far", "document": "long", "pages": [3, 12]}]),
+        row(2, images=[{"document": "short", "page": 3}]),
+        row(3, evidence=[{"document": "short", "pages": [2]}, {"document": "unknown", "pages": [400]}]),
+    )
+    found = "2 items point beyond a document: i1 (evidence 'far': page 12 of 'long', of 9), i2 (images 'i1': page 3 of "
+    reading = Rows(*rows, documents=(short,))
+    for report in (
+        preview_import(place.db, place.actor, place.project, reading=reading), place.take(*rows, documents=(short,)),
+    ):  # fmt: skip
+        [note] = report.notes
+        assert note.startswith(found + "'short', of 2). Annotators find no such page there")
+        assert report.added == 3
+
+
 def counts(report: ImportReport) -> dict[str, Any]:
     """What a report counts, without what only a preview or only an import can know."""
     return {name: value for name, value in report.to_json().items() if name != "batch"}

@@ -16,13 +16,14 @@ from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Re
 from annotators.protocols import PROTOCOLS
 from db.annotating.adjudications import UnitDecision, adjudicate
 from db.engine import Database
-from db.models import Item, ItemVersion, Project, Run, Score, StudyItem
+from db.models import Item, ItemVersion, Project, Run, Score, Study, StudyItem
 from db.scores.labels import studies_for_scorer
 from db.scores.summaries import list_scorers_in, score_summary
 from db.scores.write import plan_scoring, run_scorer
 from db.studies.design import StudyDesign, create_study
 from db.studies.foreign import import_study_of_labels
 from db.studies.labels import import_labels
+from exports.alignment.scores import scores_of
 from exports.importing.items import import_paths
 from tests.makers import make_member, make_person, make_project
 
@@ -154,6 +155,22 @@ def test_people_s_labels_stand_in_place_of_what_came_and_a_judge_s_beside_them(p
         scorer="claim_metrics", parameters=complete, value="faithfulness",
     )  # fmt: skip
     assert (summary.n_scored, summary.n_unscored, summary.mean) == (1, 1, 0.5)
+
+
+def test_alignment_names_whose_labels_a_metric_took(place: Place) -> None:
+    study_id = place.study("grades", "answer_grading", *((item, "ada", "grade", "item", "7") for item in ("a", "b")))
+    place.study("claims", "claim_verification", *verdicts("a", "ada", c1e1="neutral", c2e1="entailment"))
+    place.run("claim_metrics", "claims")
+    with place.db.read() as session:
+        study = session.get_one(Study, study_id)
+        assert {metric.name.partition(":")[0] for metric in scores_of(session, study, ())} == {
+            "claim_metrics (labels_of=claims)"
+        }
+    place.run("claim_metrics")
+    with place.db.read() as session:
+        names = {metric.name.partition("):")[0] for metric in scores_of(session, session.get_one(Study, study_id), ())}
+    assert len(names) == 2
+    assert len([name for name in names if "labels_of=claims, labels_state=" in name]) == 1
 
 
 def test_a_claim_whose_label_is_open_leaves_its_item_unscored_unless_it_follows(place: Place) -> None:

@@ -13,10 +13,11 @@ from annotators.criteria.choice import Choice
 from annotators.criteria.number import Number
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
+from db.annotating.adjudications import UnitDecision, adjudicate, disputes
 from db.engine import Database
 from db.studies.design import StudyDesign, create_study
 from db.studies.labels import import_labels
-from db.studies.ratings import CriterionRatings, ratings
+from db.studies.ratings import CriterionRatings, decided_labels, ratings, unit_name
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.agreement.study import agreement_report
 from exports.alignment.data import study_data
@@ -164,6 +165,20 @@ def test_the_export_has_each_person_s_and_the_final_ones(pages: Pages, tmp_path:
     verdicts = {r["item"]: r["how"] for r in final if r["criterion"] == "verdict"}
     assert verdicts == {"i1": "unanimous", "i2": "unanimous", "i3": "open"}
     assert all(r["criterion"] == "page" for r in final if r["target"].startswith("page:"))
+
+
+def test_what_is_derived_from_a_decision_counts_as_decided(pages: Pages) -> None:
+    adjudicator = make_person(pages.db)
+    make_member(pages.db, pages.project, adjudicator, "adjudicator")
+    places = {dispute.study_item_id for dispute in disputes(pages.db, adjudicator, pages.study)}
+    with pages.db.read() as session:
+        unit = next(u for u in stream_settled(session, pages.study) if (u.external_id, u.criterion) == ("i1", "grade"))
+    assert unit.study_item_id in places
+    assert decided_labels(pages.db, adjudicator, pages.study) == {}
+    decision = UnitDecision("grade", "item", 3)
+    adjudicate(pages.db, adjudicator, unit.study_item_id, uid="d", decisions=[decision], reason="Read again.")
+    name = unit_name(unit.study_item_id, "item")
+    assert decided_labels(pages.db, adjudicator, pages.study) == {"grade": {name: 3}, "verdict": {name: "wrong"}}
 
 
 def test_without_any_the_tables_are_as_they_were(database: Database, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from db.engine import Database
 from db.models import Study
 from db.query import plain_rows
 from db.studies.design import list_studies, protocol_of
-from db.studies.labels import import_labels
+from db.studies.labels import import_labels, plan_labels
 from db.studies.ratings import ratings
 from db.studies.settlements import update_settlements
 from exports.agreement.study import agreement_report
@@ -59,6 +59,33 @@ def test_a_bad_row_is_named_and_nothing_is_imported(database: Database, cells: l
     with pytest.raises(InvalidInput, match=words):
         import_labels(database, study.researcher, study.study_id, rows=rows(*cells), source="t.csv")
     assert ratings(database, study.researcher, study.study_id).criteria[0].values == []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "label", "words"),
+    [
+        (
+            "grounding",
+            ("grounding", "evidence:gold-9", "required"),
+            "no evidence 'gold-9'. It has: distractor-2",
+        ),
+        ("grounding", ("grounding", "claim:c1", "required"), "target 'claim:c1' is not a evidence"),
+        (
+            "evidence_pages",
+            ("evidence_page", "page:i00001.pdf:6", "evidence"),
+            "has 5 pages, so that there is no page 6",
+        ),
+    ],
+)
+def test_a_target_that_the_item_lacks_is_refused_by_name_in_the_preview_and_by_the_import(
+    sqlite_database: Database, protocol: str, label: tuple[str, str, str], words: str
+) -> None:
+    study = StudyInUse(sqlite_database, items=1, annotators=1, overlap=1, protocol=protocol, n_evidence=2)
+    given = [ForeignLabel(2, "i00001", "x", *label, None, None)]
+    plan = plan_labels(sqlite_database, study.researcher, study.study_id, rows=given, source="t.csv")
+    assert [words in problem.reason for problem in plan.problems] == [True]
+    with pytest.raises(InvalidInput, match=words):
+        import_labels(sqlite_database, study.researcher, study.study_id, rows=given, source="t.csv")
 
 
 def test_the_same_people_and_items_cannot_be_imported_twice(database: Database) -> None:

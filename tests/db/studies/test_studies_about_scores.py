@@ -193,7 +193,7 @@ class TestRefusals:
             (of("pair"), r"A pair is the answers of two systems; none is named\. Name two or more"),
             (of("item", Material.PAGE_LABELS), "shows page_labels, which are shown on pages only. Add documents"),
             (of("hop", Material.HOPS), "'right' is about each hop of the question, which .* Give it another target"),
-            (of("item", Material.SUGGESTIONS), "shows suggestions, which annotators are not sent yet. Take it out"),
+            (of("item", Material.SUGGESTIONS), "shows suggestions, but no criterion .* Say where they are from with"),
             (of("claim", Material.CLAIMS), "about claims, which are shown only with the answer or the references"),
             (of("image", Material.IMAGES), "about images, which are shown only with the answer or the references"),
         ],

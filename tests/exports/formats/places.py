@@ -8,10 +8,11 @@ from typing import Any
 import orjson
 
 from annotators.items.item import ItemContent
+from annotators.items.normal import Normal
 from db.engine import Database
 from db.items.imports import ImportReport
 from db.items.read import current_versions
-from db.items.rows import read_items
+from db.items.rows import items_as_json, read_items
 from exports.importing.items import import_paths
 from tests.makers import make_person, make_project
 
@@ -31,6 +32,16 @@ class Place:
             ids = [version.version_id for version in current_versions(session, self.project)]
             items = read_items(session, ids)
             return [items[version_id].content for version_id in ids]
+
+
+def as_json(place: Place) -> dict[str, Normal]:
+    """The items by their id, as they are exported; scores in no order."""
+    with place.db.read() as session:
+        ids = [version.version_id for version in current_versions(session, place.project)]
+        items = [orjson.loads(orjson.dumps(item)) for item in items_as_json(session, ids).values()]
+    for item in items:
+        item["scores"] = sorted(item.get("scores", []), key=lambda score: (score["scorer"], score["name"]))
+    return {item["id"]: item for item in items}
 
 
 def write_json(path: Path, value: Any) -> Path:

@@ -5,17 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from sqlmodel import select
 
 from annotators.errors import InvalidInput, NotFound
+from annotators.protocols import PROTOCOLS
+from db.annotating.adjudications import UnitDecision, adjudicate
+from db.engine import Database
 from db.models import Account, Annotation, Batch, Item, StoredLabel, Study, StudyItem
-from db.studies.design import find_study
+from db.studies.design import StudyDesign, create_study, find_study
 from db.studies.settlements import stream_settled
+from exports.bundles.bundle import export_project
+from exports.bundles.verify import verify_against
 from exports.formats import FORMATS
 from exports.formats.base import LabelledFormat, check_files
+from exports.importing.labels import import_label_table
 from exports.results.document import Results
-from tests.exports.formats.places import Place, write_json
+from tests.exports.formats.places import Place, as_json, write_json
+from tests.makers import make_person
 
 
 def answers(*labels: str, number: str = "77", **changes: Any) -> dict[str, Any]:
@@ -40,13 +48,15 @@ def pair(*ratings: int, **changes: Any) -> dict[str, Any]:
 
 
 def stored(place: Place) -> set[tuple[str, str, str, Any]]:
-    """Annotator, criterion, target and value of every label of the project."""
+    """Annotator, criterion, target and value of every label of the project's studies."""
     same = (StoredLabel.assignment_id == Annotation.assignment_id) & (StoredLabel.sitting == Annotation.sitting)
     query = (
         select(Account.name, StoredLabel.criterion, StoredLabel.target, StoredLabel.value)
         .select_from(Annotation)
         .join(StoredLabel, same)
         .join(Account, Account.person_id == Annotation.person_id)
+        .join(Study, Study.id == Annotation.study_id)
+        .where(Study.project_id == place.project)
     )
     with place.db.read() as session:
         return set(session.exec(query).all())
@@ -176,11 +186,141 @@ def without_ratings() -> dict[str, Any]:
     return {name: value for name, value in pair(0, 0, 0).items() if not name.endswith("_label")}
 
 
+# There and back -------------------------------------------------------------------------------------------------------
+
+UNIT = {"used": True, "metadata": "/x/port_figures/7/figure-5-1.jpg"}
+SMALL: dict[str, dict[str, Any]] = {
+    "refchecker": {"port_a_answers.json": [answers("Entailment", "Neutral"), answers("Contradiction", number="78")]},
+    "ragchecker": {"human.json": [pair(1, 0, -2), pair(2, 1, 0)]},
+    "unidoc": {
+        "port.json": [
+            {
+                "rewritten_question_obscured": "Which pier?",
+                "complete_answer": "The north pier.",
+                "chunk_used": {
+                    "img_0": {**UNIT, "verified_used": False},
+                    "img_1": {**UNIT, "facts": ["It is red."], "verified_used": True},
+                    "img_2": UNIT,
+                },
+            },
+        ]
+    },
+    "fathoms": {
+        "closed/alpha.json": {
+            "model": "alpha",
+            "responses": [
+                {
+                    "category": "Text",
+                    "question": f"Which pier {number}?",
+                    "ground_truth": [["north"]],
+                    "pred_answer": "The north pier.",
+                    "correctness_score": 1.0,
+                    "human_labels": {"correctness_agreement": number, "hallucination_agreement": 5},
+                }
+                for number in (1, 4)
+            ],
+        }
+    },
+}
+"""A file with labels of each format that has a place for them."""
+
+
+def test_every_format_with_labels_is_tried() -> None:
+    assert SMALL.keys() == {found.name for found in FORMATS if isinstance(found, LabelledFormat)}
+
+
+@pytest.mark.parametrize("name", list(SMALL))
+def test_labels_leave_in_their_format_and_come_back(place: Place, tmp_path: Path, name: str) -> None:
+    for path, data in SMALL[name].items():
+        write_json(tmp_path / "in" / path, data)
+    first = place.take(tmp_path / "in", format_name=name, labels_into="People")
+    assert first.labels.n > 1
+    items, labels = as_json(place), stored(place)
+    study_id = find_study(place.db, place.actor, place.project, name="People")
+    export_project(place.db, place.actor, place.project, to=tmp_path / "out", study_id=study_id, formats=[name])
+    assert verify_against(place.db, place.actor, tmp_path / "out").ok
+    unchanged = place.take(tmp_path / "out" / name, format_name=name)
+    assert (unchanged.added, unchanged.revisions, unchanged.labels.n) == (0, [], first.labels.n)
+    again = Place(place.db, tmp_path / "home")
+    back = again.take(tmp_path / "out" / name, format_name=name, labels_into="People")
+    assert back.labels.n == first.labels.n
+    assert as_json(again) == items
+    assert stored(again) == labels
+
+
+def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(database: Database, tmp_path: Path) -> None:
+    """Two annotators agree on the first unit and differ on the second, which an adjudicator then decides."""
+    place = Place(database, tmp_path / "home")
+    [record] = SMALL["unidoc"]["port.json"]
+    units = {key: {name: unit[name] for name in unit if name != "verified_used"} for key, unit in
+             record["chunk_used"].items()}  # fmt: skip
+    place.take(write_json(tmp_path / "in/port.json", [{**record, "chunk_used": units}]))
+    [item] = place.items()
+    table = tmp_path / "labels.csv"
+    rows = [(who, f"img_{n}", "required" if (n, who) != (1, "ben") else "not_required") for n in (0, 1) for who in
+            ("ada", "ben")]  # fmt: skip
+    table.write_text(
+        "item,annotator,criterion,target,value\n"
+        + "".join(f"{item.id},{who},grounding,evidence:{key},{value}\n" for who, key, value in rows)
+    )
+    judge = make_person(place.db, "judith", admin=True)
+    make_person(place.db, "ann", role="annotator")
+    design = StudyDesign("People", ("ann",), 2, order="given")
+    with pytest.raises(InvalidInput):  # two slots an item need two annotators
+        create_study(place.db, judge, place.project, protocol=PROTOCOLS.get("grounding"), design=design)
+    make_person(place.db, "ida", role="annotator")
+    design = StudyDesign("People", ("ann", "ida"), 2, order="given")
+    study_id = create_study(place.db, judge, place.project, protocol=PROTOCOLS.get("grounding"), design=design).study_id
+    import_label_table(place.db, judge, place.project, study="People", path=table)
+
+    def written(to: str) -> list[Any]:
+        export_project(place.db, judge, place.project, to=tmp_path / to, study_id=study_id, formats=["unidoc"])
+        [found] = orjson.loads((tmp_path / to / "unidoc/port.json").read_bytes())
+        return [unit.get("verified_used") for unit in found["chunk_used"].values()]
+
+    assert written("before") == [True, None, None]
+    with place.db.read() as session:
+        study_item = session.exec(select(StudyItem.id).where(StudyItem.study_id == study_id)).one()
+    decision = UnitDecision("grounding", "evidence:img_1", "not_required")
+    adjudicate(place.db, judge, study_item or 0, uid="one", decisions=[decision])
+    assert written("after") == [True, False, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "given", "words"),
+    [
+        ("unidoc", ("chunk_used", "img_0", "verified_used"), "yes", "`verified_used` is 'yes'. Write true or false."),
+        ("fathoms", ("human_labels",), [3], "`human_labels` is [3], not an object of grades by name."),
+        ("fathoms", ("human_labels", "tone"), 3, "`human_labels` has 'tone'. Known: correctness_agreement, hall"),
+    ],
+)
+def test_labels_of_another_form_are_named_with_their_row(
+    place: Place, tmp_path: Path, name: str, path: tuple[str, ...], *, given: object, words: str
+) -> None:
+    [(file, data)] = orjson.loads(orjson.dumps(SMALL[name])).items()
+    record = data["responses"][1] if name == "fathoms" else data[0]
+    for step in path[:-1]:
+        record = record[step]
+    record[path[-1]] = given
+    [bad] = place.take(write_json(tmp_path / file, data), format_name=name).rejected
+    assert words in bad.reason
+
+
+def test_a_grade_that_the_scale_lacks_is_refused_with_its_line(place: Place, tmp_path: Path) -> None:
+    data = orjson.loads(orjson.dumps(SMALL["fathoms"]["closed/alpha.json"]))
+    data["responses"][1]["human_labels"]["correctness_agreement"] = 7
+    source = write_json(tmp_path / "closed/alpha.json", data)
+    assert place.take(source, labels_into="People", dry_run=True).labels.obstacles[0].startswith(str(source.name))
+    with pytest.raises(InvalidInput, match=r"alpha\.json, line \d+: .*7"):
+        place.take(source, labels_into="People")
+    assert place.items() == []
+
+
 @pytest.mark.parametrize("name", [found.name for found in FORMATS if not isinstance(found, LabelledFormat)])
 def test_a_format_without_labels_names_those_that_have_them(place: Place, tmp_path: Path, name: str) -> None:
     source = tmp_path / "items.jsonl"
     source.write_text('{"question": "Which?"}')
-    words = "hold no labels of people; those of .*refchecker do"
+    words = "hold no labels of people; those of fathoms, ragchecker, refchecker and unidoc do"
     with pytest.raises(InvalidInput, match=f"format {name} {words}"):
         check_files([source], name, labels=True)
     with pytest.raises(InvalidInput, match=f"format native {words}"):

@@ -9,14 +9,11 @@ from typing import Any
 import orjson
 import pytest
 
-from annotators.items.normal import Normal
-from db.items.read import current_versions
-from db.items.rows import items_as_json
 from exports.bundles.bundle import export_project
 from exports.bundles.contents import writers
 from exports.bundles.verify import verify_against, verify_folder
 from exports.formats import FORMATS
-from tests.exports.formats.places import Place
+from tests.exports.formats.places import Place, as_json
 from tests.exports.formats.test_recognising import SMALL
 
 REAL = {
@@ -29,16 +26,6 @@ REAL = {
     "mmdocrag": 600,
 }
 """The formats that there are real files of, and how many items these have at least."""
-
-
-def as_json(place: Place) -> dict[str, Normal]:
-    """The items by their id, as they are exported; scores in no order."""
-    with place.db.read() as session:
-        ids = [version.version_id for version in current_versions(session, place.project)]
-        items = [orjson.loads(orjson.dumps(item)) for item in items_as_json(session, ids).values()]
-    for item in items:
-        item["scores"] = sorted(item.get("scores", []), key=lambda score: (score["scorer"], score["name"]))
-    return {item["id"]: item for item in items}
 
 
 def there_and_back(place: Place, format_name: str, to: Path) -> Place:

@@ -123,8 +123,9 @@ export class Judgement extends Side {
     const judged = this.beside.isConnected ? parts.filter((part) => !!item.answers || part.querySelector('.q, .hops, .a')) : [];
     this.facing.text.replaceChildren(...judged);
     this.text.replaceChildren(
-      ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
+      ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, item.suggestions?.length ? TEXT.comparing : TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
       ...(item.returned && !correcting ? [h('div', { class: 'banner', 'data-testid': 'returned' }, h('span', { dir: 'auto' }, TEXT.returned(item.returned)))] : []),
+      ...(item.suggestions?.length && !correcting ? [h('p', { class: 'soft suggestions-legend', 'data-testid': 'suggestions' }, h('i', { class: 'suggested-sign' }), TEXT.suggestions)] : []),
       ...(steps > 1 ? [this.#steps(protocol)] : []),
       ...parts.filter((part) => !judged.includes(part)),
       ...(item.step < steps - 1 ? [h('p', { class: 'soft later' }, TEXT.moreLater)] : []),

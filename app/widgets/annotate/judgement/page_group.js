@@ -198,7 +198,8 @@ export class PageGroup {
     const labels = cell.criterion.labels ?? [];
     const number = labels.findIndex((label) => String(label.value) === String(given.value));
     const others = this.hops.filter((other) => other !== hop && this.#isOf(this.#cellAt(place, other))).map((other) => this.hops.indexOf(other) + 1);
-    const imported = !!sheet.item.page_labels?.includes(cell.target);
+    const suggested = sheet.suggestion(cell);
+    const imported = sheet.item.page_labels?.includes(cell.target) || (suggested !== null && this.sought.has(String(suggested.value)));
     return {
       state: given.cannot_judge ? 'cannot' : number < 0 ? 'open' : this.#isOf(cell) ? `sought given-${number + 1}` : 'other',
       sign: given.cannot_judge ? '?' : this.#isOf(cell) ? (this.sought.size > 1 ? labels[number].title.slice(0, 1) : '✓') : '',
@@ -240,7 +241,7 @@ export class PageGroup {
     return h('p', { class: 'page-legend soft' },
       ...labels.map((label, at) => entry(String(label.value) === String(rest) ? 'other' : `sought given-${at + 1}`, label.title)),
       entry('open', TEXT.notJudged), this.hops.length > 1 ? entry('of-hop', TEXT.ofOtherHop) : null,
-      item.page_labels ? h('span', { class: 'imported-legend' }, h('i', { class: 'imported-dot' }), TEXT.importedEvidence) : null);
+      item.page_labels || item.suggestions?.some(({ criterion }) => criterion === this.cell.criterion.name) ? h('span', { class: 'imported-legend' }, h('i', { class: 'imported-dot' }), TEXT.importedEvidence) : null);
   }
 }
 

@@ -77,6 +77,7 @@ export class Row {
     this.element.classList.toggle('answered', sheet.answered(this.cell));
     if (this.suggestion) this.suggestion.hidden = sheet.answered(this.cell);
     const problem = sheet.problem(this.cell);
+    const proposed = this.#markSuggestion();
     const clear = (/** @type {Event} */ event) => {
       event.stopPropagation();
       this.panel.clear(this.cell);
@@ -93,8 +94,27 @@ export class Row {
         type: 'button', class: 'note', dir: 'auto', onclick: comment, onmousedown: keepFocus,
       }, TEXT.commentNote(given.comment)) : null,
       ...supportNotes(given.rationale),
+      proposed ? h('span', { class: 'note suggested-note', dir: 'auto', 'data-testid': 'suggestion' }, proposed) : null,
       problem && !this.kind.typed ? h('span', { class: 'note warn' }, problem) : null,
     ].filter((note) => note !== null));
+  }
+
+  /** Marks the labels that a model proposes; the words to say beneath, where a mark does not say it. @returns {string | null} */
+  #markSuggestion() {
+    const { sheet } = this.panel;
+    const suggestion = sheet.suggestion(this.cell);
+    const values = suggestion ? [suggestion.value].flat().map(String) : [];
+    const labels = [...this.input.element.querySelectorAll('[data-testid=label]')];
+    for (const label of labels) {
+      const marked = values.includes(label.getAttribute('data-value') ?? '');
+      label.classList.toggle('suggested', marked);
+      label.querySelector('.suggests')?.remove();
+      if (marked) label.append(h('span', { class: 'unseen suggests' }, TEXT.isSuggested));
+    }
+    if (!suggestion) return null;
+    const { value, cannot_judge } = sheet.of(this.cell);
+    const differs = cannot_judge || (value !== null && JSON.stringify([value].flat().map(String)) !== JSON.stringify(values));
+    return differs || !labels.length ? TEXT.suggested(this.kind.words(suggestion.value, this.cell.criterion)) : null;
   }
 
   /** Makes the row about another target of its criterion. @param {Cell} cell */

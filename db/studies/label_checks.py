@@ -1,0 +1,104 @@
+"""What a study has that labels made elsewhere are held against: answers, pages of documents, and the parts of items."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from sqlmodel import Session, col, select
+
+from annotators.criteria import Criterion, Value
+from annotators.errors import InvalidInput
+from annotators.items.parsed import ForeignLabel
+from annotators.items.targets import TargetKind, Units
+from annotators.protocols import Protocol
+from db.models import Claim, Document, Evidence, Image, Item, ItemVersion, Study, StudyItem
+
+_NO_PARTS: Mapping[tuple[str, str], frozenset[str]] = {}
+_NO_COUNTS: Mapping[str, int] = {}
+_TABLES: Mapping[str, Any] = {"claim": Claim, "evidence": Evidence, "image": Image}
+
+
+class StudyParts(NamedTuple):
+    """What is known of a study's items, as far as labels are about it; nothing is known of a study not made yet.
+
+    `answers`: external id → answer, where a criterion's values have to fit it. `pages`: key of a document → its pages.
+    `parts`: (external id, `claim`, `evidence` or `image`) → keys, of items that have such parts.
+    """
+
+    answers: Mapping[str, str] | None = None
+    pages: Mapping[str, int] = _NO_COUNTS
+    parts: Mapping[tuple[str, str], frozenset[str]] = _NO_PARTS
+
+    @classmethod
+    def of(cls, session: Session, study_id: int, protocol: Protocol, rows: Iterable[ForeignLabel]) -> StudyParts:
+        """As far as these rows need it."""
+        named = {piece.partition(":")[0] for row in rows for piece in (row.target or "").split("|")}
+        return cls(
+            answers=_answers(session, study_id) if any(one.fits_items for one in protocol.criteria) else None,
+            pages=_page_counts(session, study_id) if "page" in named else _NO_COUNTS,
+            parts=_parts(session, study_id, named & _TABLES.keys()),
+        )
+
+    def check_target(self, item: str, kind: TargetKind, target: str) -> None:
+        """InvalidInput for a page beyond its document, and for a part that the item does not have among such parts.
+
+        An item without any of the kind came as its labels came, bare, and says nothing against them.
+        """
+        if kind == TargetKind.PAGE:
+            self._check_page(target)
+        if not self.parts:
+            return
+        for piece in target.split("|"):
+            of, _, key = piece.partition(":")
+            there = self.parts.get((item, of))
+            if there is not None and key not in there:
+                shown = ", ".join(sorted(there)[:10]) + (" …" if len(there) > 10 else "")
+                raise InvalidInput(
+                    f"item {item!r} has no {of} {key!r}. It has: {shown}. Correct the target {target!r}."
+                )
+
+    def _check_page(self, target: str) -> None:
+        document, _, number = target.partition("|")[0].removeprefix("page:").rpartition(":")
+        n = self.pages.get(document)
+        if n is not None and int(number) > n:
+            raise InvalidInput(
+                f"document {document!r} has {n:,} pages, so that there is no page {number}. Correct the target "
+                f"{target!r}."
+            )
+
+    def fitted(self, item: str, criterion: Criterion, value: Value) -> Value:
+        """The value as it is stored for this item; InvalidInput where it does not fit the item's answer."""
+        if self.answers is None or not criterion.fits_items:
+            return value
+        return criterion.check(value, Units(answer=self.answers[item]))
+
+
+def _of_study(study_id: int, *columns: Any) -> Any:
+    found = select(*columns).select_from(StudyItem).join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+    return found.join(Item, col(Item.id) == ItemVersion.item_id).where(col(StudyItem.study_id) == study_id)
+
+
+def _answers(session: Session, study_id: int) -> dict[str, str]:
+    return dict(session.execute(_of_study(study_id, Item.external_id, ItemVersion.answer)).all())
+
+
+def _page_counts(session: Session, study_id: int) -> dict[str, int]:
+    """Key → pages of the documents of a study's project, as far as known."""
+    counts = (
+        select(Document.key, Document.n_pages)
+        .join(Study, col(Document.project_id) == col(Study.project_id))
+        .where(Study.id == study_id, col(Document.n_pages).is_not(None))
+    )
+    return dict(session.execute(counts).all())
+
+
+def _parts(session: Session, study_id: int, kinds: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for kind in kinds:
+        table = _TABLES[kind]
+        query = _of_study(study_id, Item.external_id, table.key)
+        for item, key in session.execute(query.join(table, table.item_version_id == ItemVersion.id)):
+            found[item, kind].add(key)
+    return {about: frozenset(keys) for about, keys in found.items()}
