@@ -31,7 +31,7 @@ from tests.e2e.test_disclosure import Wire
 from tests.makers import read_guidelines
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 UNIDOC, FATHOMS, PICTURED = "UniDoc", "FATHOMS", "Pictured"
 CHECKED, SINGLE, STEPS, REPORT = "RAGChecker", "Double-Bench", "Steps", "MMLongBench"
