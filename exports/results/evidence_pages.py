@@ -231,7 +231,7 @@ def _chain(study: StudyLabels, derived: UnitSet, imported: _Imported) -> TextTab
         lines.append([item.name, about, _pages(before) or "none", *final])
     which = "" if len(given) <= MOST_SETS else f", the first {MOST_SETS} of {len(given):,}"
     columns = ("Item", "Hop", "Import", "Final", "Added", "Taken away")
-    return TextTable.of(f"{derived.title}: the sets{which}", columns, lines)
+    return TextTable.of(f"{derived.title}: the sets{which}", columns, lines, words=columns[2:])
 
 
 def _pages(targets: Sequence[str]) -> str:

@@ -173,6 +173,9 @@ def test_errors_planted_in_the_pages_of_real_documents_are_found(place: Place, s
     words = str(Results.of_study(place.db, place.actor, judged.study).sections())
     assert f"{silent} items have no evidence page of the import" in words
     assert len(judged.tables()["Evidence pages of the question: the sets"]) == min(len(items), MOST_SETS)
+    results = Results.of_study(place.db, place.actor, judged.study)
+    [sets] = [table for table in results.tables() if table.caption == "Evidence pages of the question: the sets"]
+    assert not any(sets.numeric(column) for column in range(len(sets.columns))), "a set of one page is no number"
 
 
 def test_gold_pages_without_their_hop_and_items_without_gold_are_left_out_and_counted(
