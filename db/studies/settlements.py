@@ -14,6 +14,8 @@ from sqlalchemy import select as sql_select
 from sqlmodel import Session, col
 
 from annotators.asking.settling import FinalLabels, Outcome, Settled, settle, settle_derived
+from annotators.asking.submissions import GivenLabel, is_asked
+from annotators.criteria import Criterion
 from annotators.protocols import Protocol
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -290,6 +292,54 @@ def decided_units(session: Session, study_id: int) -> Iterator[SettledUnit]:
                 yield unit
 
 
+Unit = tuple[str, str]
+"""Criterion and target."""
+
+
+def _reached(
+    protocol: Protocol, units: Sequence[tuple[str, str, Settled]], decided: Mapping[Unit, Any], *, complete: bool
+) -> dict[Unit, tuple[str, Any]]:
+    """How each unit of an item stands, and its label: without those that the final labels leave nothing to ask of.
+
+    What somebody was asked because of a label that did not become the final one is no question of the item: it is
+    neither settled nor open, unless an adjudicator decided it all the same.
+    """
+    found: dict[Unit, tuple[str, Any]] = {}
+    final: dict[Unit, GivenLabel] = {}
+    asked = {name: place for place, name in enumerate(name for step in protocol.steps for name in step.criteria)}
+    gone: set[Unit] = set()
+    for name, target, settled in sorted(units, key=lambda unit: asked[unit[0]]):
+        criterion, decision = protocol.criterion(name), decided.get((name, target))
+        if decision is not None:
+            found[name, target] = "adjudicated", decision.value
+        elif _has_nothing_to_ask(criterion, target, found, final, gone):
+            gone.add((name, target))
+            continue
+        elif complete and settled.outcome is not Outcome.OPEN:
+            found[name, target] = settled.outcome.value, settled.value
+        else:
+            found[name, target] = "open", None
+        final[name, target] = GivenLabel(name, target, found[name, target][1])
+    return found
+
+
+def _has_nothing_to_ask(
+    criterion: Criterion,
+    target: str,
+    found: Mapping[Unit, tuple[str, Any]],
+    final: Mapping[Unit, GivenLabel],
+    gone: Collection[Unit],
+) -> bool:
+    """Whether the condition of a criterion is settled, and does not hold; without labels of it nothing is known."""
+    if criterion.when is None:
+        return False
+    places = [(criterion.when.criterion, place) for place in dict.fromkeys((target, "item"))]
+    there = [place for place in places if place in found]
+    if not there:
+        return any(place in gone for place in places)
+    return all(found[place][0] != "open" for place in there) and not is_asked(criterion, target, final)
+
+
 FinalOfItem = dict[tuple[str, str], Any]
 """Criterion and target → the final label of an item."""
 
@@ -310,14 +360,13 @@ def _settled_block(
         pair = None if other[0] is None else (other[0], other[1], bool(other[2]))
         complete = mine.n_annotations >= study.overlap
         final: dict[str, FinalLabels] = defaultdict(dict)
-        for criterion, target, settled in settle_item(protocol, mine, study.rule, known):
+        units = list(settle_item(protocol, mine, study.rule, known))
+        reached = _reached(protocol, units, decided, complete=complete)
+        for criterion, target, settled in units:
+            if (criterion, target) not in reached:
+                continue
+            state, value = reached[criterion, target]
             decision = decided.get((criterion, target))
-            if decision is not None:
-                state, value = "adjudicated", decision.value
-            elif complete and settled.outcome is not Outcome.OPEN:
-                state, value = settled.outcome.value, settled.value
-            else:
-                state, value = "open", None
             if criterion in apart:
                 final[criterion][target] = state, value
             yield SettledUnit(
