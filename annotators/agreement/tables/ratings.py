@@ -123,26 +123,6 @@ class Ratings:
             lengths=None if lengths is None else np.array([lengths[unit] for unit in unit_keys], dtype=np.int64),
         )
 
-    @classmethod
-    def from_rows(
-        cls,
-        rows: Sequence[Sequence[object]],
-        labels: Sequence[Label] | None = None,
-        scale: Scale = "nominal",
-    ) -> Ratings:
-        """Make the table from raters × units: one row a rater, `None` or NaN for a gap. Keys are numbers from 0."""
-        lengths = {len(row) for row in rows}
-        if len(lengths) > 1:
-            raise InvalidInput(f"rows have {sorted(lengths)} units: give every rater the same units, None for a gap")
-        n_units = lengths.pop() if lengths else 0
-        return cls.from_triples(
-            np.tile(np.arange(n_units), len(rows)),
-            np.repeat(np.arange(len(rows)), n_units),
-            [value for row in rows for value in row],
-            labels,
-            scale,
-        )
-
     @property
     def n_ratings(self) -> int:
         """How many ratings there are, gaps not counted."""
