@@ -280,9 +280,9 @@ def decided_units(session: Session, study_id: int) -> Iterator[SettledUnit]:
     """Every unit of the study whose final label an adjudicator decided, or which is derived from one that was."""
     study = session.get_one(Study, study_id)
     protocol, known = Protocol.model_validate(study.protocol), Known()
-    one = mark(session.connection())
-    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {one}) ORDER BY x.position"
-    rows = plain_rows(session, _SAMPLED.format(mark=one) + among, (study_id, study_id))
+    place = mark(session.connection())
+    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {place}) ORDER BY x.position"
+    rows = plain_rows(session, _SAMPLED.format(mark=place) + among, (study_id, study_id))
     for start in range(0, len(rows), _AT_ONCE):
         block = rows[start : start + _AT_ONCE]
         for unit in _settled_block(session, study, protocol, block, known, by_votes=False):
