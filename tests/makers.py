@@ -30,6 +30,7 @@ from db.models import (
     Study,
     StudyMember,
 )
+from db.people.accounts import begin_administration
 from db.permissions import Actor, actor_of
 from db.studies.design import StudyDesign, StudyMade, create_study
 
@@ -45,6 +46,11 @@ def make_person(db: Database, name: str = "", *, admin: bool = False, role: str 
         assert person.id is not None
         session.add(Account(person_id=person.id, name=name))
     return Actor(person.id, name, admin, role)
+
+
+def first_administrator(db: Database, **given: Any) -> Actor:
+    """The administrator that `assay init` makes; when there is one already, the first of them."""
+    return begin_administration(db, **given)[0]
 
 
 def make_project(db: Database, name: str = "") -> int:

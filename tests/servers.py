@@ -16,10 +16,11 @@ import httpx
 
 from app.server.web import COOKIE
 from db.engine import Database
-from db.people.accounts import add_person, first_administrator
+from db.people.accounts import add_person
 from db.permissions import Actor
 from db.schema import migrate
 from tests.databases import put_database
+from tests.makers import first_administrator
 from tests.server_mother import ForkedServer, mother
 
 ROOT = Path(__file__).parent.parent

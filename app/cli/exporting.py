@@ -132,16 +132,35 @@ def _in_words(report: VerifyReport) -> str:
 
 
 def formats(context: typer.Context, as_json: AsJson = False) -> None:
-    """List the formats that items are read from, and written in."""
+    """List the formats that items are read from, and written in.
+
+    Beside each stands whether its files can hold what people said of the items (`assay import --labels-into`).
+    """
     from exports.bundles.contents import exported
     from exports.formats import FORMATS
+    from exports.formats.base import LabelledFormat
 
     del context  # the list needs no home folder
     written = exported()
     found = [(format_, format_.name in written) for format_ in FORMATS]
     document = [
-        {"format": format_.name, "title": format_.title, "help": format_.help, "reads": True, "writes": writes}
+        {
+            "format": format_.name,
+            "title": format_.title,
+            "help": format_.help,
+            "reads": True,
+            "writes": writes,
+            "labels": isinstance(format_, LabelledFormat),
+        }
         for format_, writes in found
     ]
-    rows = ((format_.name, format_.title, "yes" if writes else "", format_.help) for format_, writes in found)
-    emit(document, lambda: table(("format", "title", "writes", "takes"), rows), as_json=as_json)
+    rows = (
+        (
+            entry["format"],
+            entry["title"],
+            *("yes" if entry[name] else "" for name in ("writes", "labels")),
+            entry["help"],
+        )
+        for entry in document
+    )
+    emit(document, lambda: table(("format", "title", "writes", "labels", "takes"), rows), as_json=as_json)

@@ -169,7 +169,9 @@ def _labels(report: ImportReport) -> list[str]:
     """What people said in the files, where it goes, and why it would not."""
     came = report.labels
     if came.study is None:
-        return []
+        by = ", ".join(sorted(came.annotators))
+        said = f"  {count(came.n, 'label')} in the files, by {by}: --labels-into STUDY makes them labels of a study."
+        return [said] if came.n else []
     made = f", which {'would be' if report.preview else 'was'} made" if came.is_new else ""
     lines = [
         f"  {count(came.n, 'label')} in {count(came.annotations, 'annotation')} by "

@@ -306,13 +306,11 @@ def who_may_annotate(db: Database, actor: Actor, project_id: int) -> list[Member
 # Who acts on the command line -----------------------------------------------------------------------------------------
 
 
-def first_administrator(db: Database, *, name: str = LOCAL_NAME, password: str | None = None) -> Actor:
-    """The administrator that `assay init` makes; when there is one already, the first of them, unchanged."""
-    return begin_administration(db, name=name, password=password)[0]
-
-
 def begin_administration(db: Database, *, name: str = LOCAL_NAME, password: str | None = None) -> tuple[Actor, bool]:
-    """As `first_administrator`, and whether it was made now: of several processes that ask at once, by one of them."""
+    """The administrator that `assay init` makes, or the first of those that there are already, unchanged.
+
+    And whether they were made now: of several processes that ask at once, by one of them.
+    """
     clean = _name(name)
     password_hash = hashed(check_rules(password, clean)) if password is not None else None
     with db.write() as session:

@@ -20,7 +20,12 @@ from annotators.protocols import Material, Protocol
 from db.items.current import batches_left_out, item_is_current, version_is_latest
 from db.models import Document, Evidence, Item, ItemDocument, ItemVersion, Question, Run, Score
 from db.query import pick
-from db.studies.unasked import PartsOfItems, asked_of_nothing, notes_on_what_is_not_asked
+from db.studies.unasked import (
+    PartsOfItems,
+    asked_of_nothing,
+    notes_on_what_is_not_asked,
+    notes_on_what_is_not_shown,
+)
 
 _AT_ONCE = 20_000
 _LISTED = 12
@@ -167,6 +172,7 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
             "leave these items out."
         )
     notes += notes_on_what_is_not_asked(parts, protocol, ordered)
+    notes += notes_on_what_is_not_shown(parts, protocol, ordered)
     return ChosenItems(ordered, scores, reasons, tuple(notes))
 
 

@@ -249,8 +249,8 @@ def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known
 def stream_settled(session: Session, study_id: int, *, by_votes: bool = False) -> Iterator[SettledUnit]:
     """Every unit of every annotated item of the study with its final label, in the order of the sample.
 
-    `by_votes`: as if nothing had been adjudicated. Derived units (annotators/criteria/derived) stand behind the others
-    of their item.
+    `by_votes`: what the votes settle so far, adjudicated or not, whether or not an item has all its annotations.
+    Derived units (annotators/criteria/derived) stand behind the others of their item.
 
     An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
     is constant: items are read a few hundred at a time.
@@ -282,9 +282,9 @@ def decided_units(session: Session, study_id: int) -> Iterator[SettledUnit]:
     """Every unit of the study whose final label an adjudicator decided, or which is derived from one that was."""
     study = session.get_one(Study, study_id)
     protocol, known = Protocol.model_validate(study.protocol), Known()
-    one = mark(session.connection())
-    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {one}) ORDER BY x.position"
-    rows = plain_rows(session, _SAMPLED.format(mark=one) + among, (study_id, study_id))
+    place = mark(session.connection())
+    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {place}) ORDER BY x.position"
+    rows = plain_rows(session, _SAMPLED.format(mark=place) + among, (study_id, study_id))
     for start in range(0, len(rows), _AT_ONCE):
         block = rows[start : start + _AT_ONCE]
         for unit in _settled_block(session, study, protocol, block, known, by_votes=False):
@@ -358,7 +358,7 @@ def _settled_block(
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
         pair = None if other[0] is None else (other[0], other[1], bool(other[2]))
-        complete = mine.n_annotations >= study.overlap
+        complete = by_votes or mine.n_annotations >= study.overlap
         final: dict[str, FinalLabels] = defaultdict(dict)
         units = list(settle_item(protocol, mine, study.rule, known))
         reached = _reached(protocol, units, decided, complete=complete)

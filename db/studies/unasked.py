@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table
+from sqlalchemy import ColumnElement, Select, String, Table, cast
 from sqlalchemy import select as sql_select
 from sqlmodel import Session
 
@@ -80,9 +80,47 @@ def _note(part: str, without: Sequence[str], titles: Sequence[str], n_items: int
     asked = f"{', '.join(named[:-1])} and {named[-1]} are" if len(named) > 1 else f"{named[0]} is"
     if len(without) == n_items:
         return f"None of the {n_items:,} items has {part}: {asked} never asked."
-    some = ", ".join(without[:_NAMED]) + (" …" if len(without) > _NAMED else "")
-    have = "1 item has no" if len(without) == 1 else f"{len(without):,} items have no"
-    return f"{have} {part} ({some}): {asked} not asked of them."
+    return f"{_have(len(without))} no {part} ({_some(without)}): {asked} not asked of them."
+
+
+def notes_on_what_is_not_shown(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> tuple[str, ...]:
+    """For each text that the protocol shows and some of these items lack, how many, and which.
+
+    Evidence and hops only where no criterion is about them or about pages: then `notes_on_what_is_not_asked` speaks of
+    the one, and a question without hops is one of a single hop.
+    """
+    shown = protocol.shown_at(len(protocol.steps) - 1)
+    targets = {criterion.target for criterion in protocol.criteria}
+    wanted = [Material.ANSWER, Material.REFERENCES]
+    if not targets & {*OF_EVIDENCE, TargetKind.PAGE, TargetKind.HOP}:
+        wanted += [Material.HOPS, Material.EVIDENCE]
+    notes = []
+    for material in (material for material in wanted if material in shown):
+        having = there.items_showing(material)
+        without = [item.external_id for item in items if item.version_id not in having]
+        if len(without) == len(items):
+            some = f"None of the {len(items):,} items has {_TEXTS[material]}"
+        else:
+            some = f"{_have(len(without))} no {_TEXTS[material]} ({_some(without)})"
+        if without:
+            notes.append(f"{some}: annotators see none where the protocol shows it.")
+    return tuple(notes)
+
+
+_TEXTS = {
+    Material.ANSWER: "answer",
+    Material.REFERENCES: "reference answer",
+    Material.HOPS: "steps of a multi-hop question",
+    Material.EVIDENCE: "evidence",
+}
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+
+
+def _have(n: int) -> str:
+    return "1 item has" if n == 1 else f"{n:,} items have"
 
 
 def _in_words(criterion: Criterion) -> str:
@@ -112,6 +150,15 @@ class PartsOfItems:
         if found is None:
             found = self._found[criterion.name, step] = self._look_up(criterion, protocol, step)
         return found
+
+    def items_showing(self, material: Material) -> set[int]:
+        """The ids of the versions that have an answer, a reference answer, hops or evidence."""
+        if material == Material.EVIDENCE:
+            return self._having(_EVIDENCE) | self._having(_ABOUT)
+        column = _VERSION.c[material.value]
+        there = column != "" if material == Material.ANSWER else cast(column, String).not_in(("[]", "null"))
+        query = sql_select(_VERSION.c.id).join(_ITEM, _ITEM.c.id == _VERSION.c.item_id)
+        return set(self._session.execute(query.where(_ITEM.c.project_id == self._project_id, there)).scalars())
 
     def _look_up(self, criterion: Criterion, protocol: Protocol, step: int) -> set[int]:
 

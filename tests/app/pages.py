@@ -21,10 +21,11 @@ from app.server.web import COOKIE
 from app.settings import Settings
 from app.state import AppState
 from app.worker import reports
-from db.people.accounts import add_person, first_administrator
+from db.people.accounts import add_person
 from db.people.sign_in import sign_in
 from db.permissions import Actor, Role
 from tests.databases import put_database
+from tests.makers import first_administrator
 from tests.server_mother import forked_child
 from tests.servers import PASSWORD
 

@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from annotators.agreement.measure import measure  # noqa: E402 - runs from anywhere
 from annotators.agreement.tables.ratings import Ratings  # noqa: E402 - runs from anywhere
+from tests.annotators.agreement.makers import ratings_of  # noqa: E402 - runs from anywhere
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 WANTED = {1_000: 20, 10_000: 150, 100_000: 1_000}
@@ -52,7 +53,7 @@ def simulated(rng: np.random.Generator, raters: int, units: int, labels: int, mi
 
 
 def table(matrix: Matrix) -> Ratings:
-    return Ratings.from_rows(matrix.tolist(), scale="ratio")
+    return ratings_of(matrix.tolist(), scale="ratio")
 
 
 def long_table(matrix: Matrix) -> Ratings:

@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from db.engine import Database
-from db.people.accounts import first_administrator
 from db.schema import migrate
 from db.scores.write import run_scorer
 from exports.scoring.engines import scoring_engine
 from tests.bulk import make_items
-from tests.makers import make_project
+from tests.makers import first_administrator, make_project
 
 PEAK_MB = 1_500
 GROWTH = 1.10

@@ -22,6 +22,7 @@ from annotators.alignment import LabelCandidate, Pairs, association, draw_to_lab
 from annotators.alignment import prediction_powered_mean as powered
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned, Interval, Statistic
+from tests.annotators.agreement.makers import ratings_of
 
 SIMULATIONS = 1000
 RESAMPLES = 400
@@ -64,7 +65,7 @@ def sparse_crowd(rng: np.random.Generator, seed: int) -> tuple[float, Found, Fou
     matrix = _right(rng, np.full(40, 0.88), truth)
     for unit in range(150):
         matrix[rng.permutation(40)[3:], unit] = np.nan
-    alpha, light = measure(Ratings.from_rows(matrix.tolist()), [ALPHA, "light_kappa"], RESAMPLES, seed)
+    alpha, light = measure(ratings_of(matrix.tolist()), [ALPHA, "light_kappa"], RESAMPLES, seed)
     assert light.value is None
     return _alpha(0.88, 0.3), None, alpha
 
@@ -74,7 +75,7 @@ def few_clusters(clusters: int, rng: np.random.Generator, seed: int) -> tuple[fl
     hard = np.repeat(rng.random(clusters) < 0.4, 10)
     truth = rng.random(10 * clusters) < 0.5
     right = rng.random((2, len(truth))) < np.where(hard, 0.6, 0.97)
-    ratings = Ratings.from_rows(np.where(right, truth, ~truth).astype(int).tolist())
+    ratings = ratings_of(np.where(right, truth, ~truth).astype(int).tolist())
     questions = {unit: int(str(unit)) // 10 for unit in ratings.units}
     easy, difficult = (a * a + (1 - a) ** 2 for a in (0.97, 0.6))
     plain = measure(ratings, ["percent_agreement"], RESAMPLES, seed)[0]
@@ -103,7 +104,7 @@ def few_clusters_of_alignment(rng: np.random.Generator, seed: int) -> tuple[floa
 def random_raters(raters: int, rng: np.random.Generator, seed: int) -> tuple[float, Found, Found]:
     """Raters of accuracy .8 ± .1 on 100 units: α of raters like these, with units and with both resampled."""
     accuracy = np.clip(0.8 + 0.1 * rng.standard_normal(raters), 0.5, 1)
-    ratings = Ratings.from_rows(_right(rng, accuracy, rng.random(100) < 0.4).tolist())
+    ratings = ratings_of(_right(rng, accuracy, rng.random(100) < 0.4).tolist())
     fixed, random = (
         measure(ratings, [ALPHA], RESAMPLES, seed, raters=which)[0]
         for which in ("fixed", "random")  # type: ignore[arg-type]

@@ -356,7 +356,6 @@ def public_functions_that_take_a_database() -> list[tuple[str, Callable[..., Any
 
 WITHOUT_ACTOR = {
     # before anybody is signed in, or deciding who that is
-    "people.accounts.first_administrator",
     "people.accounts.local_administrator",
     "people.accounts.actor_named",
     "people.sign_in.sign_in",

@@ -18,7 +18,7 @@ from tests.e2e.scene import judgement, wait_for_step
 from tests.e2e.test_disclosure import Wire
 from tests.servers import running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SECRET_CLAIM = "Gold says that the converter was sold to a museum"
 SECRET_CAPTION = "Gold picture of the harbour crane"

@@ -12,7 +12,7 @@ from tests.e2e.conftest import NewPage, sign_in, sign_in_by_form
 from tests.makers import StudyInUse
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

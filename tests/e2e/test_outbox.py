@@ -26,7 +26,7 @@ from tests.e2e.scene import Scene, answer_first_step, judgement, question, wait_
 from tests.makers import tiny_protocol
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SUBMIT = "**/api/studies/*/submit"
 WAIT = 3

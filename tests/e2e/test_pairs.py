@@ -20,7 +20,7 @@ from tests.e2e.test_disclosure import Wire
 from tests.makers import read_guidelines
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SYSTEMS = ("e5_mistral_gpt_4", "bm25_llama3_70b")
 ARABIC = ("nakhla", "wadi")

@@ -21,7 +21,7 @@ from tests.e2e.scene import judgement
 from tests.e2e.test_scores import LAPTOP, expect_judged_in_view
 from tests.servers import RunningServer, running_server
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 PEOPLE = {"ada": Role.ANNOTATOR, "ben": Role.ANNOTATOR, "dora": Role.ADJUDICATOR}
 ITEMS = 4

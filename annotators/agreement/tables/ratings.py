@@ -123,26 +123,6 @@ class Ratings:
             lengths=None if lengths is None else np.array([lengths[unit] for unit in unit_keys], dtype=np.int64),
         )
 
-    @classmethod
-    def from_rows(
-        cls,
-        rows: Sequence[Sequence[object]],
-        labels: Sequence[Label] | None = None,
-        scale: Scale = "nominal",
-    ) -> Ratings:
-        """Make the table from raters × units: one row a rater, `None` or NaN for a gap. Keys are numbers from 0."""
-        lengths = {len(row) for row in rows}
-        if len(lengths) > 1:
-            raise InvalidInput(f"rows have {sorted(lengths)} units: give every rater the same units, None for a gap")
-        n_units = lengths.pop() if lengths else 0
-        return cls.from_triples(
-            np.tile(np.arange(n_units), len(rows)),
-            np.repeat(np.arange(len(rows)), n_units),
-            [value for row in rows for value in row],
-            labels,
-            scale,
-        )
-
     @property
     def n_ratings(self) -> int:
         """How many ratings there are, gaps not counted."""
@@ -245,15 +225,15 @@ def as_spans(value: object) -> frozenset[Hashable]:
     """The stretches of a list of mappings. Raises InvalidInput for anything else."""
     if not isinstance(value, list | tuple | frozenset):
         raise InvalidInput(f"value {value!r} is not a list of stretches: write [] where nothing is marked")
-    return frozenset(one if isinstance(one, Span) else _span(one) for one in value)
+    return frozenset(mark if isinstance(mark, Span) else _span(mark) for mark in value)
 
 
-def _span(one: object) -> Span:
-    if isinstance(one, Mapping) and {"start", "end", "label"} <= set(one):
-        start, end = one["start"], one["end"]
+def _span(mark: object) -> Span:
+    if isinstance(mark, Mapping) and {"start", "end", "label"} <= set(mark):
+        start, end = mark["start"], mark["end"]
         if isinstance(start, int) and isinstance(end, int) and 0 <= start < end:
-            return Span(start, end, str(one["label"]))
-    raise InvalidInput(f'{one!r} is not a stretch: give it as {{"start": 0, "end": 5, "label": "…"}}')
+            return Span(start, end, str(mark["label"]))
+    raise InvalidInput(f'{mark!r} is not a stretch: give it as {{"start": 0, "end": 5, "label": "…"}}')
 
 
 def as_set(value: object) -> frozenset[Hashable]:

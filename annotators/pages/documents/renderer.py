@@ -247,11 +247,6 @@ class Renderer:
             while self._free_slots > 0 and not self._closed:
                 self._idle.insert(0, self._new())
 
-    def worker_pids(self) -> list[int]:
-        """The process ids of the workers there are now, for monitoring."""
-        with self._changed:
-            return [worker.process.pid for worker in self._all]
-
     def close(self) -> None:
         """End the workers; requests under way fail, later ones raise RuntimeError. Runs at exit by itself."""
         with self._changed:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement.measure import measure
-from annotators.agreement.tables.ratings import Ratings
+from annotators.agreement.tables.ratings import Ratings, Scale
 
 Row = Sequence[object]
 
@@ -82,9 +83,21 @@ def random_matrix(
     return matrix
 
 
+def ratings_of(rows: Sequence[Row], labels: Sequence[Any] | None = None, scale: Scale = "nominal") -> Ratings:
+    """The table of raters × units: one row a rater, `None` or NaN for a gap. Keys are numbers from 0."""
+    [n_units] = {len(row) for row in rows} or {0}
+    return Ratings.from_triples(
+        np.tile(np.arange(n_units), len(rows)),
+        np.repeat(np.arange(len(rows)), n_units),
+        [value for row in rows for value in row],
+        labels,
+        scale,
+    )
+
+
 def rated(matrix: npt.NDArray[np.float64], labels: Sequence[int] | None = None, scale: str = "interval") -> Ratings:
     """The table of a raters × units matrix with NaN for gaps."""
-    return Ratings.from_rows(matrix.tolist(), labels, scale)  # type: ignore[arg-type]
+    return ratings_of(matrix.tolist(), labels, scale)  # type: ignore[arg-type]
 
 
 def value(ratings: Ratings, name: str) -> float | None:

@@ -11,15 +11,14 @@ from annotators.agreement.annotators import (
     similarity,
 )
 from annotators.agreement.measure import measure
-from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
-from tests.annotators.agreement.makers import random_matrix, rated
+from tests.annotators.agreement.makers import random_matrix, rated, ratings_of
 
 ROWS = [["a", "a", "b", "b"], ["a", "b", "b", "b"], ["a", "a", "b", None], [None, None, None, "b"]]
 
 
 def test_agreement_with_the_rest_by_hand() -> None:
-    first, second, third, fourth = agreement_with_rest(Ratings.from_rows(ROWS), resamples=0)
+    first, second, third, fourth = agreement_with_rest(ratings_of(ROWS), resamples=0)
     # first beside the others, unit by unit: 2/2, 1/2, 2/2, 2/2
     assert first.agreement.value == pytest.approx((1 + 0.5 + 1 + 1) / 4)
     # second: 2/2, 0/2, 2/2, 2/2
@@ -59,7 +58,7 @@ def test_an_annotator_who_overuses_a_label_has_a_bias_whose_interval_is_above_0(
     truth = rng.integers(2, size=200)
     rows = np.where(rng.random((4, 200)) < 0.9, truth, 1 - truth)
     rows[3] = np.where(rng.random(200) < 0.4, 1, rows[3])
-    found = agreement_with_rest(Ratings.from_rows(rows.tolist()), resamples=500)
+    found = agreement_with_rest(ratings_of(rows.tolist()), resamples=500)
     leaning = found[3].bias[1]
     assert leaning.low is not None
     assert leaning.low > 0.05
@@ -74,7 +73,7 @@ def test_a_difference_is_on_the_scale_of_the_labels_and_not_cut_at_1() -> None:
     truth = rng.integers(20, 80, size=100)
     rows = truth + rng.integers(-3, 4, size=(3, 100))
     rows[2] += 12  # the third is 12 points more generous than the other two
-    found = agreement_with_rest(Ratings.from_rows(rows.tolist(), scale="interval"), resamples=300)
+    found = agreement_with_rest(ratings_of(rows.tolist(), scale="interval"), resamples=300)
     generous = found[2].difference
     assert generous is not None
     assert generous.value == pytest.approx(np.mean(rows[2] - rows[:2].mean(axis=0)))
@@ -85,7 +84,7 @@ def test_a_difference_is_on_the_scale_of_the_labels_and_not_cut_at_1() -> None:
 
 
 def test_who_shares_no_unit_has_a_reason_and_everybody_is_listed() -> None:
-    found = agreement_with_rest(Ratings.from_rows([["a", "b", None], ["a", "a", None], [None, None, "a"], [None] * 3]))
+    found = agreement_with_rest(ratings_of([["a", "b", None], ["a", "a", None], [None, None, "a"], [None] * 3]))
     assert [rater.rater for rater in found] == [0, 1, 2, 3]
     assert found[2].agreement.reason == "nobody else rated a unit of this annotator"
     assert found[3].agreement.reason == "the annotator has no ratings"
@@ -96,7 +95,7 @@ def test_who_shares_no_unit_has_a_reason_and_everybody_is_listed() -> None:
 
 
 def test_one_label_throughout_leaves_kappa_undefined_and_agreement_complete() -> None:
-    found = agreement_with_rest(Ratings.from_rows([["a", "a"], ["a", "a"]], labels=["a", "b"]))[0]
+    found = agreement_with_rest(ratings_of([["a", "a"], ["a", "a"]], labels=["a", "b"]))[0]
     assert found.agreement.value == 1.0
     assert found.kappa.value is None
     assert "0/0" in (found.kappa.reason or "")
@@ -117,7 +116,7 @@ def test_too_many_labels_leave_agreement_and_a_reason_for_the_rest(monkeypatch: 
 
 def test_agreement_with_settled_labels() -> None:
     reference = {0: "a", 1: "b", 3: "b", "not rated": "a"}
-    found = agreement_with_reference(Ratings.from_rows(ROWS), reference, resamples=0)
+    found = agreement_with_reference(ratings_of(ROWS), reference, resamples=0)
     # first: right, wrong, right of the three settled units that they rated
     assert found[0].agreement.value == pytest.approx(2 / 3)
     assert found[1].agreement.value == 1.0
@@ -125,13 +124,13 @@ def test_agreement_with_settled_labels() -> None:
     assert found[0].agreement.name == "agreement_with_reference"
     # Cohen's κ of first and reference: p_o = 2/3, p_e = (2/3)(1/3) + (1/3)(2/3) = 4/9
     assert found[0].kappa.value == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
-    nobody = agreement_with_reference(Ratings.from_rows(ROWS), {}, resamples=0)
+    nobody = agreement_with_reference(ratings_of(ROWS), {}, resamples=0)
     assert nobody[0].agreement.reason == "no unit of this annotator has a reference label"
 
 
 def test_a_reference_label_that_is_not_on_the_scale_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not on the scale"):
-        agreement_with_reference(Ratings.from_rows(ROWS), {0: "c"})
+        agreement_with_reference(ratings_of(ROWS), {0: "c"})
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -152,16 +151,16 @@ def test_similarity_is_what_each_pair_has(missing: float) -> None:
 def test_the_order_puts_those_together_who_label_alike() -> None:
     camps = np.random.default_rng(6).integers(3, size=(2, 60))
     rows = [camps[i].tolist() for i in (0, 1, 0, 1, 0, 1)]
-    order = similarity(Ratings.from_rows(rows)).order
+    order = similarity(ratings_of(rows)).order
     assert {frozenset(order[:3]), frozenset(order[3:])} == {frozenset({0, 2, 4}), frozenset({1, 3, 5})}
 
 
 def test_pairs_that_share_nothing_are_undefined_and_still_have_a_place() -> None:
-    ratings = Ratings.from_rows([["a", "b", None], ["a", "b", None], [None, None, "a"]])
+    ratings = ratings_of([["a", "b", None], ["a", "b", None], [None, None, "a"]])
     found = similarity(ratings)
     assert np.isnan(found.value[0, 2])
     assert found.shared[0, 2] == 0
     assert sorted(found.order) == [0, 1, 2]
-    assert np.isnan(similarity(Ratings.from_rows([["a", "a"], ["a", "a"]]), "cohen_kappa").value[0, 1])
+    assert np.isnan(similarity(ratings_of([["a", "a"], ["a", "a"]]), "cohen_kappa").value[0, 1])
     with pytest.raises(InvalidInput):
         similarity(ratings, "fleiss_kappa")  # type: ignore[arg-type]

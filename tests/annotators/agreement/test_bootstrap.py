@@ -22,7 +22,7 @@ from annotators.agreement.tables.pairs import PairSums
 from annotators.agreement.tables.patterns import Counts, Rows
 from annotators.agreement.tables.ratings import Ratings
 from annotators.intervals.bootstrap import Layout, Resampled, resample
-from tests.annotators.agreement.makers import plain_agreement, random_matrix, rated
+from tests.annotators.agreement.makers import plain_agreement, random_matrix, rated, ratings_of
 
 Matrix = npt.NDArray[np.float64]
 
@@ -177,7 +177,7 @@ def test_resamples_evaluated_in_several_goes_are_the_same(monkeypatch: pytest.Mo
 def test_undefined_resamples_are_left_out_and_counted() -> None:
     # One unit of ten has the rare label: it is in no resample with probability .9 ** 10 = .35.
     rows = [["a"] * 9 + ["b"], ["a"] * 8 + ["b", "b"]]
-    found = measure(Ratings.from_rows(rows), ["krippendorff_alpha_nominal"], resamples=2000)[0]
+    found = measure(ratings_of(rows), ["krippendorff_alpha_nominal"], resamples=2000)[0]
     assert found.interval is not None
     assert 0.05 < found.interval.undefined / 2000 < 0.16  # both units with "b" are absent: .8 ** 10 = .107
     assert f"{found.interval.undefined:,} of 2,000 resamples undefined" in (found.method or "")
@@ -187,7 +187,7 @@ def test_there_is_no_interval_when_most_resamples_are_undefined() -> None:
     # Of the 27 resamples of three units, 8 lack the first one (no pair left) and 8 the second one (only "a" left), one
     # of them both: 15 are undefined.
     rows = [["a", "b", "a"], ["a", None, None]]
-    found = measure(Ratings.from_rows(rows), ["fleiss_kappa"], resamples=2000)[0]
+    found = measure(ratings_of(rows), ["fleiss_kappa"], resamples=2000)[0]
     assert found.value == 1.0
     assert found.interval is not None
     assert found.interval.undefined == pytest.approx(2000 * 15 / 27, abs=90)
@@ -197,7 +197,7 @@ def test_there_is_no_interval_when_most_resamples_are_undefined() -> None:
 
 def test_perfect_agreement_falls_back_and_says_that_the_interval_says_little() -> None:
     rows = [["a", "b"] * 20] * 3
-    found = measure(Ratings.from_rows(rows), ["krippendorff_alpha_nominal"], seed=7)[0]
+    found = measure(ratings_of(rows), ["krippendorff_alpha_nominal"], seed=7)[0]
     assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
     assert found.method == (
         "percentile bootstrap over units (these raters), 95 %, 1,000 resamples, seed 7; "
@@ -207,7 +207,7 @@ def test_perfect_agreement_falls_back_and_says_that_the_interval_says_little() -
 
 def test_bca_falls_back_when_one_unit_carries_a_label_alone() -> None:
     rows = [["a"] * 9 + ["b"], ["a"] * 10]
-    found = measure(Ratings.from_rows(rows), ["krippendorff_alpha_nominal"])[0]
+    found = measure(ratings_of(rows), ["krippendorff_alpha_nominal"])[0]
     assert found.value is not None
     assert "percentile bootstrap" in (found.method or "")
     assert "BCa is not defined because one unit alone makes the coefficient defined" in (found.method or "")

@@ -13,10 +13,9 @@ from annotators.agreement.report import agreement_report
 from annotators.agreement.statistics.base import all_coefficients
 from annotators.agreement.tables.columns import tables_of, wide_columns
 from annotators.agreement.tables.own_weights import OwnWeights
-from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from annotators.intervals.result import Interval, Statistic
-from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated, table_rows
+from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated, ratings_of, table_rows
 
 NAMES = [coefficient.name for coefficient in all_coefficients()]
 
@@ -153,7 +152,7 @@ def test_questions_are_resampled_together_on_demand() -> None:
 
 
 def test_a_unit_without_a_cluster_is_refused() -> None:
-    ratings = Ratings.from_rows([[0, 1], [0, 1]])
+    ratings = ratings_of([[0, 1], [0, 1]])
     with pytest.raises(InvalidInput, match="unit 1 has no cluster"):
         measure(ratings, clusters={0: "q"})
 
@@ -196,7 +195,7 @@ def test_targets_of_one_item_are_resampled_with_it_when_no_question_is_given() -
     ],
 )
 def test_the_interval_can_be_chosen_and_the_others_stand_beside(kind: str, words: str) -> None:
-    ratings = Ratings.from_rows(KRIPPENDORFF)
+    ratings = ratings_of(KRIPPENDORFF)
     statistic = measure(ratings, ["krippendorff_alpha_nominal"], kind=kind)[0]  # type: ignore[arg-type]
     assert (statistic.method or "").startswith(words)
     assert {statistic.interval.kind if statistic.interval else "", *(other.kind for other in statistic.beside)} >= {
@@ -217,7 +216,7 @@ def test_the_interval_can_be_chosen_and_the_others_stand_beside(kind: str, words
     ],
 )
 def test_weights_that_do_not_fit_are_refused(weights: list[list[float]], message: str) -> None:
-    ratings = Ratings.from_rows([[0, 1, 2], [0, 1, 1]])
+    ratings = ratings_of([[0, 1, 2], [0, 1, 1]])
     with pytest.raises(InvalidInput, match=message):
         measure(ratings, ["cohen_kappa_weighted"], own_weights=OwnWeights.of(weights))
 
@@ -225,7 +224,7 @@ def test_weights_that_do_not_fit_are_refused(weights: list[list[float]], message
 @pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("_weighted")])
 def test_what_is_named_after_own_weights_is_undefined_without_them(name: str) -> None:
     """Of several criteria some may have them: the others are measured all the same."""
-    undefined, alpha = measure(Ratings.from_rows([[0, 1, 2], [0, 1, 1]]), [name, "krippendorff_alpha_nominal"])
+    undefined, alpha = measure(ratings_of([[0, 1, 2], [0, 1, 1]]), [name, "krippendorff_alpha_nominal"])
     assert (undefined.name, undefined.value) == (name, None)
     assert "needs own weights for this criterion" in str(undefined.reason)
     assert alpha.value is not None
@@ -253,11 +252,11 @@ def test_verbal_benchmarks_come_only_with_an_interval_and_name_its_ends() -> Non
 
 
 def test_few_units_and_rare_labels_are_warned_about() -> None:
-    few = Ratings.from_rows([[0, 1] * 10, [0, 1] * 10])
+    few = ratings_of([[0, 1] * 10, [0, 1] * 10])
     assert [words[:36] for words in warnings_about(few, measure(few, resamples=0))] == [
         "Only 20 units were rated twice or mo"
     ]
-    rare = Ratings.from_rows(table_rows([[94, 2], [1, 3]]))
+    rare = ratings_of(table_rows([[94, 2], [1, 3]]))
     found = warnings_about(rare, measure(rare, resamples=0))
     assert found[-1] == (
         'Only 6 units carry any label other than "0": with so few, 95 % intervals of α and κ covered the truth in only '
@@ -269,6 +268,6 @@ def test_few_units_and_rare_labels_are_warned_about() -> None:
 
 def test_undefined_resamples_are_warned_about() -> None:
     rows = [["a"] * 40 + ["b"], ["a"] * 39 + ["b", "b"]]
-    ratings = Ratings.from_rows(rows)
+    ratings = ratings_of(rows)
     found = warnings_about(ratings, measure(ratings, ["krippendorff_alpha_nominal"], resamples=500))
     assert any("of the resamples Krippendorff's α could not be computed" in words for words in found)

@@ -11,7 +11,7 @@ from annotators.agreement.simultaneous import holm, jointly
 from annotators.agreement.tables.columns import tables_of
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
-from tests.annotators.agreement.makers import random_matrix, rated
+from tests.annotators.agreement.makers import random_matrix, rated, ratings_of
 
 
 def table(matrix: np.ndarray, first: int = 0, raters: str = "r") -> Ratings:
@@ -118,8 +118,8 @@ def test_what_is_undefined_in_one_table_has_no_difference() -> None:
 
 
 def test_labels_of_either_table_are_declared_for_both() -> None:
-    a = Ratings.from_rows([["x", "y", "x"], ["x", "y", "y"]])
-    b = Ratings.from_rows([["x", "z", "x"], ["x", "z", "z"]])
+    a = ratings_of([["x", "y", "x"], ["x", "y", "y"]])
+    b = ratings_of([["x", "z", "x"], ["x", "z", "z"]])
     found = difference(a, b, "brennan_prediger", paired=False, resamples=50, permutations=50)
     assert found.a.value == pytest.approx((2 / 3 - 1 / 3) / (1 - 1 / 3))  # three labels, not two
     assert found.value == pytest.approx(0)

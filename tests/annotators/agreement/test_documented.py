@@ -10,14 +10,14 @@ from annotators.agreement.measure import measure
 from annotators.agreement.statistics.base import all_coefficients
 from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.agreement.tables.ratings import Ratings
-from tests.annotators.agreement.makers import table_rows
+from tests.annotators.agreement.makers import ratings_of, table_rows
 
 NAMES = [coefficient.name for coefficient in all_coefficients()]
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
-A = Ratings.from_rows(table_rows([[40, 9], [6, 45]]), labels=[0, 1])
-B = Ratings.from_rows([[1, 2, 3, 3, 2], [1, 3, 3, 2, 2]], scale="ratio")
-C = Ratings.from_rows([[[1], [1, 2], [3]], [[1], [2], [1, 2]]], scale="set")
+A = ratings_of(table_rows([[40, 9], [6, 45]]), labels=[0, 1])
+B = ratings_of([[1, 2, 3, 3, 2], [1, 3, 3, 2, 2]], scale="ratio")
+C = ratings_of([[[1], [1, 2], [3]], [[1], [2], [1, 2]]], scale="set")
 
 OF_A = {
     "percent_agreement": ".85", "cohen_kappa": ".700", "scott_pi": ".699", "fleiss_kappa": ".699",

@@ -7,9 +7,8 @@ import pytest
 
 from annotators.agreement.groups import agreement_by_group, agreement_over_time
 from annotators.agreement.measure import measure
-from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
-from tests.annotators.agreement.makers import random_matrix, rated
+from tests.annotators.agreement.makers import random_matrix, rated, ratings_of
 
 
 def test_each_category_has_the_figures_of_its_units_alone() -> None:
@@ -26,7 +25,7 @@ def test_each_category_has_the_figures_of_its_units_alone() -> None:
 
 
 def test_units_without_a_category_come_last_under_none() -> None:
-    ratings = Ratings.from_rows([["a", "b", "a"], ["a", "b", "b"]])
+    ratings = ratings_of([["a", "b", "a"], ["a", "b", "b"]])
     found = agreement_by_group(ratings, {1: "x"}, ["percent_agreement"], resamples=0)
     assert [(group.group, group.n_units, group.statistics[0].value) for group in found] == [
         ("x", 1, 1.0),
@@ -36,7 +35,7 @@ def test_units_without_a_category_come_last_under_none() -> None:
 
 
 def test_a_group_without_agreement_has_its_reason() -> None:
-    ratings = Ratings.from_rows([["a", "b"], ["a", None]])
+    ratings = ratings_of([["a", "b"], ["a", None]])
     found = agreement_by_group(ratings, {0: "x", 1: "y"}, resamples=0)
     assert {statistic.reason for statistic in found[1].statistics} != {None}
 
@@ -56,21 +55,21 @@ def test_stretches_of_time_have_as_many_units_each_in_the_order_of_their_last_ra
 
 
 def test_units_with_one_rating_or_a_rating_without_a_time_are_left_out_of_time() -> None:
-    ratings = Ratings.from_rows([["a", "a", "a", "b"], ["a", None, "b", "b"]])
+    ratings = ratings_of([["a", "a", "a", "b"], ["a", None, "b", "b"]])
     times = np.array([1.0, 2.0, 3.0, 4.0, np.nan, 6.0, 7.0])
     found = agreement_over_time(ratings, times, 8, ["percent_agreement"], resamples=0)
     assert [(stretch.n_units, stretch.last, stretch.statistics[0].value) for stretch in found] == [
         (1, 2.0, 1.0),
         (1, 7.0, 1.0),
     ]
-    assert agreement_over_time(Ratings.from_rows([["a"]]), np.array([1.0])) == ()
+    assert agreement_over_time(ratings_of([["a"]]), np.array([1.0])) == ()
 
 
 def test_falling_agreement_shows() -> None:
     rng = np.random.default_rng(3)
     truth = rng.integers(3, size=300)
     noise = rng.random((3, 300)) < np.linspace(0.0, 0.8, 300)
-    ratings = Ratings.from_rows(np.where(noise, rng.integers(3, size=(3, 300)), truth).tolist())
+    ratings = ratings_of(np.where(noise, rng.integers(3, size=(3, 300)), truth).tolist())
     found = agreement_over_time(
         ratings, ratings.unit.astype(np.float64), 4, ["krippendorff_alpha_nominal"], resamples=0
     )
@@ -81,6 +80,6 @@ def test_falling_agreement_shows() -> None:
 
 def test_columns_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InvalidInput, match="one a rating"):
-        agreement_over_time(Ratings.from_rows([["a", "b"]]), np.array([1.0]))
+        agreement_over_time(ratings_of([["a", "b"]]), np.array([1.0]))
     with pytest.raises(InvalidInput, match="1 or more"):
-        agreement_over_time(Ratings.from_rows([["a", "b"]]), np.array([1.0, 2.0]), 0)
+        agreement_over_time(ratings_of([["a", "b"]]), np.array([1.0, 2.0]), 0)

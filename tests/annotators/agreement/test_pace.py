@@ -9,6 +9,7 @@ from scipy.stats import binom
 from annotators.agreement.pace import agreement_of_ratings, drifts, speeds
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
+from tests.annotators.agreement.makers import ratings_of
 
 
 def test_columns_of_other_lengths_are_refused() -> None:
@@ -18,7 +19,7 @@ def test_columns_of_other_lengths_are_refused() -> None:
 
 
 def table(rows: list[list[object]]) -> Ratings:
-    return Ratings.from_rows(rows, labels=["a", "b"])
+    return ratings_of(rows, labels=["a", "b"])
 
 
 def column(ratings: Ratings, rows: list[list[float]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -78,7 +79,7 @@ def drifting(n: int = 400) -> tuple[Ratings, np.ndarray, np.ndarray]:  # type: i
     truth = rng.integers(2, size=n)
     wrong = np.array([np.full(n, 0.1)] * 3 + [np.linspace(0.05, 0.55, n)])
     rows = np.where(rng.random((4, n)) < wrong, 1 - truth, truth)
-    ratings = Ratings.from_rows(rows.tolist())
+    ratings = ratings_of(rows.tolist())
     when = np.arange(n, dtype=np.float64)
     pace = np.array([np.full(n, 30.0)] * 3 + [np.geomspace(40, 10, n)]) * rng.lognormal(0, 0.2, (4, n))
     return ratings, when[ratings.unit], pace[ratings.rater, ratings.unit]
@@ -117,7 +118,7 @@ def test_the_interval_of_the_change_covers_no_change_about_as_often_as_it_says()
     for seed in range(200):
         rng = np.random.default_rng(seed)
         rows = (rng.random((2, 60)) < 0.3).astype(int)
-        ratings = Ratings.from_rows(rows.tolist())
+        ratings = ratings_of(rows.tolist())
         drift = drifts(ratings, ratings.unit.astype(np.float64))[0].agreement
         assert drift.low is not None
         assert drift.high is not None

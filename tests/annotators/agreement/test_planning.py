@@ -12,7 +12,7 @@ from annotators.agreement.planning import Plan, PlannedStudy, UnitTable, plan, p
 from annotators.agreement.statistics.base import coefficient_named
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
-from tests.annotators.agreement.makers import random_matrix, rated
+from tests.annotators.agreement.makers import random_matrix, rated, ratings_of
 
 
 def study(seed: int, units: int, raters: int = 3, right: float = 0.75) -> Ratings:
@@ -20,7 +20,7 @@ def study(seed: int, units: int, raters: int = 3, right: float = 0.75) -> Rating
     rng = np.random.default_rng(seed)
     truth = rng.choice(3, p=[0.5, 0.3, 0.2], size=units)
     rows = np.where(rng.random((raters, units)) < right, truth, rng.integers(3, size=(raters, units)))
-    return Ratings.from_rows(rows.tolist(), labels=[0, 1, 2])
+    return ratings_of(rows.tolist(), labels=[0, 1, 2])
 
 
 def real_width(statistic: str, units: int, raters: int, studies: int = 40) -> float:
@@ -135,7 +135,7 @@ def test_a_pilot_that_the_rater_model_does_not_fit_is_named() -> None:
     truth = rng.integers(2, size=400)
     easy = np.where(rng.random((6, 400)) < 0.98, truth, 1 - truth)
     rows = np.where(np.arange(400) < 200, rng.integers(2, size=(6, 400)), easy)
-    found = plan(Ratings.from_rows(rows.tolist()), "light_kappa", [100], [7], simulations=10)
+    found = plan(ratings_of(rows.tolist()), "light_kappa", [100], [7], simulations=10)
     assert any("it fits badly" in note for note in found.notes)
     assert not plan(study(10, 400, raters=6), "light_kappa", [100], [7], simulations=10).notes
 
@@ -148,7 +148,7 @@ def test_a_small_pilot_is_named() -> None:
 
 def test_a_rare_label_leaves_small_studies_undefined_and_says_so() -> None:
     rows = [[1, *[0] * 199]] * 3
-    found = plan(Ratings.from_rows(rows), "krippendorff_alpha_nominal", [20, 100], simulations=50)
+    found = plan(ratings_of(rows), "krippendorff_alpha_nominal", [20, 100], simulations=50)
     assert found.studies[0].width is None
     assert "leave the coefficient undefined" in (found.studies[0].reason or "")
     assert found.enough(1.0) is None or found.enough(1.0) != found.studies[0]
@@ -164,7 +164,7 @@ def test_a_rare_label_leaves_small_studies_undefined_and_says_so() -> None:
     ],
 )
 def test_a_pilot_without_agreement_gives_a_reason(rows: list[list[object]], reason: str) -> None:
-    found = plan(Ratings.from_rows(rows, labels=["a", "b"]), "krippendorff_alpha_nominal")
+    found = plan(ratings_of(rows, labels=["a", "b"]), "krippendorff_alpha_nominal")
     assert found.studies == ()
     assert (found.reason or "").startswith(reason)
 

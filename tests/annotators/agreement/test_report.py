@@ -11,7 +11,7 @@ import pytest
 from annotators.agreement.measure import measure
 from annotators.agreement.tables.ratings import Ratings, Scale
 from annotators.errors import InvalidInput
-from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated
+from tests.annotators.agreement.makers import KRIPPENDORFF, random_matrix, rated, ratings_of
 
 
 def names(ratings: Ratings) -> list[str]:
@@ -19,7 +19,7 @@ def names(ratings: Ratings) -> list[str]:
 
 
 def test_a_nominal_scale_reports_raw_agreement_alpha_kappas_and_each_label() -> None:
-    ratings = Ratings.from_rows(KRIPPENDORFF)
+    ratings = ratings_of(KRIPPENDORFF)
     found = measure(ratings, resamples=20)
     assert names(ratings) == [
         "percent_agreement",
@@ -37,11 +37,11 @@ def test_a_nominal_scale_reports_raw_agreement_alpha_kappas_and_each_label() -> 
 
 
 def test_two_raters_have_one_kappa_and_no_mean_of_it() -> None:
-    assert "light_kappa" not in names(Ratings.from_rows([[0, 1, 0], [0, 1, 1]]))
+    assert "light_kappa" not in names(ratings_of([[0, 1, 0], [0, 1, 1]]))
 
 
 def test_an_ordinal_scale_reports_what_weighs_how_far_labels_are_apart() -> None:
-    assert names(Ratings.from_rows(KRIPPENDORFF, scale="ordinal")) == [
+    assert names(ratings_of(KRIPPENDORFF, scale="ordinal")) == [
         "percent_agreement",
         "krippendorff_alpha_ordinal",
         "cohen_kappa_linear",
@@ -55,7 +55,7 @@ def test_an_ordinal_scale_reports_what_weighs_how_far_labels_are_apart() -> None
 
 @pytest.mark.parametrize("scale", ["interval", "ratio"])
 def test_numbers_report_their_alpha_and_intraclass_correlations(scale: Scale) -> None:
-    found = names(Ratings.from_rows(KRIPPENDORFF, scale=scale))
+    found = names(ratings_of(KRIPPENDORFF, scale=scale))
     assert found[:5] == ["percent_agreement", f"krippendorff_alpha_{scale}", "icc_1_1", "icc_a_1", "icc_a_k"]
 
 
@@ -69,7 +69,7 @@ ISSUE = """percent_agreement cohen_kappa cohen_kappa_linear cohen_kappa_quadrati
 def test_all_is_every_coefficient_whatever_the_scale(scale: Scale) -> None:
     found = {
         statistic.name: statistic
-        for statistic in measure(Ratings.from_rows(KRIPPENDORFF, scale=scale), "all", 100, least_shared=7)
+        for statistic in measure(ratings_of(KRIPPENDORFF, scale=scale), "all", 100, least_shared=7)
     }
     assert set(ISSUE.split()) <= set(found)
     assert all(statistic.value is not None for statistic in found.values())
@@ -79,7 +79,7 @@ def test_all_is_every_coefficient_whatever_the_scale(scale: Scale) -> None:
 def test_all_takes_words_by_their_rank_and_says_so() -> None:
     words = {1: "poor", 2: "fair", 3: "good", 4: "better", 5: "best"}
     rows = [[None if x is None else words[x] for x in row] for row in KRIPPENDORFF]
-    ratings = Ratings.from_rows(rows, labels=list(words.values()))
+    ratings = ratings_of(rows, labels=list(words.values()))
     found = {statistic.name: statistic for statistic in measure(ratings, "all", resamples=100)}
     assert found["krippendorff_alpha_interval"].value == pytest.approx(0.849, abs=5e-4)
     assert "labels by their rank" in (found["krippendorff_alpha_interval"].method or "")
@@ -87,7 +87,7 @@ def test_all_takes_words_by_their_rank_and_says_so() -> None:
 
 
 def test_all_lists_neither_hundreds_of_labels_nor_thousands_of_pairs() -> None:
-    ratings = Ratings.from_rows([[x / 7 for x in range(300)], [x / 7 for x in range(1, 301)]], scale="interval")
+    ratings = ratings_of([[x / 7 for x in range(300)], [x / 7 for x in range(1, 301)]], scale="interval")
     labels = [
         statistic for statistic in measure(ratings, "all", resamples=20) if statistic.name == "specific_agreement"
     ]
@@ -97,13 +97,13 @@ def test_all_lists_neither_hundreds_of_labels_nor_thousands_of_pairs() -> None:
 
 
 def test_ordered_words_have_no_interval_alpha() -> None:
-    found = names(Ratings.from_rows([["lo", "hi", "lo"], ["lo", "hi", "hi"]], ["lo", "hi"], "ordinal"))
+    found = names(ratings_of([["lo", "hi", "lo"], ["lo", "hi", "hi"]], ["lo", "hi"], "ordinal"))
     assert "krippendorff_alpha_ordinal" in found
     assert "krippendorff_alpha_interval" not in found
 
 
 def test_hundreds_of_numbers_are_not_listed_one_by_one() -> None:
-    ratings = Ratings.from_rows([[x / 7 for x in range(300)], [x / 7 for x in range(1, 301)]], scale="interval")
+    ratings = ratings_of([[x / 7 for x in range(300)], [x / 7 for x in range(1, 301)]], scale="interval")
     assert "specific_agreement" not in names(ratings)
 
 
@@ -135,7 +135,7 @@ def test_above_ten_raters_pairs_are_made_only_when_asked_for() -> None:
 
 def test_f1_of_sets_lists_no_pairs_of_a_crowd_unasked() -> None:
     rows = [[["a"], ["b"], ["a", "b"]]] * 11
-    ratings = Ratings.from_rows(rows, scale="set")
+    ratings = ratings_of(rows, scale="set")
     assert [statistic.raters for statistic in measure(ratings, resamples=0) if statistic.name == "pairwise_f1"] == [
         None
     ]
@@ -143,7 +143,7 @@ def test_f1_of_sets_lists_no_pairs_of_a_crowd_unasked() -> None:
 
 
 def test_json_has_the_agreed_keys_and_pairs_and_labels_only_where_they_belong() -> None:
-    found = [statistic.to_json() for statistic in measure(Ratings.from_rows(KRIPPENDORFF), resamples=50, seed=7)]
+    found = [statistic.to_json() for statistic in measure(ratings_of(KRIPPENDORFF), resamples=50, seed=7)]
     keys = ["name", "value", "low", "high", "method", "reason", "n_units", "n_raters", "n_ratings"]
     by_name = {statistic["name"]: statistic for statistic in found}
     assert list(by_name["fleiss_kappa"]) == [*keys, "intervals"]
@@ -159,7 +159,7 @@ def test_json_has_the_agreed_keys_and_pairs_and_labels_only_where_they_belong() 
 
 
 def test_numbers_and_what_was_left_out_are_those_of_each_statistic() -> None:
-    found = {statistic.name: statistic for statistic in reversed(measure(Ratings.from_rows(KRIPPENDORFF), seed=7))}
+    found = {statistic.name: statistic for statistic in reversed(measure(ratings_of(KRIPPENDORFF), seed=7))}
     alpha, fleiss, kappa = (found[name] for name in ("krippendorff_alpha_nominal", "fleiss_kappa", "cohen_kappa"))
     assert (alpha.n_units, alpha.n_raters, alpha.n_ratings, alpha.left_out) == (11, 4, 40, 1)
     assert (fleiss.n_units, fleiss.n_raters, fleiss.n_ratings, fleiss.left_out) == (12, 4, 41, 0)
@@ -172,17 +172,17 @@ def test_numbers_and_what_was_left_out_are_those_of_each_statistic() -> None:
 
 def test_raters_who_rated_nothing_that_can_be_paired_are_not_counted() -> None:
     rows = [[0, 1, 0, None], [0, 1, 1, None], [None, None, None, 1]]
-    found = measure(Ratings.from_rows(rows), ["krippendorff_alpha_nominal"], resamples=20)[0]
+    found = measure(ratings_of(rows), ["krippendorff_alpha_nominal"], resamples=20)[0]
     assert (found.n_raters, found.left_out) == (2, 1)
 
 
 def test_the_statistics_come_in_the_order_asked_for() -> None:
     asked = ["light_kappa", "fleiss_kappa", "percent_agreement"]
-    assert [statistic.name for statistic in measure(Ratings.from_rows(KRIPPENDORFF), asked, resamples=20)] == asked
+    assert [statistic.name for statistic in measure(ratings_of(KRIPPENDORFF), asked, resamples=20)] == asked
 
 
 def test_a_statistic_asked_for_alone_is_the_same_as_among_others() -> None:
-    ratings = Ratings.from_rows(KRIPPENDORFF, scale="interval")
+    ratings = ratings_of(KRIPPENDORFF, scale="interval")
     together = {(statistic.name, statistic.raters, statistic.label): statistic for statistic in measure(ratings, "all")}
     for name in ("krippendorff_alpha_interval", "fleiss_kappa", "cohen_kappa", "specific_agreement", "light_kappa"):
         for statistic in measure(ratings, [name]):
@@ -190,7 +190,7 @@ def test_a_statistic_asked_for_alone_is_the_same_as_among_others() -> None:
 
 
 def test_no_resamples_give_values_without_intervals() -> None:
-    found = measure(Ratings.from_rows(KRIPPENDORFF), ["fleiss_kappa"], resamples=0)[0]
+    found = measure(ratings_of(KRIPPENDORFF), ["fleiss_kappa"], resamples=0)[0]
     assert found.value == pytest.approx(0.76117, abs=5e-6)
     assert found.low is None
     assert found.method == "no interval: no resamples were asked for"
@@ -216,7 +216,7 @@ def test_a_wider_level_gives_a_wider_interval() -> None:
 )
 def test_what_cannot_be_asked_for_is_refused(asked: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        measure(Ratings.from_rows(KRIPPENDORFF), **asked)  # type: ignore[arg-type]
+        measure(ratings_of(KRIPPENDORFF), **asked)  # type: ignore[arg-type]
 
 
 def test_fifty_raters_have_1225_kappas_in_seconds() -> None:

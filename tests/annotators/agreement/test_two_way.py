@@ -9,7 +9,7 @@ from annotators.agreement.measure import measure
 from annotators.agreement.remarks import warnings_about
 from annotators.agreement.tables.ratings import Ratings
 from annotators.intervals.result import Raters
-from tests.annotators.agreement.makers import SHROUT_FLEISS, letters, random_matrix, rated
+from tests.annotators.agreement.makers import SHROUT_FLEISS, letters, random_matrix, rated, ratings_of
 
 
 def uneven(raters: int = 6, units: int = 120) -> Ratings:
@@ -17,11 +17,11 @@ def uneven(raters: int = 6, units: int = 120) -> Ratings:
     rng = np.random.default_rng(4)
     truth = rng.integers(2, size=units)
     right = rng.random((raters, units)) < np.linspace(0.55, 1, raters)[:, None]
-    return Ratings.from_rows(np.where(right, truth, 1 - truth).tolist())
+    return ratings_of(np.where(right, truth, 1 - truth).tolist())
 
 
 def test_absolute_icc_is_about_raters_like_these_by_mcgraw_and_wong() -> None:
-    ratings = Ratings.from_rows(SHROUT_FLEISS, scale="interval")
+    ratings = ratings_of(SHROUT_FLEISS, scale="interval")
     absolute, consistent = measure(ratings, ["icc_a_1", "icc_c_1"], seed=7)
     assert absolute.low == pytest.approx(0.019, abs=6e-4)  # Shrout & Fleiss (1979), table 4
     assert absolute.method == "McGraw & Wong's F (raters like these), 95 %"
@@ -75,7 +75,7 @@ def test_raters_who_are_alike_add_nothing() -> None:
     widths = []
     for seed in range(12):
         truth = rng.integers(2, size=80)
-        ratings = Ratings.from_rows(np.where(rng.random((6, 80)) < 0.8, truth, 1 - truth).tolist())
+        ratings = ratings_of(np.where(rng.random((6, 80)) < 0.8, truth, 1 - truth).tolist())
         for raters in ("fixed", "random"):
             statistic = measure(ratings, ["krippendorff_alpha_nominal"], 300, seed, raters=raters)[0]  # type: ignore[arg-type]
             widths.append((statistic.high or 0) - (statistic.low or 0))
@@ -84,7 +84,7 @@ def test_raters_who_are_alike_add_nothing() -> None:
 
 def test_the_variance_of_a_mean_over_units_and_raters_is_that_of_both() -> None:
     rows = letters("aabbaabb", "aabbaaba", "abababab")
-    statistic = measure(Ratings.from_rows(rows), ["percent_agreement"], 4000, raters="random")[0]
+    statistic = measure(ratings_of(rows), ["percent_agreement"], 4000, raters="random")[0]
     # Pairs agree on 7, 4 and 3 of 8 units, and without a rater there is one pair: θ_(r) = 3/8, 4/8, 7/8.
     left_out = np.array([3, 4, 7]) / 8
     of_raters = 2 / 3 * ((left_out - left_out.mean()) ** 2).sum()
@@ -99,7 +99,7 @@ def test_the_variance_of_a_mean_over_units_and_raters_is_that_of_both() -> None:
 
 
 def test_two_raters_cannot_say_how_raters_differ() -> None:
-    ratings = Ratings.from_rows(letters("aabbaabb", "aabbaaba"))
+    ratings = ratings_of(letters("aabbaabb", "aabbaaba"))
     statistic = measure(ratings, ["krippendorff_alpha_nominal"], 100, raters="random")[0]
     assert (statistic.low, statistic.high) == (None, None)
     assert statistic.method == "no interval: 2 raters cannot tell how raters differ; 3 are needed"

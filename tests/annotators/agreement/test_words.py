@@ -6,13 +6,12 @@ import pytest
 
 from annotators.agreement.measure import measure
 from annotators.agreement.remarks import prevalence_warning, sentence
-from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
-from tests.annotators.agreement.makers import KRIPPENDORFF, table_rows
+from tests.annotators.agreement.makers import KRIPPENDORFF, ratings_of, table_rows
 
 
 def test_the_sentence_says_who_how_much_and_how_sure() -> None:
-    ratings = Ratings.from_rows([[0, 1, 0, 1, 1, 0] * 5, [0, 1, 0, 1, 0, 0] * 5, [0, 1, 0, 1, 1, 1] * 5])
+    ratings = ratings_of([[0, 1, 0, 1, 1, 0] * 5, [0, 1, 0, 1, 0, 0] * 5, [0, 1, 0, 1, 1, 1] * 5])
     found = measure(ratings, seed=7)
     alpha = next(statistic for statistic in found if statistic.name == "krippendorff_alpha_nominal")
     assert sentence(found) == (
@@ -23,7 +22,7 @@ def test_the_sentence_says_who_how_much_and_how_sure() -> None:
 
 
 def test_the_sentence_names_the_criterion_the_scale_and_the_units() -> None:
-    found = measure(Ratings.from_rows(KRIPPENDORFF, scale="ordinal"), resamples=200, level=0.9)
+    found = measure(ratings_of(KRIPPENDORFF, scale="ordinal"), resamples=200, level=0.9)
     words = sentence(found, scale="ordinal", criterion="answer complete", units="pages")
     assert words.startswith(
         'Four annotators labelled 11 pages (1 more with a single label left out); for "answer complete", '
@@ -33,13 +32,13 @@ def test_the_sentence_names_the_criterion_the_scale_and_the_units() -> None:
 
 
 def test_another_coefficient_can_stand_in_the_sentence() -> None:
-    found = measure(Ratings.from_rows(KRIPPENDORFF), least_shared=9)
+    found = measure(ratings_of(KRIPPENDORFF), least_shared=9)
     assert "Fleiss' κ = 0.76" in sentence(found, coefficient="fleiss_kappa")
     assert "Cohen's κ of 0 and 1 = 0.84" in sentence(found, coefficient="cohen_kappa")
 
 
 def test_an_undefined_coefficient_gives_its_reason() -> None:
-    found = measure(Ratings.from_rows([["a", "a"], ["a", "a"]]))
+    found = measure(ratings_of([["a", "a"], ["a", "a"]]))
     assert sentence(found) == (
         'Two annotators labelled 2 items; Krippendorff\'s α is not defined: every rating is "a", so that agreement '
         "and chance agreement are both complete (0/0); raw agreement 100.0 %."
@@ -47,24 +46,24 @@ def test_an_undefined_coefficient_gives_its_reason() -> None:
 
 
 def test_nothing_shared_is_said_without_numbers() -> None:
-    found = measure(Ratings.from_rows([["a", "b"]]))
+    found = measure(ratings_of([["a", "b"]]))
     assert sentence(found) == "Krippendorff's α is not defined: only one rater has rated, and agreement needs two."
 
 
 def test_negative_values_have_a_true_minus_sign() -> None:
-    found = measure(Ratings.from_rows([[0, 1, 0, 1], [1, 0, 1, 0]]), resamples=0)
+    found = measure(ratings_of([[0, 1, 0, 1], [1, 0, 1, 0]]), resamples=0)
     assert "Krippendorff's α = −0.75 (no interval: no resamples were asked for)" in sentence(found)
 
 
 def test_a_coefficient_that_was_not_measured_is_refused() -> None:
-    found = measure(Ratings.from_rows(KRIPPENDORFF), ["fleiss_kappa"], resamples=0)
+    found = measure(ratings_of(KRIPPENDORFF), ["fleiss_kappa"], resamples=0)
     with pytest.raises(InvalidInput, match=r"'krippendorff_alpha_nominal' was not measured \(measured: fleiss_kappa\)"):
         sentence(found)
 
 
 def test_a_dominant_label_is_warned_about() -> None:
     # Feinstein & Cicchetti (1990): 85 % raw agreement, 85 + 90 of 200 ratings are the one label, κ = .32.
-    ratings = Ratings.from_rows(table_rows([[80, 10], [5, 5]]), labels=[0, 1])
+    ratings = ratings_of(table_rows([[80, 10], [5, 5]]), labels=[0, 1])
     assert prevalence_warning(ratings, measure(ratings, resamples=0)) == (
         '88 % of the labels are "0", so chance agreement is high and Krippendorff\'s α is low (0.32) although raw '
         'agreement is 85.0 %; Gwet\'s AC1 is 0.81. Read it beside the specific agreement on "1" (40 %).'
@@ -81,5 +80,5 @@ def test_a_dominant_label_is_warned_about() -> None:
     ],
 )
 def test_nothing_else_is_warned_about(table: list[list[int]]) -> None:
-    ratings = Ratings.from_rows(table_rows(table), labels=[0, 1])
+    ratings = ratings_of(table_rows(table), labels=[0, 1])
     assert prevalence_warning(ratings, measure(ratings, resamples=0)) is None

@@ -12,9 +12,16 @@ from typing import Any
 import pymupdf
 from PIL import Image
 
+from annotators.pages import Renderer
+
 mupdf: Any = pymupdf
 
 RED, BLUE, WHITE = (255, 0, 0), (0, 0, 255), (255, 255, 255)
+
+
+def worker_pids(renderer: Renderer) -> list[int]:
+    """The process ids of the workers there are now."""
+    return [worker.process.pid for worker in renderer._all]
 
 
 def pdf(

@@ -138,12 +138,12 @@ def test_a_page_that_takes_for_ever_is_stopped_at_the_time_limit(tmp_path: Path)
     usual = makers.put(tmp_path, "usual.pdf", makers.pdf("usual"))
     with Renderer(Limits(seconds=1.0), workers=1) as renderer:
         renderer.render(usual, PDF, 1, 160)
-        (before,) = renderer.worker_pids()
+        (before,) = makers.worker_pids(renderer)
         with pytest.raises(PageNotDrawn, match="longer than the 1 s") as caught:
             renderer.render(endless, PDF, 1, 160)
         assert caught.value.why is Why.TIME
         assert renderer.render(usual, PDF, 1, 160).width == 160
-        assert renderer.worker_pids() != [before]
+        assert makers.worker_pids(renderer) != [before]
         with pytest.raises(ProcessLookupError):
             os.kill(before, 0)
 

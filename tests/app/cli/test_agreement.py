@@ -14,7 +14,7 @@ import pytest
 from annotators.agreement.measure import measure
 from annotators.agreement.statistics.base import all_coefficients
 from annotators.agreement.tables.own_weights import OwnWeights
-from annotators.agreement.tables.ratings import Ratings
+from tests.annotators.agreement.makers import ratings_of
 from tests.app.cli.command_line import ROOT, CommandLine, subprocess_of
 from tests.exports.labelled import CRITERIA, labelled_study
 
@@ -93,7 +93,7 @@ def test_the_json_has_every_field_of_every_statistic(assay: CommandLine, long: P
     assert [
         statistic["label"] for statistic in tone["statistics"] if statistic["name"] == "specific_agreement"
     ] == tone["labels"]
-    table = Ratings.from_rows([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()],
+    table = ratings_of([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()],
                               ["poor", "fair", "good"], "ordinal")  # fmt: skip
     ours = {statistic.name: statistic for statistic in measure(table, "all", 200, 3)}
     for name in ("krippendorff_alpha_ordinal", "gwet_ac2_ordinal", "icc_a_1"):
@@ -204,7 +204,7 @@ def test_own_weights_add_kappa_of_each_pair_and_their_mean(assay: CommandLine, l
     assay(*asked, "--report", tmp_path / "r.md")
     assert "tone: own weights, how far two labels agree" in (tmp_path / "r.md").read_text()
     own = OwnWeights.of([[1, 0.5, 0], [0.5, 1, 0.9], [0, 0.9, 1]], ["poor", "fair", "good"])
-    table = Ratings.from_rows([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()])
+    table = ratings_of([[*values, *[None] * (10 - len(values))] for values in GIVEN.values()])
     names = ["cohen_kappa_weighted", "light_kappa_weighted"]
     ours = measure(table, names, 200, 2, own_weights=own, least_shared=9)
     theirs = [statistic for statistic in found if statistic["name"] in names]

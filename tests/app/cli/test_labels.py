@@ -117,6 +117,10 @@ def test_labels_inside_a_file_come_in_with_its_items(begun: CommandLine, tmp_pat
     source = tmp_path / "port_a_answers.json"
     source.write_text(json.dumps([{"id": "7", "response": "It is red.", "model9_response_kg": triplets}]))
     arguments = ("import", "finance", source, "--format", "refchecker", "--labels-into", "people")
+    alone = begun("import", "finance", source, "--dry-run").out
+    assert "1 label in the files, by refchecker-annotator: --labels-into STUDY makes them labels of a study." in alone
+    with_labels = {entry["format"] for entry in begun.json("formats") if entry["labels"]}
+    assert with_labels == {"fathoms", "ragchecker", "refchecker", "unidoc"}
     assert "1 label in 1 annotation by refchecker-annotator, into the study people, which would be made." in (
         begun(*arguments, "--dry-run").out
     )

@@ -24,7 +24,6 @@ from app.worker.kinds.base import Work
 from db.engine import Database
 from db.jobs import JobRow, WorkerDesk, cancel_job, job_facts, queue_job, resume_job
 from db.models import Job, Run, Score
-from db.people.accounts import first_administrator
 from db.permissions import Actor
 from db.scores.training_sets import accept_training_set, list_training_sets
 from db.scores.write import plan_scoring, run_scorer
@@ -34,7 +33,7 @@ from tests.app.worker.kinds import known_for_now, made_kind
 from tests.bulk import make_items
 from tests.conftest import ROOT
 from tests.databases import put_database
-from tests.makers import make_item, make_person, make_project
+from tests.makers import first_administrator, make_item, make_person, make_project
 
 N = 12_000
 

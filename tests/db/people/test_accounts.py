@@ -15,22 +15,22 @@ from db.people import accounts as people
 from db.people.sign_in import one_time_sign_in, session_actor, sign_in
 from db.permissions import Actor, Role
 from db.projects import create_project, find_project, my_projects, project_overview
-from tests.makers import make_item, make_member, make_person, make_project
+from tests.makers import first_administrator, make_item, make_member, make_person, make_project
 
 PASSWORD = "four plain words here"
 
 
 @pytest.fixture
 def admin(database: Database) -> Actor:
-    return people.first_administrator(database, password=PASSWORD)
+    return first_administrator(database, password=PASSWORD)
 
 
 def test_the_first_administrator_is_made_once_and_then_found(database: Database) -> None:
     with pytest.raises(NotFound, match="assay init"):
         people.local_administrator(database)
-    made = people.first_administrator(database, name="mira")
+    made = first_administrator(database, name="mira")
     assert (made.name, made.is_admin, made.via) == ("mira", True, "command")
-    assert people.first_administrator(database, name="somebody else") == made
+    assert first_administrator(database, name="somebody else") == made
     assert people.local_administrator(database) == made
 
 

@@ -16,9 +16,10 @@ from db.engine import Database
 from db.models import Account, SignInFailure, WebSession, now
 from db.people import passwords
 from db.people import sign_in as sessions
-from db.people.accounts import add_person, first_administrator, revoke_sessions, set_password
+from db.people.accounts import add_person, revoke_sessions, set_password
 from db.permissions import Actor
 from tests.conftest import PRODUCT_HASHER
+from tests.makers import first_administrator
 
 PASSWORD = "four plain words here"
 

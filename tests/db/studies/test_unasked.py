@@ -94,6 +94,23 @@ def test_a_criterion_that_no_item_has_a_unit_of_is_said_and_a_step_without_any_i
         create_study(database, place.actor, place.project, protocol=protocol, design=place.design)
 
 
+def test_texts_that_the_protocol_shows_and_items_lack_are_said(database: Database) -> None:
+    place = Place(database)
+    make_item(database, place.project, "unanswered", answer="", references=["A reference."])
+
+    def said(*shows: Material, **fields: Any) -> list[str]:
+        plan = place.plan(shows=[Material.QUESTION, *shows], **fields)
+        return [note for note in plan.notes if "annotators see none" in note]
+
+    none = "annotators see none where the protocol shows it."
+    assert said(Material.ANSWER) == [f"1 item has no answer (unanswered): {none}"]
+    assert said(Material.REFERENCES) == [f"3 items have no reference answer (full, bare, none): {none}"]
+    assert said(Material.HOPS) == [f"None of the 4 items has steps of a multi-hop question: {none}"]
+    assert said(Material.EVIDENCE) == [f"3 items have no evidence (bare, none, unanswered): {none}"]
+    assert said(Material.EVIDENCE, target="evidence") == []  # said otherwise
+    assert said() == []
+
+
 def test_nothing_is_said_where_every_item_has_what_is_asked_about(database: Database) -> None:
     place = Place(database)
     with database.write() as session:

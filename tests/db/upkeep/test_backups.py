@@ -10,9 +10,8 @@ from sqlalchemy import text
 
 from annotators.errors import InvalidInput
 from db.engine import Database
-from db.people.accounts import first_administrator
 from db.upkeep.backups import back_up, restore
-from tests.makers import make_project
+from tests.makers import first_administrator, make_project
 
 
 def names(db: Database) -> list[str]:

@@ -8,10 +8,10 @@ import pytest
 
 from annotators.agreement.measure import measure
 from annotators.agreement.tables.own_weights import OwnWeights
-from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput, NotFound
 from exports.agreement.own_weights import named_weights, read_weights, weights_for
 from exports.checks import EVERY
+from tests.annotators.agreement.makers import ratings_of
 
 TONES = "label,poor,fair,good\ngood,0,0.7,1\nfair,0.25,1,0.7\npoor,1,0.25,0\n"
 
@@ -28,7 +28,7 @@ def test_rows_and_columns_are_found_by_their_labels(tmp_path: Path) -> None:
     assert weights.rows == ((1, 0.25, 0), (0.25, 1, 0.7), (0, 0.7, 1))
     # κ = 1 - Σ d_o / Σ d_e: distances fair-good .3, poor-fair .75, poor-good 1; shares .25 .25 .5 and .25 .5 .25.
     rows = [["good", "good", "fair", "poor"], ["good", "fair", "fair", "poor"]]
-    [statistic] = measure(Ratings.from_rows(rows), ["cohen_kappa_weighted"], resamples=0, own_weights=weights)
+    [statistic] = measure(ratings_of(rows), ["cohen_kappa_weighted"], resamples=0, own_weights=weights)
     observed = 0.3 / 4
     expected = (
         0.75 * (0.25 * 0.5 + 0.25 * 0.25)  # one says poor, the other fair
@@ -80,9 +80,9 @@ def test_weights_are_for_the_criteria_whose_labels_they_have(tmp_path: Path) -> 
     tones = written(tmp_path, TONES)
     yes = written(tmp_path, "label,no,yes\nno,1,.5\nyes,.5,1\n", "yes=no.csv")
     tables = [
-        ("tone", Ratings.from_rows([["good", "fair"], ["good", "poor"]])),
-        ("right", Ratings.from_rows([["yes", "no"], ["yes", "yes"]])),
-        ("pages", Ratings.from_rows([[["1"]], [["2"]]], scale="set")),
+        ("tone", ratings_of([["good", "fair"], ["good", "poor"]])),
+        ("right", ratings_of([["yes", "no"], ["yes", "yes"]])),
+        ("pages", ratings_of([[["1"]], [["2"]]], scale="set")),
         ("ranking", None),
     ]
     both = weights_for(named_weights([str(tones), f"right={yes}"]), tables)

@@ -14,6 +14,7 @@ from annotators.agreement.rater_models.dawid_skene import DawidSkene, dawid_sken
 from annotators.agreement.rater_models.em import Observations
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
+from tests.annotators.agreement.makers import ratings_of
 
 # Dawid & Skene (1979), table 1: 45 patients, classes 1-4; the first observer saw each three times, the others once.
 PATIENTS = """
@@ -61,7 +62,7 @@ def simulated(
     steps = np.cumsum(confusion[:, truth], axis=2)
     rows = (rng.random((4, units, 1)) >= steps).sum(axis=2).astype(float)
     rows[rng.random(rows.shape) < missing] = np.nan
-    return truth, confusion, Ratings.from_rows(rows.tolist(), labels=[0, 1, 2])
+    return truth, confusion, ratings_of(rows.tolist(), labels=[0, 1, 2])
 
 
 def test_the_anaesthetists_of_dawid_and_skene() -> None:
@@ -138,7 +139,7 @@ def test_every_unit_keeps_its_own_row_when_some_have_no_rating() -> None:
         [None, "a", "a", None, "b", "b", "b", None],
         [None, "a", "b", None, "b", "b", "a", None],
     ]
-    found = dawid_skene(Ratings.from_rows(rows), smoothing=0.1)
+    found = dawid_skene(ratings_of(rows), smoothing=0.1)
     assert found.posterior.shape == (8, 2)
     assert found.unit_labels == (None, "a", "a", None, "b", "b", "a", None)
     assert np.isnan(found.posterior[[0, 3, 7]]).all()
@@ -147,7 +148,7 @@ def test_every_unit_keeps_its_own_row_when_some_have_no_rating() -> None:
 
 def test_a_declared_label_that_nobody_used_is_no_class() -> None:
     rows = [["a", "b", "a", "b"]] * 3
-    found = dawid_skene(Ratings.from_rows(rows, labels=["a", "never", "b"]))
+    found = dawid_skene(ratings_of(rows, labels=["a", "never", "b"]))
     assert found.prevalence == pytest.approx([0.5, 0, 0.5])
     assert np.isnan(found.confusion[:, 1]).all()
     assert found.posterior[:, 1] == pytest.approx(0.0)
@@ -156,7 +157,7 @@ def test_a_declared_label_that_nobody_used_is_no_class() -> None:
 
 def test_a_class_that_a_rater_never_saw_has_no_row() -> None:
     rows = [["a", "a", "a", "b", "b", "b"]] * 3 + [["a", "a", "a", None, None, None]]
-    found = dawid_skene(Ratings.from_rows(rows))
+    found = dawid_skene(ratings_of(rows))
     assert found.confusion[3, 0] == pytest.approx([1.0, 0.0])
     assert np.isnan(found.confusion[3, 1]).all()
     assert found.seen[3] == pytest.approx([3.0, 0.0])
@@ -172,7 +173,7 @@ def test_a_class_that_a_rater_never_saw_has_no_row() -> None:
     ],
 )
 def test_what_cannot_be_fitted_has_a_reason_and_no_numbers(rows: list[list[object]], reason: str) -> None:
-    found = dawid_skene(Ratings.from_rows(rows, labels=["a", "b"]), resamples=10)
+    found = dawid_skene(ratings_of(rows, labels=["a", "b"]), resamples=10)
     assert found.fit is None
     assert found.reason is not None
     assert found.reason.startswith(reason)
@@ -184,7 +185,7 @@ def test_what_cannot_be_fitted_has_a_reason_and_no_numbers(rows: list[list[objec
 
 def test_two_raters_are_fitted_with_the_warning_that_two_do_not_identify_the_model() -> None:
     _, _, ratings = simulated(3, units=200)
-    found = dawid_skene(Ratings.from_rows(ratings.matrix()[:2].tolist()))
+    found = dawid_skene(ratings_of(ratings.matrix()[:2].tolist()))
     assert found.fit is not None
     assert any("do not identify the model" in note for note in found.notes)
 
@@ -202,9 +203,7 @@ def test_stopping_early_is_reported_as_not_converged() -> None:
 def test_thin_raters_are_named() -> None:
     _, _, ratings = simulated(5, units=30)
     rows = [*ratings.matrix().tolist(), [0, 1, 2, *[None] * 27]]
-    assert any(
-        note.startswith("1 of 5 raters have fewer ratings") for note in dawid_skene(Ratings.from_rows(rows)).notes
-    )
+    assert any(note.startswith("1 of 5 raters have fewer ratings") for note in dawid_skene(ratings_of(rows)).notes)
 
 
 @st.composite
@@ -218,7 +217,7 @@ def tables(draw: st.DrawFn) -> list[list[int | None]]:
 @given(tables(), st.sampled_from([0.0, 0.01, 1.0]))
 @settings(max_examples=80, deadline=None)
 def test_no_iteration_lowers_the_objective(rows: list[list[int | None]], smoothing: float) -> None:
-    found = dawid_skene(Ratings.from_rows(rows, labels=[0, 1, 2]), smoothing=smoothing, starts=2, most_iterations=200)
+    found = dawid_skene(ratings_of(rows, labels=[0, 1, 2]), smoothing=smoothing, starts=2, most_iterations=200)
     if found.fit is None:
         assert found.reason
         return
@@ -236,8 +235,8 @@ def test_no_iteration_lowers_the_objective(rows: list[list[int | None]], smoothi
 @settings(max_examples=60, deadline=None)
 def test_the_names_of_labels_do_not_matter(rows: list[list[int | None]], names: list[int]) -> None:
     renamed = [[None if x is None else names[x] for x in row] for row in rows]
-    fit = dawid_skene(Ratings.from_rows(rows, labels=[0, 1, 2]), starts=1, smoothing=0.1)
-    other = dawid_skene(Ratings.from_rows(renamed, labels=[0, 1, 2]), starts=1, smoothing=0.1)
+    fit = dawid_skene(ratings_of(rows, labels=[0, 1, 2]), starts=1, smoothing=0.1)
+    other = dawid_skene(ratings_of(renamed, labels=[0, 1, 2]), starts=1, smoothing=0.1)
     if fit.fit is None or other.fit is None:
         assert fit.fit is other.fit
         return
@@ -284,7 +283,7 @@ def test_intervals_come_from_resamples_of_units_and_hold_the_value() -> None:
 
 def test_json_has_no_nan_and_names_every_unit_and_rater() -> None:
     rows = [["a", "a", None, "b"], ["a", "b", None, "b"], ["a", "b", None, None]]
-    told = json.loads(json.dumps(dawid_skene(Ratings.from_rows(rows), resamples=5).to_json(), allow_nan=False))
+    told = json.loads(json.dumps(dawid_skene(ratings_of(rows), resamples=5).to_json(), allow_nan=False))
     assert told["units"][2] == {"unit": 2, "label": None, "posterior": [None, None]}
     assert [rater["rater"] for rater in told["raters"]] == [0, 1, 2]
     assert told["fit"]["starts"]
@@ -300,4 +299,4 @@ def test_repeats_of_one_rater_are_kept_apart_from_other_raters() -> None:
 @pytest.mark.parametrize("wrong", [{"smoothing": -1.0}, {"starts": 0}, {"level": 1.0}, {"most_iterations": 1}])
 def test_numbers_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInput):
-        dawid_skene(Ratings.from_rows([["a", "b"], ["a", "a"]]), **wrong)  # type: ignore[arg-type]
+        dawid_skene(ratings_of([["a", "b"], ["a", "a"]]), **wrong)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from annotators.agreement.rater_models.mace import Mace, Method, mace
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
+from tests.annotators.agreement.makers import ratings_of
 from tests.annotators.agreement.rater_models.test_dawid_skene import tables
 
 COMPETENCE = [0.95, 0.85, 0.7, 0.6, 0.0, 0.0]
@@ -26,7 +27,7 @@ def simulated(seed: int, units: int = 400, missing: float = 0.3) -> tuple[npt.ND
     knows = rng.random(guesses.shape) < np.array(COMPETENCE)[:, None]
     rows = np.where(knows, truth, guesses).astype(float)
     rows[rng.random(rows.shape) < missing] = np.nan
-    return truth, Ratings.from_rows(rows.tolist(), labels=[0, 1, 2, 3])
+    return truth, ratings_of(rows.tolist(), labels=[0, 1, 2, 3])
 
 
 @pytest.mark.parametrize("method", ["variational", "em"])
@@ -57,7 +58,7 @@ def test_competence_is_recovered_over_several_data_sets() -> None:
 @settings(max_examples=60, deadline=None)
 def test_no_iteration_lowers_the_bound(rows: list[list[int | None]]) -> None:
     for method in ("variational", "em"):
-        found = mace(Ratings.from_rows(rows, labels=[0, 1, 2]), method=method, starts=2, most_iterations=100)  # type: ignore[arg-type]
+        found = mace(ratings_of(rows, labels=[0, 1, 2]), method=method, starts=2, most_iterations=100)  # type: ignore[arg-type]
         if found.fit is None:
             assert found.reason
             continue
@@ -119,7 +120,7 @@ def test_restarts_are_real_and_the_best_is_kept() -> None:
     # two camps, each of one mind and neither knowing of the other: whom to trust has two answers
     rng = np.random.default_rng(4)
     camps = rng.integers(3, size=(2, 40))
-    found = mace(Ratings.from_rows([*[camps[0].tolist()] * 3, *[camps[1].tolist()] * 2]), starts=20)
+    found = mace(ratings_of([*[camps[0].tolist()] * 3, *[camps[1].tolist()] * 2]), starts=20)
     assert found.fit is not None
     assert len(found.fit.starts) == 20
     assert len({round(end, 4) for end in found.fit.starts}) > 1
@@ -129,7 +130,7 @@ def test_restarts_are_real_and_the_best_is_kept() -> None:
 
 def test_every_unit_keeps_its_own_row_when_some_have_no_rating() -> None:
     rows: list[list[object]] = [[None, "a", "b", None, "b"], [None, "a", "b", None, "b"], [None, "a", "b", None, "a"]]
-    found = mace(Ratings.from_rows(rows))
+    found = mace(ratings_of(rows))
     assert found.unit_labels == (None, "a", "b", None, "b")
     assert np.isnan(found.posterior[[0, 3]]).all()
     assert np.isnan(found.entropy[[0, 3]]).all()
@@ -138,7 +139,7 @@ def test_every_unit_keeps_its_own_row_when_some_have_no_rating() -> None:
 
 def test_a_rater_without_ratings_has_no_competence() -> None:
     rows = [["a", "b", "a"], ["a", "b", "b"], ["a", "b", "a"], [None, None, None]]
-    found = mace(Ratings.from_rows(rows), resamples=20)
+    found = mace(ratings_of(rows), resamples=20)
     assert np.isnan(found.competence[3])
     assert np.isnan(found.strategy[3]).all()
     assert not np.isnan(found.competence[:3]).any()
@@ -155,7 +156,7 @@ def test_a_rater_without_ratings_has_no_competence() -> None:
     ],
 )
 def test_what_cannot_be_fitted_has_a_reason_and_no_numbers(rows: list[list[object]], reason: str) -> None:
-    found = mace(Ratings.from_rows(rows))
+    found = mace(ratings_of(rows))
     assert found.fit is None
     assert (found.reason or "").startswith(reason)
     assert np.isnan(found.competence).all()
@@ -182,4 +183,4 @@ def test_stopping_early_is_reported_as_not_converged() -> None:
 
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(InvalidInput, match="unknown"):
-        mace(Ratings.from_rows([["a", "b"], ["a", "a"]]), method="gibbs")  # type: ignore[arg-type]
+        mace(ratings_of([["a", "b"], ["a", "a"]]), method="gibbs")  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from annotators.agreement.rater_models.em import Observations, UnitPatterns, res
 from annotators.agreement.rater_models.fitted import entropy_of_units, label_of_units
 from annotators.agreement.rater_models.mace import mace
 from annotators.agreement.tables.ratings import Ratings
-from tests.annotators.agreement.makers import random_matrix, rated
+from tests.annotators.agreement.makers import random_matrix, rated, ratings_of
 
 GUIDE = Path(__file__).parents[4] / "docs" / "rater-models.md"
 
@@ -88,7 +88,7 @@ def with_a_loner() -> Ratings:
     matrix = np.where(rng.random((4, 36)) < 0.85, truth, 1 - truth).astype(float)
     matrix[:3, 30:] = np.nan
     matrix[3, :30] = np.nan
-    return Ratings.from_rows(matrix.tolist(), labels=[0, 1])
+    return ratings_of(matrix.tolist(), labels=[0, 1])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -123,7 +123,7 @@ def two_groups(seed: int, raters: int = 3) -> tuple[np.ndarray, np.ndarray]:
 def test_no_start_overturns_the_labels_of_a_group_that_nothing_ties_to_the_others(study: int, raters: int) -> None:
     """Fitted together, taking one group for liars makes the shares of the classes alike, which is likelier."""
     truth, matrix = two_groups(study, raters)
-    ratings = Ratings.from_rows(matrix.tolist(), labels=[0, 1])
+    ratings = ratings_of(matrix.tolist(), labels=[0, 1])
     for seed in range(2):
         skene = dawid_skene(ratings, seed=seed)
         for found in (skene, mace(ratings, seed=seed)):
@@ -135,8 +135,8 @@ def test_no_start_overturns_the_labels_of_a_group_that_nothing_ties_to_the_other
 @pytest.mark.parametrize("smoothing", [0.0, 0.5])
 def test_what_an_unconnected_group_says_changes_nothing_of_the_others(smoothing: float) -> None:
     _, matrix = two_groups(7)
-    both = Ratings.from_rows(matrix.tolist(), labels=[0, 1])
-    alone = Ratings.from_rows(np.where(np.arange(80) < 40, matrix, np.nan).tolist(), labels=[0, 1])
+    both = ratings_of(matrix.tolist(), labels=[0, 1])
+    alone = ratings_of(np.where(np.arange(80) < 40, matrix, np.nan).tolist(), labels=[0, 1])
     fit, whole = dawid_skene(alone, smoothing=smoothing), dawid_skene(both, smoothing=smoothing)
     np.testing.assert_array_equal(fit.posterior[:40], whole.posterior[:40])
     np.testing.assert_array_equal(fit.accuracy[:3], whole.accuracy[:3])
@@ -150,8 +150,8 @@ def test_what_an_unconnected_group_says_changes_nothing_of_the_others(smoothing:
 def test_the_fit_of_groups_is_the_sum_of_theirs_and_their_shares_are_weighed_by_units() -> None:
     _, matrix = two_groups(8)
     matrix[:, 60:] = np.nan
-    parts = [dawid_skene(Ratings.from_rows(rows.tolist(), labels=[0, 1])) for rows in (matrix[:3], matrix[3:])]
-    whole = dawid_skene(Ratings.from_rows(matrix.tolist(), labels=[0, 1]), resamples=50)
+    parts = [dawid_skene(ratings_of(rows.tolist(), labels=[0, 1])) for rows in (matrix[:3], matrix[3:])]
+    whole = dawid_skene(ratings_of(matrix.tolist(), labels=[0, 1]), resamples=50)
     fits = [part.fit for part in parts]
     assert whole.fit is not None
     assert fits[0] is not None
@@ -173,17 +173,17 @@ def test_the_fit_of_groups_is_the_sum_of_theirs_and_their_shares_are_weighed_by_
 
 def test_a_group_of_one_mind_keeps_its_labels() -> None:
     rows = [["a", "b", "a", "b", None, None]] * 3 + [[None] * 4 + ["b", "b"]] * 2
-    for found in (dawid_skene(Ratings.from_rows(rows, labels=["a", "b", "c"])), mace(Ratings.from_rows(rows))):
+    for found in (dawid_skene(ratings_of(rows, labels=["a", "b", "c"])), mace(ratings_of(rows))):
         assert found.unit_labels == ("a", "b", "a", "b", "b", "b")
 
 
 def test_groups_of_raters_that_share_no_unit_are_said() -> None:
     _, matrix = two_groups(0)
     matrix[5] = np.nan
-    notes = dawid_skene(Ratings.from_rows(matrix.tolist())).notes
+    notes = dawid_skene(ratings_of(matrix.tolist())).notes
     assert any("fall into 2 groups that share no unit: each is fitted by itself" in note for note in notes)
     assert any(note.startswith("of 1 of 2 groups no unit was rated by three raters") for note in notes)
-    assert not any("groups" in note for note in dawid_skene(Ratings.from_rows(matrix[:3, :40].tolist())).notes)
+    assert not any("groups" in note for note in dawid_skene(ratings_of(matrix[:3, :40].tolist())).notes)
 
 
 def test_raters_who_share_their_mistakes_are_noticed_and_independent_ones_are_not() -> None:
@@ -194,7 +194,7 @@ def test_raters_who_share_their_mistakes_are_noticed_and_independent_ones_are_no
         for pair, other in ((0, 1), (2, 3)):
             same = rng.random(300) < copied
             matrix[other, same] = matrix[pair, same]
-        found = dawid_skene(Ratings.from_rows(matrix.tolist()), seed=seed)
+        found = dawid_skene(ratings_of(matrix.tolist()), seed=seed)
         return [note for note in found.notes if "independent" in note]
 
     assert all("where the model expects" in notes(0.8, seed)[0] for seed in range(3))

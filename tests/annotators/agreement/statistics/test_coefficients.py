@@ -24,11 +24,12 @@ from annotators.agreement.statistics.base import (
     title_of,
 )
 from annotators.agreement.statistics.percent import PERCENT
-from annotators.agreement.tables.ratings import SCALES, Ratings
+from annotators.agreement.tables.ratings import SCALES
 from annotators.errors import InvalidInput
+from tests.annotators.agreement.makers import ratings_of
 
 ROOT = Path(__file__).parents[4]
-TABLE = Ratings.from_rows([[1, 2, 3, 1, 2], [1, 2, 3, 2, 2], [1, 1, 3, 1, 2]], scale="interval")
+TABLE = ratings_of([[1, 2, 3, 1, 2], [1, 2, 3, 2, 2], [1, 1, 3, 1, 2]], scale="interval")
 
 
 def test_names_are_known_before_numpy_is_imported() -> None:

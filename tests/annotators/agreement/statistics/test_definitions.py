@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from annotators.agreement.measure import measure
 from annotators.agreement.statistics import sets as set_agreement
 from annotators.agreement.tables.own_weights import OwnWeights
-from annotators.agreement.tables.ratings import Ratings
 from annotators.intervals.result import Statistic
 from tests.annotators.agreement import slow
+from tests.annotators.agreement.makers import ratings_of
 from tests.annotators.agreement.slow import Matrix
 
 LABELS = [0.0, 1.0, 2.0, 5.0]
@@ -33,7 +33,7 @@ def matrices(draw: st.DrawFn) -> Matrix:
 
 
 def measured(matrix: Matrix) -> dict[tuple[object, object], Statistic]:
-    ratings = Ratings.from_rows(matrix.tolist(), [0, 1, 2, 5], "ratio")
+    ratings = ratings_of(matrix.tolist(), [0, 1, 2, 5], "ratio")
     found = measure(ratings, "all", resamples=0, least_shared=2)
     return {
         (statistic.name, statistic.raters if statistic.label is None else statistic.label): statistic
@@ -108,7 +108,7 @@ def test_own_weights_are_used_as_they_are(matrix: Matrix, rows: list[list[float]
     def weight(a: float, b: float) -> float:
         return table[LABELS.index(a)][LABELS.index(b)]
 
-    ratings = Ratings.from_rows(matrix.tolist(), [0, 1, 2, 5])
+    ratings = ratings_of(matrix.tolist(), [0, 1, 2, 5])
     names = ["cohen_kappa_weighted", "gwet_ac2_weighted", "brennan_prediger_weighted"]
     found = {
         statistic.name: statistic
@@ -137,7 +137,7 @@ def test_set_coefficients_are_their_definitions(seed: int) -> None:
     rows[0][0], rows[1][0], rows[0][1], rows[1][1] = [1], [1, 2], [], [3]
     found = {
         (statistic.name, statistic.raters): statistic
-        for statistic in measure(Ratings.from_rows(rows, scale="set"), resamples=0)
+        for statistic in measure(ratings_of(rows, scale="set"), resamples=0)
     }
     columns = [
         [frozenset(count_of) for count_of in column if count_of is not None] for column in zip(*rows, strict=True)
@@ -174,7 +174,7 @@ def test_boxes_are_matched_one_to_one_by_their_overlap() -> None:
 
     # [0, .5] and [.05, .5]: IoU .9, a match; [.6, 1] and [.9, 1]: IoU .25, none; the third is on another page.
     rows = [[[box(0, 0.5), box(0.6, 1)], []], [[box(0.05, 0.5), box(0.9, 1), box(0.6, 1, page=2)], []]]
-    ratings = Ratings.from_rows(rows, scale="set")
+    ratings = ratings_of(rows, scale="set")
     found = {statistic.name: statistic for statistic in measure(ratings, resamples=0)}
     assert found["pairwise_f1"].value == pytest.approx(2 * 1 / 5)
     assert "intersection over union of 0.5" in (found["pairwise_f1"].method or "")
@@ -193,14 +193,13 @@ def _single(*boxes: object) -> list[frozenset[object]]:
 def test_one_box_is_not_matched_twice() -> None:
     box = {"page": 1, "box": [0, 0, 1, 1]}
     near = [{"page": 1, "box": [0, 0, 1, 0.9]}, {"page": 1, "box": [0, 0, 1, 0.95]}]
-    found = measure(Ratings.from_rows([[[box]], [near]], scale="set"), ["pairwise_f1"], resamples=0)[0]
+    found = measure(ratings_of([[[box]], [near]], scale="set"), ["pairwise_f1"], resamples=0)[0]
     assert found.value == pytest.approx(2 * 1 / 3)
 
 
 def test_all_empty_sets_agree_and_have_no_f1() -> None:
     found = {
-        statistic.name: statistic
-        for statistic in measure(Ratings.from_rows([[[], []], [[], []]], scale="set"), resamples=0)
+        statistic.name: statistic for statistic in measure(ratings_of([[[], []], [[], []]], scale="set"), resamples=0)
     }
     assert found["mean_jaccard"].value == found["exact_match"].value == 1.0
     assert found["pairwise_f1"].reason == "every set is empty, so that there is nothing to find"
@@ -209,7 +208,7 @@ def test_all_empty_sets_agree_and_have_no_f1() -> None:
 
 def test_texts_agree_after_normalisation_and_by_similarity() -> None:
     rows = [["What  is it?", "When did it end", None], ["what is IT", "Where did it end", "alone"]]
-    found = {statistic.name: statistic for statistic in measure(Ratings.from_rows(rows, scale="text"), resamples=200)}
+    found = {statistic.name: statistic for statistic in measure(ratings_of(rows, scale="text"), resamples=200)}
     assert found["text_identical"].value == 0.5
     # "when did it end" and "where did it end": 14 letters in common of 15 + 16
     assert found["text_similarity"].value == pytest.approx((1 + 2 * 14 / 31) / 2)

@@ -28,8 +28,7 @@ from annotators.agreement.tables.distances import (
 )
 from annotators.agreement.tables.own_weights import OwnWeights
 from annotators.agreement.tables.patterns import Counts
-from annotators.agreement.tables.ratings import Ratings
-from tests.annotators.agreement.makers import random_matrix, rated
+from tests.annotators.agreement.makers import random_matrix, rated, ratings_of
 from tests.annotators.agreement.slow import jackknife_error, one_way
 
 SEEDS = range(6)
@@ -93,7 +92,7 @@ def test_intraclass_correlations_are_those_of_pingouin(seed: int) -> None:
     )
     table = pingouin.intraclass_corr(long, targets="unit", raters="rater", ratings="x").to_numpy()
     names = ["icc_1_1", "icc_a_1", "icc_c_1", "icc_1_k", "icc_a_k", "icc_c_k"]
-    found = measure(Ratings.from_rows(matrix.tolist(), scale="interval"), names, resamples=0, kind="analytic")
+    found = measure(ratings_of(matrix.tolist(), scale="interval"), names, resamples=0, kind="analytic")
     for statistic, row in zip(found, table, strict=True):
         assert statistic.value == pytest.approx(row[1], abs=1e-9)
         assert [statistic.low, statistic.high] == pytest.approx(list(row[-1]), abs=0.0051)  # it rounds to two decimals
@@ -108,7 +107,7 @@ def test_intraclass_correlations_with_gaps_recover_the_variances_they_estimate()
         matrix = rng.normal(0, 2, size=150) + rng.normal(0, 1, size=(12, 1)) + rng.normal(0, np.sqrt(2), size=(12, 150))
         matrix[rng.random(matrix.shape) < 0.6] = np.nan
         names = ["icc_1_1", "icc_a_1", "icc_c_1", "icc_a_k"]
-        measured = measure(Ratings.from_rows(matrix.tolist(), scale="interval"), names, resamples=0)
+        measured = measure(ratings_of(matrix.tolist(), scale="interval"), names, resamples=0)
         found.append([statistic.value for statistic in measured])
         assert "on average" in (measured[3].method or "")
     assert np.mean(found, axis=0)[:3] == pytest.approx([4 / 7, 4 / 7, 4 / 6], abs=0.02)
@@ -180,7 +179,7 @@ def test_ratio_alpha_of_hundreds_of_numbers_is_that_of_the_krippendorff_package(
     matrix = np.round(truth * np.exp(rng.normal(0, 0.4, size=(3, 300))), 3)
     matrix[rng.random(matrix.shape) < 0.2] = np.nan
     matrix[0, :5] = 0
-    ratings = Ratings.from_rows(matrix.tolist(), scale="ratio")
+    ratings = ratings_of(matrix.tolist(), scale="ratio")
     assert isinstance(ratio_distance(ratings.numbers), RatioSeries)
     expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement="ratio")
     assert measure(ratings, ["krippendorff_alpha_ratio"], resamples=0)[0].value == pytest.approx(expected, abs=1e-9)

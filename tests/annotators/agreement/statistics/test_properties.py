@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from annotators.agreement.measure import measure
 from annotators.agreement.statistics.base import coefficient_named
-from annotators.agreement.tables.ratings import Ratings
 from annotators.intervals.result import Statistic
+from tests.annotators.agreement.makers import ratings_of
 
 Rows = list[list[int | None]]
 
@@ -26,9 +26,7 @@ def tables(draw: st.DrawFn) -> Rows:
 
 
 def measured(rows: Rows, labels: list[int] | None = None, resamples: int = 0) -> list[Statistic]:
-    return measure(
-        Ratings.from_rows(rows, labels or [0, 1, 2, 3], "interval"), "all", resamples=resamples, least_shared=2
-    )
+    return measure(ratings_of(rows, labels or [0, 1, 2, 3], "interval"), "all", resamples=resamples, least_shared=2)
 
 
 def values(found: list[Statistic]) -> dict[object, float | None]:
@@ -91,7 +89,7 @@ def test_a_linear_change_of_numbers_does_not_matter(rows: Rows, factor: float, s
     changed: list[list[float | None]] = [[None if x is None else factor * x + shift for x in row] for row in rows]
     labels = [factor * x + shift for x in range(4)]
     first = measured(rows)
-    second = measure(Ratings.from_rows(changed, labels, "interval"), "all", resamples=0, least_shared=2)
+    second = measure(ratings_of(changed, labels, "interval"), "all", resamples=0, least_shared=2)
     for a, b in zip(first, second, strict=True):
         assert coefficient_named(a.name).needs == "ratio" or about_equal(a.value, b.value), a.name
 

@@ -19,6 +19,7 @@ from tests.annotators.agreement.makers import (
     GWET_TWO_GROUPS,
     KRIPPENDORFF,
     SHROUT_FLEISS,
+    ratings_of,
     table_rows,
 )
 
@@ -35,21 +36,21 @@ def interval_of(statistic: Statistic) -> Interval:
 
 def test_ratio_alpha_of_krippendorffs_four_observers() -> None:
     # Krippendorff (2011), section E: ratio metric, α = .797.
-    ratings = Ratings.from_rows(KRIPPENDORFF, scale="ratio")
+    ratings = ratings_of(KRIPPENDORFF, scale="ratio")
     assert analytic(ratings, "krippendorff_alpha_ratio").value == pytest.approx(0.797, abs=5e-4)
 
 
 def test_alpha_of_krippendorffs_two_observers_and_five_labels() -> None:
     # Krippendorff (2011), section C: twelve units, α = .692; Gwet calls them Ben and Gerry and leaves one rating out.
     rows = [list("aabbdcccedda"), list("babbbccceddd")]
-    assert analytic(Ratings.from_rows(rows), "krippendorff_alpha_nominal").value == pytest.approx(0.692, abs=5e-4)
+    assert analytic(ratings_of(rows), "krippendorff_alpha_nominal").value == pytest.approx(0.692, abs=5e-4)
 
 
 def test_weighted_kappa_of_cohens_example() -> None:
     # Cohen (1968), table 1: disagreement weights 0 1 3 / 1 0 6 / 3 6 0; Σ v p_o = .90, Σ v p_c = 1.38, κ_w = .348.
     table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
     weights = [[1, 5 / 6, 3 / 6], [5 / 6, 1, 0], [3 / 6, 0, 1]]
-    ratings = Ratings.from_rows(table_rows(table), labels=[0, 1, 2])
+    ratings = ratings_of(table_rows(table), labels=[0, 1, 2])
     own = OwnWeights.of(weights)
     statistic = analytic(ratings, "cohen_kappa_weighted", own_weights=own)
     assert statistic.value == pytest.approx(1 - 0.90 / 1.38)
@@ -59,7 +60,7 @@ def test_weighted_kappa_of_cohens_example() -> None:
 
 def test_the_standard_error_of_kappa_in_fleiss_book() -> None:
     # Fleiss, Levin & Paik (2003), Statistical Methods for Rates and Proportions, section 18.1: κ = .68, se = .087.
-    ratings = Ratings.from_rows(table_rows([[75, 1, 4], [5, 4, 1], [0, 0, 10]]))
+    ratings = ratings_of(table_rows([[75, 1, 4], [5, 4, 1], [0, 0, 10]]))
     statistic = analytic(ratings, "cohen_kappa")
     assert statistic.value == pytest.approx(0.68, abs=5e-3)
     assert interval_of(statistic).error == pytest.approx(0.087, abs=1e-3)
@@ -79,7 +80,7 @@ def test_the_standard_error_of_kappa_in_fleiss_book() -> None:
 def test_gwets_two_abstractors(name: str, value: float, error: float) -> None:
     # Gwet (2014), 100 pregnancies; values and errors of his own package, irrCAC.
     rows = table_rows([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
-    statistic = analytic(Ratings.from_rows(rows, labels=[0, 1, 2]), name)
+    statistic = analytic(ratings_of(rows, labels=[0, 1, 2]), name)
     assert statistic.value == pytest.approx(value, abs=5e-7)
     assert interval_of(statistic).error == pytest.approx(error, rel=1e-6)
 
@@ -95,7 +96,7 @@ def test_gwets_two_abstractors(name: str, value: float, error: float) -> None:
 def test_gwets_psychiatric_diagnoses(name: str, value: float, low: float, high: float) -> None:
     # Gwet (2014), 223 patients, two methods of diagnosis; values and t intervals of irrCAC.
     table = [[40, 4, 4, 17], [6, 25, 2, 13], [4, 1, 21, 12], [15, 5, 9, 45]]
-    statistic = analytic(Ratings.from_rows(table_rows(table), labels=[0, 1, 2, 3], scale="ordinal"), name)
+    statistic = analytic(ratings_of(table_rows(table), labels=[0, 1, 2, 3], scale="ordinal"), name)
     assert [statistic.value, statistic.low, statistic.high] == pytest.approx([value, low, high], abs=1e-3)
 
 
@@ -121,7 +122,7 @@ FOUR_RATERS = {
 def test_gwets_four_raters_with_gaps(name: str) -> None:
     # Gwet (2014), p. 120; values, errors and intervals of irrCAC (pe of AC1 .190, of Fleiss .239, of Conger .233).
     value, error, low = FOUR_RATERS[name]
-    statistic = analytic(Ratings.from_rows(GWET_4_RATERS, scale="ratio"), name)
+    statistic = analytic(ratings_of(GWET_4_RATERS, scale="ratio"), name)
     assert statistic.value == pytest.approx(value, abs=6e-4)
     assert interval_of(statistic).error == pytest.approx(error, abs=6e-4)
     assert [statistic.low, statistic.high] == pytest.approx([low, 1.0], abs=1.1e-3)
@@ -147,7 +148,7 @@ def test_gwets_further_examples_with_gaps(which: str) -> None:
     rows, expected = FURTHER[which]
     names = ("gwet_ac1", "conger_kappa", "fleiss_kappa", "brennan_prediger", "krippendorff_alpha_nominal")
     for name, (value, error) in zip(names, expected, strict=True):
-        statistic = analytic(Ratings.from_rows(rows), name)
+        statistic = analytic(ratings_of(rows), name)
         assert statistic.value == pytest.approx(value, abs=6e-4), name
         assert interval_of(statistic).error == pytest.approx(error, abs=6e-4), name
 
@@ -166,7 +167,7 @@ ICC = {
 @pytest.mark.parametrize("name", ICC)
 def test_the_intraclass_correlations_of_shrout_and_fleiss(name: str) -> None:
     value, low, high = ICC[name]
-    statistic = analytic(Ratings.from_rows(SHROUT_FLEISS, scale="interval"), name)
+    statistic = analytic(ratings_of(SHROUT_FLEISS, scale="interval"), name)
     assert statistic.value == pytest.approx(value, abs=5e-3)
     assert statistic.low == pytest.approx(low, abs=6e-4)
     assert statistic.high == pytest.approx(high, abs=6e-3)
@@ -178,14 +179,14 @@ def test_quadratic_kappa_is_nearly_the_intraclass_correlation() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(1, 6, size=4000)
     rows: Sequence[Sequence[int]] = np.clip(truth + rng.integers(-1, 2, size=(2, 4000)), 1, 5).tolist()
-    ratings = Ratings.from_rows(rows, scale="interval")
+    ratings = ratings_of(rows, scale="interval")
     kappa, icc = (analytic(ratings, name).value for name in ("cohen_kappa_quadratic", "icc_a_1"))
     assert kappa == pytest.approx(icc, abs=1e-3)
 
 
 def test_two_labels_make_brennan_prediger_the_adjusted_kappa_of_byrt() -> None:
     # Byrt, Bishop & Carlin (1993), Journal of Clinical Epidemiology 46, 423-429: PABAK = 2 p_o - 1, for p_o = .85.
-    ratings = Ratings.from_rows(table_rows([[80, 10], [5, 5]]))
+    ratings = ratings_of(table_rows([[80, 10], [5, 5]]))
     assert analytic(ratings, "brennan_prediger").value == pytest.approx(2 * 0.85 - 1)
     # AC1 of the same table (Gwet 2008): π = .875, p_e = 2 · .875 · .125 = .21875.
     assert analytic(ratings, "gwet_ac1").value == pytest.approx((0.85 - 0.21875) / (1 - 0.21875))
@@ -193,7 +194,7 @@ def test_two_labels_make_brennan_prediger_the_adjusted_kappa_of_byrt() -> None:
 
 def test_ac1_stays_high_although_nobody_agrees_on_a_positive() -> None:
     # 5-statistics: 95 negative agreements, 5 disagreements, no positive agreement.
-    ratings = Ratings.from_rows(table_rows([[95, 3], [2, 0]]), labels=[0, 1])
+    ratings = ratings_of(table_rows([[95, 3], [2, 0]]), labels=[0, 1])
     found = {(statistic.name, statistic.label): statistic.value for statistic in measure(ratings, resamples=0)}
     assert found["gwet_ac1", None] == pytest.approx(0.947, abs=1e-3)
     assert found["specific_agreement", 1] == 0.0
@@ -205,9 +206,7 @@ def test_masi_alpha_by_hand() -> None:
     # + 1) / 6. Six ratings: {1} twice, {1,2} twice, {2}, {3}. Ordered pairs: {1}-{1,2} 2/3 (8 pairs), {1}-{2}, {1}-{3},
     # {1,2}-{3}, {2}-{3} 1 (4 + 4 + 4 + 2 pairs), {1,2}-{2} 2/3 (4 pairs): D_e = (16/3 + 14 + 8/3) / 30 = 22 / 30.
     rows = [[[1], [1, 2], [3]], [[1], [2], [1, 2]]]
-    found = {
-        statistic.name: statistic.value for statistic in measure(Ratings.from_rows(rows, scale="set"), resamples=0)
-    }
+    found = {statistic.name: statistic.value for statistic in measure(ratings_of(rows, scale="set"), resamples=0)}
     assert found["krippendorff_alpha_masi"] == pytest.approx(1 - (5 / 9) / (22 / 30))
     assert found["mean_jaccard"] == pytest.approx((1 + 1 / 2 + 0) / 3)
     assert found["exact_match"] == pytest.approx(1 / 3)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotators.agreement.measure import measure
-from annotators.agreement.tables.ratings import Ratings
+from tests.annotators.agreement.makers import ratings_of
 
 # Published nowhere; computed by independent packages for ../shared/data/README.md.
 KNOWN = {
@@ -22,7 +22,7 @@ KNOWN = {
 def test_the_raters_of_ragchecker(shared_data: Path, criterion: str) -> None:
     rows = json.loads((shared_data / "ragchecker" / "human_labeled_data.json").read_text(encoding="utf-8"))
     given = [row[f"{criterion}_label"] for row in rows]
-    ratings = Ratings.from_rows([given[0::2], given[1::2]], labels=[-2, -1, 0, 1, 2], scale="interval")
+    ratings = ratings_of([given[0::2], given[1::2]], labels=[-2, -1, 0, 1, 2], scale="interval")
     names = ("cohen_kappa", *(f"krippendorff_alpha_{scale}" for scale in ("nominal", "ordinal", "interval")))
     found = {statistic.name: statistic for statistic in measure(ratings, names, seed=7)}
     assert tuple(round(found[name].value or 0, 4) for name in names) == KNOWN[criterion]

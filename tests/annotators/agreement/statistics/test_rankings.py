@@ -14,6 +14,7 @@ from annotators.agreement.measure import measure
 from annotators.agreement.statistics.rankings import concordance, ranks, spearman
 from annotators.agreement.tables.ratings import Label, Ratings
 from annotators.errors import InvalidInput
+from tests.annotators.agreement.makers import ratings_of
 
 THINGS = "abcdef"
 
@@ -77,7 +78,7 @@ def test_what_is_not_defined_says_why() -> None:
     assert (rho.value, rho.reason) == (None, "no unit has two things that could be ordered in two ways")
     [alpha] = measure(alone, ["krippendorff_alpha_ordinal"])
     assert alpha.reason == "the labels are rankings, which have no order"
-    [other] = measure(Ratings.from_rows([[1, 2], [1, 2]]), ["kendall_w"])
+    [other] = measure(ratings_of([[1, 2], [1, 2]]), ["kendall_w"])
     assert other.reason == "the labels are not rankings"
     with pytest.raises(InvalidInput, match="not an order: write each part once"):
         Ratings.from_triples([1], "u", [["a", "a"]], scale="ranking")

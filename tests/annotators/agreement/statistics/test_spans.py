@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from annotators.agreement.measure import measure
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
+from tests.annotators.agreement.makers import ratings_of
 
 NAMES = (
     "krippendorff_alpha_unitizing", "krippendorff_alpha_unitizing_binary", "pairwise_f1_characters",
@@ -132,7 +133,7 @@ def test_what_is_not_defined_says_why() -> None:
     assert alpha.reason == "the lengths of the texts are not known: they are where the labels belong to a study"
     [jaccard] = measure(lengthless, ["mean_jaccard"], resamples=0)
     assert jaccard.reason == "the labels are not sets"
-    [kappa] = measure(Ratings.from_rows([[1, 2], [1, 2]]), NAMES[:1], resamples=0)
+    [kappa] = measure(ratings_of([[1, 2], [1, 2]]), NAMES[:1], resamples=0)
     assert kappa.reason == "the labels are not stretches of a text"
 
 

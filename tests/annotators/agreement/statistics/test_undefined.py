@@ -11,6 +11,7 @@ from annotators.agreement.statistics.base import coefficient_named
 from annotators.agreement.tables.ratings import Ratings
 from annotators.errors import InvalidInput
 from annotators.intervals.result import Statistic
+from tests.annotators.agreement.makers import ratings_of
 
 FIXED_CHANCE = ("gwet_ac", "brennan_prediger")
 
@@ -31,7 +32,7 @@ def by_name(ratings: Ratings, names: list[str] | str = "all") -> dict[str, Stati
     ],
 )
 def test_without_two_ratings_of_a_unit_nothing_is_defined(rows: list[list[object]], reason: str) -> None:
-    ratings = Ratings.from_rows(rows, labels=[1, 2, 3], scale="interval")
+    ratings = ratings_of(rows, labels=[1, 2, 3], scale="interval")
     found = measure(ratings, "all", resamples=50)
     assert {statistic.name for statistic in found} == set(all_statistics(ratings))
     for statistic in found:
@@ -47,7 +48,7 @@ def test_an_empty_table_is_undefined() -> None:
 
 
 def test_one_unit_leaves_what_is_corrected_for_chance_undefined() -> None:
-    found = by_name(Ratings.from_rows([[1], [1], [2]], scale="interval"))
+    found = by_name(ratings_of([[1], [1], [2]], scale="interval"))
     for name, statistic in found.items():
         if name.startswith(("krippendorff", "fleiss", "cohen", "conger", "scott", "icc", "pearson")):
             assert statistic.value is None, name
@@ -65,12 +66,12 @@ def test_one_unit_leaves_what_is_corrected_for_chance_undefined() -> None:
 
 
 def test_ac1_of_one_unit_on_which_all_agree_is_one_when_another_label_is_declared() -> None:
-    assert by_name(Ratings.from_rows([["a"]] * 3, labels=["a", "b"]), ["gwet_ac1"])["gwet_ac1"].value == 1.0
-    assert by_name(Ratings.from_rows([["a"]] * 3), ["gwet_ac1"])["gwet_ac1"].value is None
+    assert by_name(ratings_of([["a"]] * 3, labels=["a", "b"]), ["gwet_ac1"])["gwet_ac1"].value == 1.0
+    assert by_name(ratings_of([["a"]] * 3), ["gwet_ac1"])["gwet_ac1"].value is None
 
 
 def test_one_label_throughout_is_undefined_and_not_perfect() -> None:
-    found = by_name(Ratings.from_rows([["a"] * 10] * 3, labels=["a", "b"]))
+    found = by_name(ratings_of([["a"] * 10] * 3, labels=["a", "b"]))
     assert found["cohen_kappa"].value is None
     assert found["cohen_kappa"].reason == 'both raters gave "a" to every unit that they share (0/0)'
     for name in ("krippendorff_alpha_nominal", "fleiss_kappa"):
@@ -85,14 +86,14 @@ def test_one_label_throughout_is_undefined_and_not_perfect() -> None:
 
 
 def test_one_label_of_two_declared_is_perfect_for_ac1_and_brennan_prediger() -> None:
-    found = by_name(Ratings.from_rows([["a"] * 5] * 3, labels=["a", "b"]))
+    found = by_name(ratings_of([["a"] * 5] * 3, labels=["a", "b"]))
     for name, statistic in found.items():
         if name.startswith(FIXED_CHANCE):
             assert statistic.value == 1.0, name
 
 
 def test_one_label_that_is_the_only_one_declared_leaves_them_undefined() -> None:
-    found = by_name(Ratings.from_rows([["a"] * 5] * 3))
+    found = by_name(ratings_of([["a"] * 5] * 3))
     for name, statistic in found.items():
         if name.startswith(FIXED_CHANCE):
             assert (
@@ -102,12 +103,12 @@ def test_one_label_that_is_the_only_one_declared_leaves_them_undefined() -> None
 
 @pytest.mark.parametrize("constant", [0.1, 3, 1e9 + 0.3])
 def test_one_number_throughout_is_undefined_on_every_scale(constant: float) -> None:
-    found = by_name(Ratings.from_rows([[constant] * 7] * 3, scale="interval"))
+    found = by_name(ratings_of([[constant] * 7] * 3, scale="interval"))
     assert all(statistic.value is None for name, statistic in found.items() if coefficient_named(name).estimated)
 
 
 def test_a_label_declared_and_never_used_has_no_specific_agreement() -> None:
-    ratings = Ratings.from_rows([["a", "b", "a"], ["a", "b", "b"]], labels=["a", "b", "c"])
+    ratings = ratings_of([["a", "b", "a"], ["a", "b", "b"]], labels=["a", "b", "c"])
     specific = {statistic.label: statistic for statistic in measure(ratings, ["specific_agreement"], resamples=50)}
     assert specific["a"].value == pytest.approx(2 / 3)
     assert specific["c"].value is None
@@ -116,7 +117,7 @@ def test_a_label_declared_and_never_used_has_no_specific_agreement() -> None:
 
 def test_a_label_declared_and_never_used_counts_in_ac1_and_brennan_prediger_alone() -> None:
     rows = [["a", "b", "a", "b"], ["a", "b", "b", "b"]]
-    few, more = (measure(Ratings.from_rows(rows, labels=labels), "all", resamples=50) for labels in ("ab", "abc"))
+    few, more = (measure(ratings_of(rows, labels=labels), "all", resamples=50) for labels in ("ab", "abc"))
     counting = {statistic.name for statistic in more if coefficient_named(statistic.name).declared}
     assert counting == {statistic.name for statistic in more if statistic.name.startswith(FIXED_CHANCE)}
     values = [
@@ -134,7 +135,7 @@ def test_a_label_declared_and_never_used_counts_in_ac1_and_brennan_prediger_alon
 
 def test_lights_kappa_is_undefined_unless_every_pair_has_a_kappa() -> None:
     rows = [[0, 1, 0, 1, None, None], [0, 1, 1, 1, 0, 1], [None, None, None, None, 0, 1]]
-    found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=200, least_shared=2)
+    found = measure(ratings_of(rows), ["cohen_kappa", "light_kappa"], resamples=200, least_shared=2)
     ab, ac, bc, light = found
     assert ab.value == pytest.approx(0.5)
     assert ac.value is None
@@ -150,7 +151,7 @@ def test_lights_kappa_is_undefined_unless_every_pair_has_a_kappa() -> None:
 def test_a_mean_of_kappas_does_not_leave_out_two_raters_who_agree_throughout() -> None:
     # a and b agree on "yes" throughout, so that their κ is 0/0; c differs from both.
     rows = [["yes"] * 12, ["yes"] * 12, ["yes"] * 11 + ["no"]]
-    *pairs, light = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=50)
+    *pairs, light = measure(ratings_of(rows), ["cohen_kappa", "light_kappa"], resamples=50)
     assert [pair.value for pair in pairs] == [None, 0.0, 0.0]
     assert light.value is None
     assert "1 gave one label throughout (0/0)" in (light.reason or "")
@@ -160,7 +161,7 @@ def test_a_resample_in_which_a_pair_has_no_kappa_does_not_count() -> None:
     rng = np.random.default_rng(0)
     rows = (rng.random((3, 12)) < 0.15).astype(int)
     rows[:, 0], rows[:, 1] = 1, (1, 0, 0)
-    light = measure(Ratings.from_rows(rows.tolist()), ["light_kappa"], resamples=500)[0]
+    light = measure(ratings_of(rows.tolist()), ["light_kappa"], resamples=500)[0]
     assert light.value is not None
     assert light.interval is not None
     assert light.interval.undefined >= 10
@@ -169,7 +170,7 @@ def test_a_resample_in_which_a_pair_has_no_kappa_does_not_count() -> None:
 def test_of_several_raters_a_pair_needs_ten_shared_units_unless_another_number_is_asked_for() -> None:
     both = [0, 1] * 5
     rows = [both, both, [*both[:9], None]]
-    ratings = Ratings.from_rows(rows)
+    ratings = ratings_of(rows)
     found = measure(ratings, ["cohen_kappa", "light_kappa", "spearman"], resamples=0, any_scale=True)
     assert [statistic.value for statistic in found if statistic.name == "cohen_kappa"] == [1.0, None, None]
     assert found[1].reason == "the two raters share only 9 units, and a κ of one pair of several needs 10"
@@ -178,38 +179,38 @@ def test_of_several_raters_a_pair_needs_ten_shared_units_unless_another_number_i
     assert all(
         statistic.value == 1.0 for statistic in measure(ratings, ["cohen_kappa", "light_kappa"], 0, least_shared=9)
     )
-    two = measure(Ratings.from_rows([row[:5] for row in rows[:2]]), ["cohen_kappa"], resamples=0)
+    two = measure(ratings_of([row[:5] for row in rows[:2]]), ["cohen_kappa"], resamples=0)
     assert two[0].value == 1.0  # the two raters are the whole table, and its warning says how small it is
 
 
 def test_who_rated_alone_is_no_pair() -> None:
     rows = [[0, 1, 0, None], [0, 1, 1, None], [None, None, None, 1]]
-    found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=0)
+    found = measure(ratings_of(rows), ["cohen_kappa", "light_kappa"], resamples=0)
     assert found[0].value == found[3].value == pytest.approx(0.4)
     with pytest.raises(InvalidInput, match="1 shared units: a κ needs 2 or more"):
-        measure(Ratings.from_rows(rows), least_shared=1)
+        measure(ratings_of(rows), least_shared=1)
 
 
 def test_a_pair_that_shares_one_unit_is_undefined() -> None:
     rows = [[0, 1, 0], [0, 1, 0], [0, None, None]]
-    found = measure(Ratings.from_rows(rows), ["cohen_kappa", "light_kappa"], resamples=50, least_shared=2)
+    found = measure(ratings_of(rows), ["cohen_kappa", "light_kappa"], resamples=50, least_shared=2)
     assert [statistic.value for statistic in found] == [1.0, None, None, None]
     assert "share only one unit" in (found[1].reason or "")
 
 
 def test_ordered_coefficients_need_an_order_and_numbers() -> None:
     asked = ["krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "cohen_kappa_linear", "icc_a_1"]
-    nominal = by_name(Ratings.from_rows([[1, 2, 1], [1, 2, 2]]), asked)
+    nominal = by_name(ratings_of([[1, 2, 1], [1, 2, 2]]), asked)
     assert {statistic.reason for statistic in nominal.values()} == {
         "the scale is nominal, and its labels have no order"
     }
-    words = by_name(Ratings.from_rows([["lo", "hi", "lo"], ["lo", "hi", "hi"]], ["lo", "hi"], "ordinal"), asked)
+    words = by_name(ratings_of([["lo", "hi", "lo"], ["lo", "hi", "hi"]], ["lo", "hi"], "ordinal"), asked)
     assert words["krippendorff_alpha_ordinal"].value is not None
     assert words["krippendorff_alpha_interval"].reason == "the labels are not numbers"
 
 
 def test_raters_who_never_use_the_same_label_have_a_kappa_of_zero() -> None:
-    found = measure(Ratings.from_rows([[0, 0, 0], [1, 1, 1]]), ["cohen_kappa"], resamples=50)
+    found = measure(ratings_of([[0, 0, 0], [1, 1, 1]]), ["cohen_kappa"], resamples=50)
     assert found[0].value == 0.0
 
 
@@ -218,7 +219,7 @@ def test_no_value_is_ever_nan() -> None:
     for _ in range(60):
         raters, units = int(rng.integers(1, 5)), int(rng.integers(1, 5))
         rows = rng.choice(np.array([None, 0, 1], dtype=object), size=(raters, units)).tolist()
-        for statistic in measure(Ratings.from_rows(rows, labels=[0, 1], scale="interval"), "all", resamples=30):
+        for statistic in measure(ratings_of(rows, labels=[0, 1], scale="interval"), "all", resamples=30):
             assert (statistic.value is None) != (statistic.reason is None)
             ends = [end for other in statistic.beside for end in (other.low, other.high)]
             assert all(
@@ -228,13 +229,13 @@ def test_no_value_is_ever_nan() -> None:
 
 
 def test_raters_who_never_vary_have_no_correlation_although_they_differ() -> None:
-    found = by_name(Ratings.from_rows([[1, 1, 1, 1], [1, 2, 3, 2]], scale="interval"))
+    found = by_name(ratings_of([[1, 1, 1, 1], [1, 2, 3, 2]], scale="interval"))
     for name in ("pearson", "spearman", "kendall"):
         assert found[name].reason == "one of the two raters gave one label throughout"
     assert found["cohen_kappa"].value == 0.0
 
 
 def test_a_ratio_scale_starts_at_zero() -> None:
-    found = by_name(Ratings.from_rows([[-2, 1, 3], [-1, 1, 3]], scale="interval"))
+    found = by_name(ratings_of([[-2, 1, 3], [-1, 1, 3]], scale="interval"))
     assert found["krippendorff_alpha_ratio"].reason == "a ratio scale starts at 0, and there is -2"
     assert found["krippendorff_alpha_interval"].value is not None

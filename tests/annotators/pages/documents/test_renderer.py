@@ -47,7 +47,7 @@ def test_a_worker_killed_in_the_middle_of_a_page_loses_only_that_page(tmp_path: 
     usual = makers.put(tmp_path, "usual.pdf", makers.pdf("usual"))
     with Renderer(workers=1) as renderer, ThreadPoolExecutor(1) as pool:
         renderer.render(usual, PDF, 1, 160)
-        (pid,) = renderer.worker_pids()
+        (pid,) = makers.worker_pids(renderer)
         drawing = pool.submit(renderer.render, endless, PDF, 1, 160)
         time.sleep(0.5)
         assert not drawing.done()
@@ -62,11 +62,11 @@ def test_a_worker_killed_while_idle_is_not_noticed(tmp_path: Path) -> None:
     path = makers.put(tmp_path, "usual.pdf", makers.pdf("usual"))
     with Renderer(workers=1) as renderer:
         renderer.render(path, PDF, 1, 160)
-        (pid,) = renderer.worker_pids()
+        (pid,) = makers.worker_pids(renderer)
         os.kill(pid, signal.SIGSEGV)
         time.sleep(0.2)
         assert renderer.render(path, PDF, 1, 160).width == 160
-        assert renderer.worker_pids() != [pid]
+        assert makers.worker_pids(renderer) != [pid]
 
 
 def test_a_hanging_page_holds_one_worker_and_the_others_go_on(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_request_gives_up_when_no_worker_becomes_free(tmp_path: Path) -> None:
     endless = makers.put(tmp_path, "endless.pdf", makers.endless_pdf())
     with Renderer(Limits(seconds=3.0, wait_seconds=0.2), workers=1) as renderer, ThreadPoolExecutor(1) as pool:
         drawing = pool.submit(renderer.render, endless, PDF, 1, 160)
-        assert eventually(lambda: renderer.worker_pids() != [])
+        assert eventually(lambda: makers.worker_pids(renderer) != [])
         with pytest.raises(PageNotDrawn, match="too many pages") as caught:
             renderer.render(endless, PDF, 1, 160)
         assert caught.value.why is Why.BUSY
@@ -100,19 +100,19 @@ def test_many_threads_share_few_workers_and_each_gets_its_own_page(tmp_path: Pat
     with Renderer(workers=2) as renderer, ThreadPoolExecutor(8) as pool:
         texts = list(pool.map(lambda number: renderer.page_text(path, PDF, number), range(1, 41)))
         assert [text.strip() for text in texts] == [f"page {number} here" for number in range(1, 41)]
-        assert len(renderer.worker_pids()) == 2
+        assert len(makers.worker_pids(renderer)) == 2
 
 
 def test_workers_start_when_needed_and_are_replaced_after_their_share(tmp_path: Path) -> None:
     path = makers.put(tmp_path, "usual.pdf", makers.pdf("usual"))
     with Renderer(workers=1, recycle_after=3) as renderer:
-        assert renderer.worker_pids() == []
+        assert makers.worker_pids(renderer) == []
         renderer.render(path, PDF, 1, 160)
-        first = renderer.worker_pids()
+        first = makers.worker_pids(renderer)
         renderer.render(path, PDF, 1, 160)
-        assert renderer.worker_pids() == first
+        assert makers.worker_pids(renderer) == first
         renderer.render(path, PDF, 1, 160)
-        second = renderer.worker_pids()
+        second = makers.worker_pids(renderer)
         assert second != first
         assert len(second) == 1
         assert not is_running(first[0])
@@ -122,9 +122,9 @@ def test_workers_start_when_needed_and_are_replaced_after_their_share(tmp_path: 
 def test_warming_starts_every_worker_at_once() -> None:
     with Renderer(workers=2) as renderer:
         renderer.warm()
-        assert len(renderer.worker_pids()) == 2
+        assert len(makers.worker_pids(renderer)) == 2
         renderer.warm()
-        assert len(renderer.worker_pids()) == 2
+        assert len(makers.worker_pids(renderer)) == 2
 
 
 @pytest.mark.parametrize("started", [True, False])
@@ -136,7 +136,7 @@ def test_closing_ends_the_workers_even_in_the_middle_of_a_page(tmp_path: Path, s
     if started:
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda _: renderer.render(usual, PDF, 1, 160), range(2)))
-    pids = renderer.worker_pids()
+    pids = makers.worker_pids(renderer)
     with ThreadPoolExecutor(1) as pool:
         drawing = pool.submit(renderer.render, endless, PDF, 1, 160)
         while len(renderer._idle) > 1:  # until the drawing has taken its worker, which may still be starting
@@ -154,9 +154,10 @@ def test_workers_end_when_the_web_process_is_killed() -> None:
     program = """
         import sys, time
         from annotators.pages import Renderer
+        from tests.annotators.pages.makers import worker_pids
         renderer = Renderer(workers=2)
         renderer.warm()
-        print(*renderer.worker_pids(), flush=True)
+        print(*worker_pids(renderer), flush=True)
         time.sleep(60)
     """
     parent = subprocess.Popen(
@@ -199,7 +200,7 @@ def test_a_worker_sees_none_of_the_servers_secrets(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("ASSAY_DATABASE_URL", "postgresql://assay:hush@db/assay")
     with Renderer(workers=1) as renderer:
         renderer.render(makers.put(tmp_path, "usual.pdf", makers.pdf("usual")), PDF, 1, 160)
-        (pid,) = renderer.worker_pids()
+        (pid,) = makers.worker_pids(renderer)
         assert b"hush" not in Path(f"/proc/{pid}/environ").read_bytes()
 
 
@@ -207,7 +208,7 @@ def test_a_worker_sees_none_of_the_servers_secrets(monkeypatch: pytest.MonkeyPat
 def test_a_worker_is_under_its_memory_limit(tmp_path: Path) -> None:
     with Renderer(Limits(memory_bytes=1 << 30), workers=1) as renderer:
         renderer.render(makers.put(tmp_path, "usual.pdf", makers.pdf("usual")), PDF, 1, 160)
-        (pid,) = renderer.worker_pids()
+        (pid,) = makers.worker_pids(renderer)
         limits = Path(f"/proc/{pid}/limits").read_text()
     (line,) = [line for line in limits.splitlines() if line.startswith("Max address space")]
     assert line.split()[3:5] == [str(1 << 30), str(1 << 30)]
@@ -239,7 +240,7 @@ def test_a_renderer_without_workers_is_refused() -> None:
 def test_an_unreferenced_renderer_leaves_no_process(tmp_path: Path) -> None:
     renderer = Renderer(workers=1)
     renderer.render(makers.put(tmp_path, "usual.pdf", makers.pdf("usual")), PDF, 1, 160)
-    (pid,) = renderer.worker_pids()
+    (pid,) = makers.worker_pids(renderer)
     threads = threading.active_count()
     del renderer
     assert eventually(lambda: not is_running(pid))
