@@ -247,8 +247,8 @@ def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known
 def stream_settled(session: Session, study_id: int, *, by_votes: bool = False) -> Iterator[SettledUnit]:
     """Every unit of every annotated item of the study with its final label, in the order of the sample.
 
-    `by_votes`: as if nothing had been adjudicated. Derived units (annotators/criteria/derived) stand behind the others
-    of their item.
+    `by_votes`: what the votes settle so far, adjudicated or not, whether or not an item has all its annotations.
+    Derived units (annotators/criteria/derived) stand behind the others of their item.
 
     An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
     is constant: items are read a few hundred at a time.
@@ -308,7 +308,7 @@ def _settled_block(
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
         pair = None if other[0] is None else (other[0], other[1], bool(other[2]))
-        complete = mine.n_annotations >= study.overlap
+        complete = by_votes or mine.n_annotations >= study.overlap
         final: dict[str, FinalLabels] = defaultdict(dict)
         for criterion, target, settled in settle_item(protocol, mine, study.rule, known):
             decision = decided.get((criterion, target))
