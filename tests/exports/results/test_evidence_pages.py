@@ -33,13 +33,19 @@ LONG = {"h1": [9, 10], "h2": [14], "h3": [30, 41]}
 class Judged:
     """A study of evidence pages of all that was imported, labelled alike by ada and ben."""
 
-    def __init__(self, place: Place, *, changes: dict[str, tuple[set[str], set[str]]] | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        *,
+        changes: dict[str, tuple[set[str], set[str]]] | None = None,
+        suggestions: str | None = None,
+    ) -> None:
         """`changes`: item → (targets that people call evidence besides the import's, those that they take away)."""
         self.place, db = place, place.db
         self.people = [make_person(db, name) for name in ("ada", "ben")]
         for person in self.people:
             make_member(db, place.project, person, "annotator")
-        design = StudyDesign("Pages", ("ada", "ben"), 2, order="given")
+        design = StudyDesign("Pages", ("ada", "ben"), 2, order="given", suggestions=suggestions)
         made = create_study(db, place.actor, place.project, protocol=evidence_pages, design=design)
         self.study = made.study_id
         self.n_pages = {row.key: row.n_pages or 0 for row in list_documents(db, place.actor, place.project)}
@@ -136,6 +142,24 @@ def test_what_people_changed_of_sixty_pages_and_three_hops(place: Place, tmp_pat
         ["q1", "Hop 2", "14", "14, 31, 32", "31, 32", ""],
         ["q1", "Hop 3", "30, 41", "30, 41", "", ""],
     ]
+
+
+@pytest.mark.parametrize(
+    ("when", "says"),
+    [
+        ("before", "saw the import's pages as suggestions before they labelled"),
+        ("after", "labelled by themselves, then saw"),
+        ("never", ""),
+    ],
+)
+def test_the_report_says_whether_people_saw_the_pages_that_they_are_held_against(
+    place: Place, tmp_path: Path, when: str, says: str
+) -> None:
+    place.take(long_question(tmp_path / "in", bytes_too=False))
+    judged = Judged(place, suggestions=when)
+    words = Results.of_study(place.db, place.actor, judged.study).in_words()
+    assert says in words
+    assert ("suggestions" in words) is bool(says)
 
 
 def test_errors_planted_in_the_pages_of_real_documents_are_found(place: Place, shared_data: Path) -> None:
