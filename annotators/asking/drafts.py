@@ -256,9 +256,9 @@ class Draft:
 
     def _label_renamed(self, label: Part, before: Any, after: Any) -> None:
         owner = next(
-            (part for part in self.parts("criteria") if any(label is one for one in _list(part, "labels"))), None
+            (part for part in self.parts("criteria") if any(label is other for other in _list(part, "labels"))), None
         )
-        if owner is None or any(one.get("value") == before for one in _list(owner, "labels")):
+        if owner is None or any(other.get("value") == before for other in _list(owner, "labels")):
             return
         for name in ("rest", "positive"):
             if owner.get(name) == before:

@@ -179,7 +179,7 @@ class _Reader:
             first.setdefault(fault.path, fault.message)
         found = [(self.line_of(path), message, path) for path, message in first.items()]
         twice = [(line, message, ()) for line, message in self.twice]
-        return sorted([*twice, *found], key=lambda one: one[:2])
+        return sorted([*twice, *found], key=lambda problem: problem[:2])
 
     def line_of(self, path: Path) -> int:
         """The line of a part, or of the nearest part around it that stands in the file."""

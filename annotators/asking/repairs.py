@@ -165,12 +165,14 @@ class _Copy:
             return False
         name = criteria[place].get("name") if isinstance(criteria[place], dict) else None
         self._remove(("criteria", place))
-        others = [one.get("name") for one in criteria if isinstance(one, dict)]
+        others = [criterion.get("name") for criterion in criteria if isinstance(criterion, dict)]
         if isinstance(name, str) and name not in others:
             self._removed.add(name)
             for number, step in enumerate(self.data.get("steps") or ()):
                 asked = step.get("criteria") if isinstance(step, dict) else None
-                places = [place for place, one in enumerate(asked) if one == name] if isinstance(asked, list) else []
+                places = (
+                    [place for place, other in enumerate(asked) if other == name] if isinstance(asked, list) else []
+                )
                 for position in reversed(places):
                     self._remove(("steps", number, "criteria", position))
         return True

@@ -178,6 +178,11 @@ def _checked(criterion: Criterion, target: str, units: Units, label: GivenLabel 
     """The label as it is stored; None if nothing was said."""
     if label is None:
         return None
+    if _is_a_value_alone(label):
+        # Most labels of a step with many units are: nothing of them has to be worded or made anew.
+        value = _value(criterion, target, units, label.value)
+        same = value == label.value and type(value) is type(label.value) and label.rationale is None
+        return label if same else replace(label, value=value, rationale=None)
     place = _place(criterion, target, units)
     if not isinstance(label.cannot_judge, bool):
         raise InvalidInput(f"{place}: `cannot_judge` is {shown(label.cannot_judge)}. Send true or false.")
@@ -187,29 +192,38 @@ def _checked(criterion: Criterion, target: str, units: Units, label: GivenLabel 
         comment=stored_text(label.comment, f"{place}: the comment"),
         rationale=_rationale(label.rationale, place),
     )
-    empty = label.value is None or (isinstance(label.value, str) and not label.value.strip())
     if label.cannot_judge:
-        if not empty:
+        if not _is_empty(label.value):
             raise InvalidInput(f"{place} has a label and says that you cannot judge. Take one of the two.")
         if label.reason is None:
             raise InvalidInput(f"{place}: say why you cannot judge.")
         return replace(label, value=None)
     if label.reason is not None:
         raise InvalidInput(f"{place}: a reason goes with “cannot judge”. Move it to the comment.")
-    if label.value is None or empty:
+    if _is_empty(label.value):
         if label.comment or label.rationale:
             raise InvalidInput(f"{place} has a comment but no label. Give one, or comment on the item.")
         return None
-    return replace(label, value=_value(criterion, units, label.value, place))
+    return replace(label, value=_value(criterion, target, units, label.value))
 
 
-def _value(criterion: Criterion, units: Units, value: Value, place: str) -> Value:
-    if isinstance(value, str):
-        stored_text(value, place)
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _is_a_value_alone(label: GivenLabel) -> bool:
+    """Whether a label is a value and nothing besides: no comment, reason or places."""
+    said = label.reason is not None or label.comment is not None or label.rationale not in (None, [])
+    return label.cannot_judge is False and not said and not _is_empty(label.value)
+
+
+def _value(criterion: Criterion, target: str, units: Units, value: Any) -> Value:
+    if isinstance(value, str) and not (len(value) <= MAX_COMMENT and value.isprintable()):
+        stored_text(value, _place(criterion, target, units))
     try:
         return criterion.check(value, units)
     except InvalidInput as error:
-        raise InvalidInput(f"{place}: {error}") from None
+        raise InvalidInput(f"{_place(criterion, target, units)}: {error}") from None
 
 
 def stored_text(value: object, what: str, limit: int = MAX_COMMENT) -> str | None:

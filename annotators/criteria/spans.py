@@ -110,7 +110,7 @@ class Spans(Criterion):
             if label is None and len(values) - len(over) <= n_annotations / 2:
                 return None
             if label is not None:
-                texts = (one["text"][start - one["start"] : end - one["start"]] for one in over if one["text"])
+                texts = (mark["text"][start - mark["start"] : end - mark["start"]] for mark in over if mark["text"])
                 text, last = next(texts, ""), settled[-1] if settled else None
                 if last is not None and (last["end"], last["label"]) == (start, label):
                     settled[-1] = last | {"end": end, "text": last["text"] + text if last["text"] and text else ""}

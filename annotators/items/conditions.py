@@ -115,8 +115,8 @@ def alternatives(texts: Sequence[str]) -> list[list[Condition]]:
     """
     groups: dict[object, list[Condition]] = {}
     for number, text in enumerate(dict.fromkeys(texts)):
-        one = condition(text)
-        groups.setdefault(one.field if one.sign == "=" else number, []).append(one)
+        found = condition(text)
+        groups.setdefault(found.field if found.sign == "=" else number, []).append(found)
     return list(groups.values())
 
 

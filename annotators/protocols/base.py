@@ -332,8 +332,13 @@ class Protocol(BaseModel):
     def first_step_with_parts(self, material: Material, side: str) -> int | None:
         """The number (from 0) of the first step that shows the claims or images of a side, or None.
 
-        They come with the text they belong to, and with a criterion that says that it is about that side.
+        They come with the text they belong to, and with a criterion that says that it is about that side. Claims of a
+        side that no criterion is about are nowhere shown.
         """
+        if material == Material.CLAIMS and not any(
+            criterion.side in (None, side) for criterion in self.criteria if material in criterion.needs()
+        ):
+            return None
         with_text = self.first_step_with_all(material, TEXT_OF_SIDE.get(side, Material.ANSWER))
         asked = (
             number

@@ -123,7 +123,7 @@ class LabelledParameters(Parameters):
     labels_state: str = Field("", exclude_if=lambda state: not state)
 
     def label_sources(self) -> tuple[str, ...]:
-        """As what the labels are taken: `adjudicated` (final), `people` (what the votes settle), or both."""
+        """As what the labels are taken: `adjudicated` (final), `people` (what the votes so far settle), or both."""
         return ("adjudicated",)
 
 

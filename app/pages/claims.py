@@ -61,7 +61,7 @@ def _text(item: ItemContent, side: str) -> None:
     """The question, and what the claims are taken from."""
     texts: Sequence[str] = [item.answer]
     if side == "reference":
-        texts = [one if isinstance(one, str) else " · ".join(one) for one in item.references]
+        texts = [text if isinstance(text, str) else " · ".join(text) for text in item.references]
     st.html(
         blocks.panel("Question", blocks.text_html(item.question))
         + blocks.panel(_TITLES[side], *(item_texts.text_html(text) for text in texts))

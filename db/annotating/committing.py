@@ -15,6 +15,7 @@ from annotators.items.targets import Units
 from annotators.protocols import Protocol
 from db.annotating.assignments import Held, save, take_open_slot
 from db.annotating.presentations import Wire, next_step, shown_in, units_at
+from db.engine import dumps, insert_many
 from db.models import (
     Annotation,
     AnnotationKind,
@@ -51,7 +52,11 @@ def within_a_day(seconds: float | None) -> float | None:
     return None if seconds is None else min(max(float(seconds), 0.0), MAX_SECONDS)
 
 
-_SUBMISSIONS, _LABELS = table_of(Submission), table_of(LabelRow)
+_SUBMISSIONS = table_of(Submission)
+_LABEL_COLUMNS = (
+    *("submission_id", "assignment_id", "sitting"),
+    *("criterion", "target", "value", "cannot_judge", "reason", "comment", "rationale"),
+)
 _ANNOTATIONS, _DRAFTS = table_of(Annotation), table_of(Draft)
 _ADD_SUBMISSION = _SUBMISSIONS.insert().returning(_SUBMISSIONS.c.id)
 _DROP_DRAFT = delete(_DRAFTS).where(
@@ -90,9 +95,8 @@ def commit(
         "created_at": moment,
     }
     submission_id = connection.execute(_ADD_SUBMISSION, submission).scalar_one()
-    where = {"submission_id": submission_id, "assignment_id": row.id, "sitting": step.sitting}
-    if labels:
-        connection.execute(_LABELS.insert(), [vars(label) | where for label in labels])
+    stored = [(submission_id, row.id, step.sitting, *_stored(label)) for label in labels]
+    insert_many(connection, "label", _LABEL_COLUMNS, stored)
     connection.execute(_DROP_DRAFT, {"assignment": row.id, "at": step.step})
     row.sitting, row.steps_done = step.sitting, step.step + 1
     if row.steps_done < len(protocol.steps):
@@ -100,6 +104,12 @@ def commit(
         return "step", moment
     seconds = within_a_day(step.seconds)
     return _complete(connection, study, protocol, row=row, seconds=seconds, counts=counts), moment
+
+
+def _stored(label: GivenLabel) -> tuple[Any, ...]:
+    """A label in the order of the last seven of `_LABEL_COLUMNS`: a step can have hundreds."""
+    value, rationale = (None if part is None else dumps(part) for part in (label.value, label.rationale))
+    return label.criterion, label.target, value, label.cannot_judge, label.reason, label.comment, rationale
 
 
 def _validated(session: Session, study: Study, protocol: Protocol, row: Held, step: StepSubmission) -> list[GivenLabel]:
@@ -130,7 +140,9 @@ def _checked(
     for label in step.labels:
         criterion = criteria.get(str(label.criterion))
         value = label.value if criterion is None else wire.value_back(label.value, criterion)
-        given.append(replace(label, target=wire.back(str(label.target)), value=value))
+        target = wire.back(str(label.target))
+        same = target == label.target and value is label.value
+        given.append(label if same else replace(label, target=target, value=value))
     return check_step(protocol, step.step, units, given, earlier)
 
 

@@ -262,7 +262,7 @@ class Wire:
         """The target as it is stored; InvalidInput for a part that the item does not have."""
         pieces = []
         for piece in target.split("|"):
-            if piece.split(":")[0] in _NAMED:
+            if piece.startswith(_NAMED) and piece.split(":")[0] in _NAMED:
                 if piece not in self._keys:
                     raise InvalidInput(f"This item has no {piece!r}. Reload the page to see it as it is.")
                 pieces.append(self._keys[piece])

@@ -21,7 +21,8 @@ class BeyondDocuments:
     def __init__(self, project_id: int, supplied: Iterable[Supplied]) -> None:
         self._project_id = project_id
         self._pages: dict[str, int | None] = {
-            one.parsed.key: one.found.n_pages if one.found is not None else one.parsed.n_pages for one in supplied
+            given.parsed.key: given.found.n_pages if given.found is not None else given.parsed.n_pages
+            for given in supplied
         }
         self._n = 0
         self._first: list[str] = []

@@ -36,7 +36,9 @@ class StudyParts(NamedTuple):
         """As far as these rows need it."""
         named = {piece.partition(":")[0] for row in rows for piece in (row.target or "").split("|")}
         return cls(
-            answers=_answers(session, study_id) if any(one.fits_items for one in protocol.criteria) else None,
+            answers=_answers(session, study_id)
+            if any(criterion.fits_items for criterion in protocol.criteria)
+            else None,
             pages=_page_counts(session, study_id) if "page" in named else _NO_COUNTS,
             parts=_parts(session, study_id, named & _TABLES.keys()),
         )

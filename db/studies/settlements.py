@@ -14,6 +14,8 @@ from sqlalchemy import select as sql_select
 from sqlmodel import Session, col
 
 from annotators.asking.settling import FinalLabels, Outcome, Settled, settle, settle_derived
+from annotators.asking.submissions import GivenLabel, is_asked
+from annotators.criteria import Criterion
 from annotators.protocols import Protocol
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -247,8 +249,8 @@ def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known
 def stream_settled(session: Session, study_id: int, *, by_votes: bool = False) -> Iterator[SettledUnit]:
     """Every unit of every annotated item of the study with its final label, in the order of the sample.
 
-    `by_votes`: as if nothing had been adjudicated. Derived units (annotators/criteria/derived) stand behind the others
-    of their item.
+    `by_votes`: what the votes settle so far, adjudicated or not, whether or not an item has all its annotations.
+    Derived units (annotators/criteria/derived) stand behind the others of their item.
 
     An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
     is constant: items are read a few hundred at a time.
@@ -280,14 +282,62 @@ def decided_units(session: Session, study_id: int) -> Iterator[SettledUnit]:
     """Every unit of the study whose final label an adjudicator decided, or which is derived from one that was."""
     study = session.get_one(Study, study_id)
     protocol, known = Protocol.model_validate(study.protocol), Known()
-    one = mark(session.connection())
-    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {one}) ORDER BY x.position"
-    rows = plain_rows(session, _SAMPLED.format(mark=one) + among, (study_id, study_id))
+    place = mark(session.connection())
+    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {place}) ORDER BY x.position"
+    rows = plain_rows(session, _SAMPLED.format(mark=place) + among, (study_id, study_id))
     for start in range(0, len(rows), _AT_ONCE):
         block = rows[start : start + _AT_ONCE]
         for unit in _settled_block(session, study, protocol, block, known, by_votes=False):
             if unit.state == "adjudicated":
                 yield unit
+
+
+Unit = tuple[str, str]
+"""Criterion and target."""
+
+
+def _reached(
+    protocol: Protocol, units: Sequence[tuple[str, str, Settled]], decided: Mapping[Unit, Any], *, complete: bool
+) -> dict[Unit, tuple[str, Any]]:
+    """How each unit of an item stands, and its label: without those that the final labels leave nothing to ask of.
+
+    What somebody was asked because of a label that did not become the final one is no question of the item: it is
+    neither settled nor open, unless an adjudicator decided it all the same.
+    """
+    found: dict[Unit, tuple[str, Any]] = {}
+    final: dict[Unit, GivenLabel] = {}
+    asked = {name: place for place, name in enumerate(name for step in protocol.steps for name in step.criteria)}
+    gone: set[Unit] = set()
+    for name, target, settled in sorted(units, key=lambda unit: asked[unit[0]]):
+        criterion, decision = protocol.criterion(name), decided.get((name, target))
+        if decision is not None:
+            found[name, target] = "adjudicated", decision.value
+        elif _has_nothing_to_ask(criterion, target, found, final, gone):
+            gone.add((name, target))
+            continue
+        elif complete and settled.outcome is not Outcome.OPEN:
+            found[name, target] = settled.outcome.value, settled.value
+        else:
+            found[name, target] = "open", None
+        final[name, target] = GivenLabel(name, target, found[name, target][1])
+    return found
+
+
+def _has_nothing_to_ask(
+    criterion: Criterion,
+    target: str,
+    found: Mapping[Unit, tuple[str, Any]],
+    final: Mapping[Unit, GivenLabel],
+    gone: Collection[Unit],
+) -> bool:
+    """Whether the condition of a criterion is settled, and does not hold; without labels of it nothing is known."""
+    if criterion.when is None:
+        return False
+    places = [(criterion.when.criterion, place) for place in dict.fromkeys((target, "item"))]
+    there = [place for place in places if place in found]
+    if not there:
+        return any(place in gone for place in places)
+    return all(found[place][0] != "open" for place in there) and not is_asked(criterion, target, final)
 
 
 FinalOfItem = dict[tuple[str, str], Any]
@@ -308,16 +358,15 @@ def _settled_block(
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
         pair = None if other[0] is None else (other[0], other[1], bool(other[2]))
-        complete = mine.n_annotations >= study.overlap
+        complete = by_votes or mine.n_annotations >= study.overlap
         final: dict[str, FinalLabels] = defaultdict(dict)
-        for criterion, target, settled in settle_item(protocol, mine, study.rule, known):
+        units = list(settle_item(protocol, mine, study.rule, known))
+        reached = _reached(protocol, units, decided, complete=complete)
+        for criterion, target, settled in units:
+            if (criterion, target) not in reached:
+                continue
+            state, value = reached[criterion, target]
             decision = decided.get((criterion, target))
-            if decision is not None:
-                state, value = "adjudicated", decision.value
-            elif complete and settled.outcome is not Outcome.OPEN:
-                state, value = settled.outcome.value, settled.value
-            else:
-                state, value = "open", None
             if criterion in apart:
                 final[criterion][target] = state, value
             yield SettledUnit(

@@ -16,7 +16,8 @@ else:
     alt = Later("altair")
     pd = Later("pandas")
 
-_RINGS = (0.25, 0.5, 0.75, 1.0)
+_RINGS = (0.2, 0.4, 0.6, 0.8, 1.0)
+"""Of the rim: the grades of a scale to 5, and fifths of a share."""
 _REACH = 1.25
 _WIDTH, _HEIGHT = 680, 470
 

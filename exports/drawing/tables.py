@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from unicodedata import bidirectional, east_asian_width
@@ -69,24 +69,31 @@ STYLE = """
 
 @dataclass(frozen=True)
 class TextTable:
-    """Column titles and rows of cells as text. `caption` says what the table shows."""
+    """Column titles and rows of cells as text. `caption` says what it shows, `words` which columns hold no numbers.
+
+    A set of pages looks like a number where it has one page, and is none.
+    """
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    words: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> TextTable:
+    def of(
+        cls, caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, words: Iterable[str] = ()
+    ) -> TextTable:
         """A table of anything that has a text; None becomes an empty cell."""
         return cls(
             caption,
             tuple(columns),
             tuple(tuple("" if cell is None else str(cell) for cell in row) for row in rows),
+            frozenset(words),
         )
 
     def numeric(self, column: int) -> bool:
         """Whether the column holds numbers, which are aligned at the right."""
-        cells = [row[column] for row in self.rows if row[column]]
+        cells = [row[column] for row in self.rows if row[column]] if self.columns[column] not in self.words else []
         return bool(cells) and sum(bool(_NUMERIC(cell)) for cell in cells) * 2 > len(cells)
 
 

@@ -519,7 +519,9 @@ def _checked_record(item: Normal) -> Record | None:
     references, units = item.get("references", []), parts_of(item, "evidence")
     if not references or not isinstance(references[0], str) or any("text" not in unit for unit in units):
         return None
-    claims = {of: [one for one in parts_of(item, "claims") if one.get("of", "answer") == of] for of in CLAIM_SIDES}
+    claims = {
+        of: [claim for claim in parts_of(item, "claims") if claim.get("of", "answer") == of] for of in CLAIM_SIDES
+    }
     own, gold = claims["answer"], claims["reference"]
     metadata = metadata_of(item)
     said = {

@@ -52,7 +52,7 @@ class AgreementWithScores:
         means = [mean for table in tables for mean in mean_agreements(table, grouped or ["system"], asked)]
         section = Section("Agreement with scores", means_tables(means), words=[_HOW])
         return Findings(
-            [_figure(mean) for mean in means], [section], plots=lambda: _radars(data, [one.human for one in tables])
+            [_figure(mean) for mean in means], [section], plots=lambda: _radars(data, [table.human for table in tables])
         )
 
 

@@ -50,7 +50,10 @@ class Ambiguity:
         """One table: coefficients, then shares."""
         figures = [*_agreement(labels, asked), *_resolution(labels, asked)]
         titles = {**{name: title_of(name) for name in COEFFICIENTS}, **_TITLES}
-        rows = [[titles[one.name], one.group or "", cell(one), f"{one.n:,}", one.reason or ""] for one in figures]
+        rows = [
+            [titles[figure.name], figure.group or "", cell(figure), f"{figure.n:,}", figure.reason or ""]
+            for figure in figures
+        ]
         table = TextTable.of("Ambiguity", ["What", "Annotators", "Value", "Items", "Why not"], rows)
         words = [
             "Agreement is that of the annotators before anything was resolved. `assay results --split FILE` writes the "
@@ -100,17 +103,17 @@ def _agreement(labels: StudyLabels, asked: Resampling) -> Iterator[Figure]:
         level=asked.level,
         kind=asked.kind,
     )
-    for one in measured.statistics:
+    for found in measured.statistics:
         yield Figure(
-            name=one.name,
-            value=one.value,
-            interval=one.interval,
-            method=one.method,
-            reason=one.reason,
-            n=one.n_units,
+            name=found.name,
+            value=found.value,
+            interval=found.interval,
+            method=found.method,
+            reason=found.reason,
+            n=found.n_units,
             criterion=CRITERION,
-            group=" and ".join(map(str, one.raters)) if one.raters else None,
-            is_share=one.name == "percent_agreement",
+            group=" and ".join(map(str, found.raters)) if found.raters else None,
+            is_share=found.name == "percent_agreement",
         )
 
 

@@ -17,6 +17,7 @@ from annotators.items.page_labels import labelled_pages
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from db.items.rows import read_study_items
+from db.models import Study
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
 from exports.results.base import REPORTS, Figure, Findings
@@ -71,7 +72,8 @@ class EvidencePages:
             tables = [table for by in (None, *GROUPINGS) if (table := _table(criterion, mine, by)) is not None]
             chains = (_chain(labels, derived, imported) for derived in _sets(criterion))
             tables += [table for table in chains if table is not None]
-            sections.append(Section(f"{criterion.title}: against the import", tables, words=imported.words()))
+            words = [*imported.words(), *_seen(labels.study)]
+            sections.append(Section(f"{criterion.title}: against the import", tables, words=words))
         return Findings(figures, sections)
 
 
@@ -135,6 +137,22 @@ class _Imported:
             words = count(self.hopless, "item has", "items have")
             found.append(f"{words} hops, and evidence pages of the import that do not say for which: left out.")
         return found
+
+
+def _seen(study: Study) -> list[str]:
+    """What annotators saw of the import's pages, which is not to be taken for agreement with them."""
+    match study.settings.get("suggestions"):
+        case "before":
+            return [
+                "Annotators saw the import's pages as suggestions before they labelled: `changed` is what they did "
+                "not follow."
+            ]
+        case "after":
+            return [
+                "Annotators labelled by themselves, then saw the import's pages as suggestions: these are the "
+                "labels that they left it at. What they said before is in the export (`current` false)."
+            ]
+    return []
 
 
 def _groups(labels: StudyLabels) -> list[tuple[Grouping | None, str | None]]:
@@ -231,7 +249,7 @@ def _chain(study: StudyLabels, derived: UnitSet, imported: _Imported) -> TextTab
         lines.append([item.name, about, _pages(before) or "none", *final])
     which = "" if len(given) <= MOST_SETS else f", the first {MOST_SETS} of {len(given):,}"
     columns = ("Item", "Hop", "Import", "Final", "Added", "Taken away")
-    return TextTable.of(f"{derived.title}: the sets{which}", columns, lines)
+    return TextTable.of(f"{derived.title}: the sets{which}", columns, lines, words=columns[2:])
 
 
 def _pages(targets: Sequence[str]) -> str:

@@ -65,6 +65,11 @@ def test_a_protocol_is_written_tried_and_used(tmp_path: Path, new_page: NewPage)
         assert entry.protocol.title == "النبرة <b>"
         press(page.get_by_role("button", name="New study"))
         expect(page.get_by_role("combobox", name="Protocol of the project")).to_be_visible()
+        suggestions = page.get_by_role("combobox", name="Suggestions of models")
+        suggestions.focus()
+        page.keyboard.type("after")
+        page.keyboard.press("Enter")
+        expect(suggestions).to_have_value("Shown after one's own label, which can then be changed")
         press(page.get_by_role("button", name="Create study"))
         page.wait_for_url("**/study?**")
         study = list_studies(server.db, server.admin, scene.project_id)[-1]
@@ -73,11 +78,23 @@ def test_a_protocol_is_written_tried_and_used(tmp_path: Path, new_page: NewPage)
         read_guidelines(server.db, study.study_id)
         ada = new_page(width=1366, height=768)
         sign_in(ada, server, "ada")
+        ada = ada.context.new_page()
+        told = Wire(ada)
         ada.goto(f"{server.url}/annotate?study={study.study_id}")
         expect(judgement(ada)).to_be_visible()
+        ada.wait_for_timeout(500)  # look-ahead
+        assert not told.has('"suggestions": [')
+        assert not told.has('"suggestions":[')
         ada.keyboard.press("1")
         ada.keyboard.press("A")
         ada.keyboard.press("Enter")
+        expect(judgement(ada)).to_contain_text("Your labels are saved. What a model suggests is marked now")
+        assert told.has('"suggestions":[')
+        screenshot(ada, "own-protocol-after")
+        ada.wait_for_timeout(700)  # a second Enter in the same blink is the first one's
+        ada.keyboard.press("2")
+        ada.keyboard.press("Enter")
+        expect(judgement(ada)).not_to_contain_text("Your labels are saved.")
         wait_until_saved(ada)
 
         to = tmp_path / "out"
@@ -90,4 +107,5 @@ def test_a_protocol_is_written_tried_and_used(tmp_path: Path, new_page: NewPage)
         assert {row["annotator"] for row in rows} == {"ada"}
         assert {row["protocol"] for row in rows} == {"own_grounding"}
         assert sorted({row["value"] for row in rows}) == ["not_required", "required"]
-        assert {row["shown"] for row in rows} == {"answer documents evidence question"}
+        shown = "answer documents evidence question"
+        assert {(row["shown"], row["current"]) for row in rows} == {(shown, "false"), (f"{shown} suggestions", "true")}

@@ -1,15 +1,17 @@
-"""Each protocol of one question on a real item, by keyboard: nothing hidden on the wire, and the labels come back."""
+"""Protocols on a real item each, by keyboard: nothing hidden on the wire, and the labels come back, also as a file."""
 
 from __future__ import annotations
 
+import csv
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from annotators.protocols import PROTOCOLS
 from db.annotating.annotations import my_work
@@ -32,6 +34,7 @@ from tests.servers import RunningServer, running_server
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 UNIDOC, FATHOMS, PICTURED = "UniDoc", "FATHOMS", "Pictured"
+CHECKED, SINGLE, STEPS, REPORT = "RAGChecker", "Double-Bench", "Steps", "MMLongBench"
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Case:
     """A protocol on an item of one of the projects: the keys before Enter, and what they mean, by criterion."""
 
     project: str
-    keys: str
+    keys: str | list[str]
     means: dict[str, list[Any]]
     hides: tuple[str, ...]
 
@@ -52,6 +55,38 @@ CASES = {
     "grounding": Case(UNIDOC, "12", {"grounding": ["required", "not_required"]}, ("used",)),
     "query_review": Case(UNIDOC, "1", {"query_category": ["A"]}, ("answer", "evidence")),
     "answer_grading": Case(FATHOMS, "t", {"grade": [10]}, ("system",)),
+    "claim_recall": Case(
+        CHECKED, "112A", {"recalled": ["in_answer"] * 2 + ["not_in_answer"] * 20}, ("claim", "reference")
+    ),
+    "claim_correctness": Case(
+        CHECKED,
+        "123" + "1" * 8,
+        {"correctness": ["contradiction"] + ["entailment"] * 9 + ["neutral"]},
+        ("gold claim", "answer"),
+    ),
+    "single_hop_checklist": Case(
+        SINGLE,
+        "1211",
+        {
+            "names_no_source": ["pass"],
+            "answer_right": ["fail"],
+            "self_contained": ["pass"],
+            "one_modality": ["pass"],
+        },
+        ("category",),
+    ),
+    "multi_hop_checklist": Case(
+        STEPS,
+        "1122",
+        {"question_clear": ["pass"], "steps_right": ["pass"], "steps_unique": ["fail"], "worth_asking": ["fail"]},
+        ("category",),
+    ),
+    "evidence_pages": Case(
+        REPORT,
+        ["ArrowRight", "ArrowRight", "1", "ArrowRight", "1", "A"],
+        {"evidence_page": ["evidence"] * 2 + ["not_evidence"] * 21},
+        ("answer", "gold"),
+    ),
     "ambiguity_with_image": Case(PICTURED, "1", {"ambiguity": ["clear"]}, ("answer",)),
 }
 
@@ -81,11 +116,24 @@ def world(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Iterat
     }
     (folder / "unidoc.json").write_text(json.dumps([unidoc]))
     (folder / "sample" / "items.jsonl").write_text(json.dumps(pictured) + "\n")
+    checked = json.loads((shared_data / "ragchecker" / "checking_outputs.json").read_text())
+    first = checked["results"][0]
+    (folder / "checking.json").write_text(json.dumps({**checked, "results": [first]}))
+    single = json.loads((shared_data / "double_bench" / "single_bench_slice.json").read_text())[0]
+    (folder / "single.json").write_text(json.dumps([single]))
+    two = [{f"question{n}": f"And number {n}?", f"answer{n}": "Yes.", "reference_page": [n]} for n in range(2)]
+    (folder / "steps.json").write_text(json.dumps([{**single, "uid": "many", "steps": two}]))
+    report = json.loads((shared_data / "mmlongbench" / "samples.json").read_text())[0]
+    (folder / "report" / "documents").mkdir(parents=True)
+    shutil.copy(shared_data / "mmlongbench" / "documents" / report["doc_id"], folder / "report" / "documents")
+    (folder / "report" / "samples.json").write_text(json.dumps([report]))
     with running_server(folder / "home") as server:
         server.person("ada", default_role="annotator")
         projects = {}
         for name, paths in (
             (UNIDOC, [folder / "unidoc.json"]), (FATHOMS, [fathoms]), (PICTURED, [folder / "sample"]),
+            (CHECKED, [folder / "checking.json"]), (SINGLE, [folder / "single.json"]), (STEPS, [folder / "steps.json"]),
+            (REPORT, [folder / "report"]),
         ):  # fmt: skip
             projects[name] = create_project(server.db, server.admin, name)
             import_paths(
@@ -99,6 +147,15 @@ def world(tmp_path_factory: pytest.TempPathFactory, shared_data: Path) -> Iterat
             },
             FATHOMS: {"system": fathoms.stem},
             PICTURED: {"answer": pictured["answer"]},
+            CHECKED: {
+                "answer": first["response"],
+                "claim": " ".join(first["response_claims"][0]),
+                "gold claim": " ".join(first["gt_answer_claims"][-1]),
+                "reference": first["gt_answer"],
+            },
+            SINGLE: {"category": single["query_type"]},
+            STEPS: {"category": single["query_type"]},
+            REPORT: {"answer": report["answer"], "gold": '"gold"'},
         }
         yield World(server, projects, items, folder)
 
@@ -129,6 +186,9 @@ def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: N
     expect(page.get_by_test_id("finished")).to_be_visible()
     wait_until_saved(page)
 
+    assert sorted(read_back(page, server, study_id)) == sorted(
+        (criterion, str(value)) for criterion, values in case.means.items() for value in values
+    )
     ada = actor_named(server.db, "ada")
     assert next(row.study for row in my_work(server.db, ada)) == name
     results = Results.of_study(server.db, server.admin, study_id)
@@ -139,10 +199,24 @@ def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: N
     to = world.folder / f"export-{name}"
     export_project(server.db, server.admin, project_id, to=to, study_id=study_id, formats=("labels",), names=True)
     [labels] = to.rglob("labels.csv")
+    with labels.open(encoding="utf-8-sig", newline="") as table:
+        exported = [(row["criterion"], row["value"]) for row in csv.DictReader(table)]
+    assert sorted(exported) == sorted(read_back(page, server, study_id))
     again = StudyDesign(f"{name} again", ("ada",), 1, sample=1, order="given")
     other = create_study(server.db, server.admin, project_id, protocol=protocol, design=again).study_id
     import_label_table(server.db, server.admin, project_id, study=f"{name} again", path=labels)
     assert rows_of(Results.of_study(server.db, server.admin, other)) == rows_of(results)
+
+
+def read_back(page: Page, server: RunningServer, study_id: int) -> list[tuple[str, str]]:
+    """(criterion, value) of the labels given last, as the annotator's page gets them when it is opened again."""
+    answer = page.request.post(
+        f"{server.url}/api/studies/{study_id}/reopen",
+        data={"assignment": None},
+        headers={"X-Assay": "1", "Origin": server.url},
+    )
+    assert answer.ok, answer.text()
+    return [(given["criterion"], str(given["value"])) for given in answer.json()["item"]["previous"]]
 
 
 def results_of(server: RunningServer, study_id: int) -> list[CriterionRatings]:

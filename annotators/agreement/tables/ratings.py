@@ -225,15 +225,15 @@ def as_spans(value: object) -> frozenset[Hashable]:
     """The stretches of a list of mappings. Raises InvalidInput for anything else."""
     if not isinstance(value, list | tuple | frozenset):
         raise InvalidInput(f"value {value!r} is not a list of stretches: write [] where nothing is marked")
-    return frozenset(one if isinstance(one, Span) else _span(one) for one in value)
+    return frozenset(mark if isinstance(mark, Span) else _span(mark) for mark in value)
 
 
-def _span(one: object) -> Span:
-    if isinstance(one, Mapping) and {"start", "end", "label"} <= set(one):
-        start, end = one["start"], one["end"]
+def _span(mark: object) -> Span:
+    if isinstance(mark, Mapping) and {"start", "end", "label"} <= set(mark):
+        start, end = mark["start"], mark["end"]
         if isinstance(start, int) and isinstance(end, int) and 0 <= start < end:
-            return Span(start, end, str(one["label"]))
-    raise InvalidInput(f'{one!r} is not a stretch: give it as {{"start": 0, "end": 5, "label": "…"}}')
+            return Span(start, end, str(mark["label"]))
+    raise InvalidInput(f'{mark!r} is not a stretch: give it as {{"start": 0, "end": 5, "label": "…"}}')
 
 
 def as_set(value: object) -> frozenset[Hashable]:

@@ -16,7 +16,7 @@ class UnitLabel(NamedTuple):
     """What a study says of one target (written out) of an item by one criterion; `value` is None where it is open.
 
     `source` is `adjudicated` for the final label, as exports have it: what was adjudicated, else what the votes settle;
-    and `people` for what the votes settle alone.
+    and `people` for what the votes so far settle alone.
     """
 
     criterion: Criterion

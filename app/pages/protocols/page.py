@@ -50,7 +50,8 @@ def _found(project: ProjectRow, name: str) -> Protocol:
 
 def _listed(project: ProjectRow, own: Sequence[LibraryEntry], *, may_write: bool) -> None:
     by_name = [list(versions) for _, versions in groupby(own, key=lambda entry: entry.protocol.name)]
-    built_in = [protocol for protocol in PROTOCOLS if protocol.name not in {one[0].protocol.name for one in by_name}]
+    taken = {entry.protocol.name for entry in own}
+    built_in = [protocol for protocol in PROTOCOLS if protocol.name not in taken]
     about = f"{len(built_in)} built in, {wording.count(len(by_name), 'protocol')} of the project’s own"
     ui.heading("Protocols", about)
     if may_write and st.button("New protocol", type="primary", key="protocols-new"):

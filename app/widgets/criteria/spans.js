@@ -87,7 +87,7 @@ export function withStretch(stretches, added, points) {
     return [points.stretch(other.start, Math.min(other.end, added.start), other.label),
       points.stretch(Math.max(other.start, added.end), other.end, other.label)];
   });
-  return [...others, points.stretch(start, end, added.label)].filter((one) => one !== null).sort((a, b) => a.start - b.start);
+  return [...others, points.stretch(start, end, added.label)].filter((stretch) => stretch !== null).sort((a, b) => a.start - b.start);
 }
 
 register('spans', {
@@ -167,8 +167,8 @@ register('spans', {
       const stretches = value ?? [];
       const { range } = cursor;
       const over = range ? stretches.filter(({ start, end }) => points.units[start] < range[1] && points.units[end] > range[0]) : [];
-      const gone = over.length ? over : stretches.filter((one) => one.start === latest?.start).concat(stretches.slice(-1)).slice(0, 1);
-      if (gone.length) set(stretches.filter((one) => !gone.includes(one)));
+      const gone = over.length ? over : stretches.filter((stretch) => stretch.start === latest?.start).concat(stretches.slice(-1)).slice(0, 1);
+      if (gone.length) set(stretches.filter((stretch) => !gone.includes(stretch)));
       return gone.length > 0;
     };
 
@@ -178,7 +178,7 @@ register('spans', {
         WORDS.take(vote.rater), () => take(vote), { class: 'btn small', key: key || undefined, testid: 'take' })))] : []), now, list),
       show(shown) {
         value = Array.isArray(shown?.value) ? stretchesOf(shown.value) : null;
-        row.show((label) => (label.value === NONE ? value?.length === 0 : !!value?.some((one) => one.label === String(label.value))));
+        row.show((label) => (label.value === NONE ? value?.length === 0 : !!value?.some((stretch) => stretch.label === String(label.value))));
         list.replaceChildren(...(value ?? []).map((stretch) => entry(stretch)));
         draw();
       },
@@ -194,7 +194,7 @@ register('spans', {
           return moved;
         }
         if (key === 'Backspace' || key === 'Delete') return unmark();
-        const taken = takes.find((one) => one.key === key);
+        const taken = takes.find((offered) => offered.key === key);
         if (taken) take(taken.vote);
         return !!taken || row.key(key);
       },
@@ -219,7 +219,7 @@ register('spans', {
         }, h('b', {}, title), h('span', { dir: 'auto' }, words)),
         h('button', {
           type: 'button', class: 'mini', 'aria-label': WORDS.remove(words), onmousedown: keepFocus,
-          onclick: () => set((value ?? []).filter((one) => one !== stretch)),
+          onclick: () => set((value ?? []).filter((other) => other !== stretch)),
         }, '×'));
     };
 

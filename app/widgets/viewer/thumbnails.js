@@ -2,6 +2,25 @@
 
 import { pageUrl, THUMBNAIL, thumbnails } from './pages/images.js';
 
+const DOCUMENTS = 4; // whose thumbnails stay when another item is shown: several questions are about one document
+
+/** @type {Map<string, Thumbnails>} */
+const kept = new Map();
+
+/** The pictures of a document, those that came for an earlier item included. @param {Doc} doc @param {(page: number) => void} arrived */
+export function thumbnailsOf(doc, arrived) {
+  const pictures = kept.get(doc.url) ?? new Thumbnails(doc, arrived);
+  pictures.arrived = arrived;
+  kept.delete(doc.url);
+  kept.set(doc.url, pictures);
+  for (const [url, old] of kept) {
+    if (kept.size <= DOCUMENTS) break;
+    old.forget();
+    kept.delete(url);
+  }
+  return pictures;
+}
+
 export class Thumbnails {
   /** @param {Doc} doc @param {(page: number) => void} arrived the picture of a page can be shown */
   constructor(doc, arrived) {

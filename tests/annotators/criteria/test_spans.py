@@ -29,7 +29,7 @@ def stretch(start: int, end: int, label: str = "bad", answer: str = ANSWER) -> d
 
 
 def ends(value: Any) -> list[tuple[int, int, str]]:
-    return [(one["start"], one["end"], one["label"]) for one in value]
+    return [(stretch["start"], stretch["end"], stretch["label"]) for stretch in value]
 
 
 def test_a_value_is_a_list_of_stretches_in_the_order_of_the_answer_or_none_at_all() -> None:
@@ -161,7 +161,7 @@ class TestSettling:
         if any(2 * count == n for count in counts):
             assert found is None
             return
-        said = {i for one in found for i in range(one["start"], one["end"])}
+        said = {i for stretch in found for i in range(stretch["start"], stretch["end"])}
         shows = {i for i, sign in enumerate(ANSWER) if sign.strip()}
         assert said & shows == {i for i, count in enumerate(counts) if 2 * count > n} & shows
         assert MARKED.check(found, UNITS) == found

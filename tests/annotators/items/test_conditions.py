@@ -54,7 +54,7 @@ def test_only_numbers_are_larger_or_smaller() -> None:
 
 def test_values_of_one_field_are_alternatives_and_fields_hold_together() -> None:
     groups = alternatives(["system=a", "category=x", "system=b", "n>1", "n<3", "system=a"])
-    assert [[str(one) for one in group] for group in groups] == [
+    assert [[str(condition) for condition in group] for group in groups] == [
         ["system=a", "system=b"],
         ["category=x"],
         ["n>1"],

@@ -209,6 +209,19 @@ def test_adjudicated_labels_are_taken_unless_the_votes_are_asked_for(place: Plac
     assert place.scores("faithfulness")["a"][1] == "people gave no verdict on 1 of 2 claims (c2 …)"
 
 
+def test_votes_so_far_are_taken_where_people_are_asked_for(place: Place) -> None:
+    both = [row for who in ("ada", "ben") for row in verdicts("b", who, c1e1="entailment", c2e1="entailment")]
+    one = verdicts("a", "ada", c1e1="entailment", c2e1="neutral")
+    place.study("claims", "claim_verification", *one, *both, overlap=2)
+    place.run("claim_metrics", "claims")
+    assert place.scores("faithfulness") == {
+        "a": (None, "no label of its claims is settled (labels of claims)"),
+        "b": (1.0, None),
+    }
+    place.run("claim_metrics", "claims", labels_from="people")
+    assert place.scores("faithfulness") == {"a": (0.5, None), "b": (1.0, None)}
+
+
 def test_labels_of_several_studies_come_together(place: Place) -> None:
     place.study("right", "claim_correctness", ("a", "ada", "correctness", "claim:c1|reference", "entailment"))
     place.study("by evidence", "claim_verification", *verdicts("a", "ada", c1e1="entailment", c1e2="neutral"))

@@ -113,7 +113,13 @@ def test_each_person_s_labels_amount_to_sets_and_a_gap_leaves_theirs_open(pages:
 
 def test_sets_are_measured_beside_their_pages(pages: Pages) -> None:
     report = agreement_report(pages.db, pages.researcher, pages.study, resamples=20)
-    assert [one.criterion.name for one in report.criteria] == ["page", "pages", "hop_pages", "grade", "verdict"]
+    assert [criterion.criterion.name for criterion in report.criteria] == [
+        "page",
+        "pages",
+        "hop_pages",
+        "grade",
+        "verdict",
+    ]
     hops = report.criteria[2]
     assert (hops.criterion.scale, hops.to_json()["target"], hops.n_units, hops.n_ratings) == ("set", "hop", 6, 11)
     # Five hops that both judged: {1} {1}, {2, 3} {2, 3}, {1, 2} {2}, {} {}, {3} {3}.

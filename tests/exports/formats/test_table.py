@@ -97,14 +97,14 @@ def test_cells_of_several_values(place: Place, tmp_path: Path) -> None:
     assert report.rejected == []
     first, second = place.items()
     assert (first.references, first.documents) == (("May", ["3", "May"]), ("r.pdf",))
-    assert ([one.text for one in first.evidence], [one.text for one in first.claims]) == (
+    assert ([part.text for part in first.evidence], [part.text for part in first.claims]) == (
         ["Closed in May."], ["It closed."],
     )  # fmt: skip
     assert [(score.scorer, score.name, score.value) for score in report.examples[0].scores] == [
         ("imported:table", "scores", 0.5)
     ]
     assert (first.hops[0].question, dict(first.metadata)) == ("H?", {"note": "[sic]"})
-    assert (second.references, [one.role for one in second.evidence]) == (("[May]",), ["gold", None])
+    assert (second.references, [part.role for part in second.evidence]) == (("[May]",), ["gold", None])
 
 
 def test_typed_tables_keep_their_values(place: Place, tmp_path: Path) -> None:

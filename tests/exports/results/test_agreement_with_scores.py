@@ -62,7 +62,9 @@ def results(sqlite_database: Database, tmp_path: Path) -> Results:
 def test_it_has_the_papers_means_and_their_unweighted_mean(results: Results) -> None:
     about = {"criterion": "correctness_agreement", "by": "group"}
     found = {
-        one.group: one for one in results.figures if all(getattr(one, key) == value for key, value in about.items())
+        figure.group: figure
+        for figure in results.figures
+        if all(getattr(figure, key) == value for key, value in about.items())
     }
     assert {group: round(one.value or 0, 2) for group, one in found.items()} == {
         "small": 5.0,
@@ -82,7 +84,7 @@ def test_the_shares_of_grades_follow_without_their_means_again(results: Results)
     assert [section.title for section in results.sections()] == [
         "Agreement with scores", "Correctness score", "Hallucination flag",
     ]  # fmt: skip
-    assert not [one for one in results.figures if one.name in ("mean", "macro_mean")]
+    assert not [figure for figure in results.figures if figure.name in ("mean", "macro_mean")]
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ def ambiguous_and_clear(db: Database) -> Made:
 
 
 def figures(results: Results) -> dict[str, Figure]:
-    return {one.name: one for one in results.figures if one.name != "share" and one.group is None}
+    return {figure.name: figure for figure in results.figures if figure.name != "share" and figure.group is None}
 
 
 def test_agreement_is_that_before_anything_was_resolved(sqlite_database: Database) -> None:
@@ -39,9 +39,9 @@ def test_agreement_is_that_before_anything_was_resolved(sqlite_database: Databas
         (f"i{n}", who, "ambiguous" if n < 3 or (n > 7 and who == 2) else "clear") for n in range(10) for who in range(3)
     ]
     expected = measure(Ratings.from_triples(*zip(*rows, strict=True), None, "nominal"), resamples=0)
-    alpha = next(one for one in expected if one.name == "krippendorff_alpha_nominal")
+    alpha = next(figure for figure in expected if figure.name == "krippendorff_alpha_nominal")
     assert figures(found)["krippendorff_alpha_nominal"].value == pytest.approx(alpha.value)
-    pairs = [one for one in found.figures if one.name == "cohen_kappa"]
+    pairs = [figure for figure in found.figures if figure.name == "cohen_kappa"]
     assert len(pairs) == 3
     assert found.tables()[0].caption == "Ambiguity"
 

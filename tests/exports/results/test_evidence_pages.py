@@ -33,13 +33,19 @@ LONG = {"h1": [9, 10], "h2": [14], "h3": [30, 41]}
 class Judged:
     """A study of evidence pages of all that was imported, labelled alike by ada and ben."""
 
-    def __init__(self, place: Place, *, changes: dict[str, tuple[set[str], set[str]]] | None = None) -> None:
+    def __init__(
+        self,
+        place: Place,
+        *,
+        changes: dict[str, tuple[set[str], set[str]]] | None = None,
+        suggestions: str | None = None,
+    ) -> None:
         """`changes`: item → (targets that people call evidence besides the import's, those that they take away)."""
         self.place, db = place, place.db
         self.people = [make_person(db, name) for name in ("ada", "ben")]
         for person in self.people:
             make_member(db, place.project, person, "annotator")
-        design = StudyDesign("Pages", ("ada", "ben"), 2, order="given")
+        design = StudyDesign("Pages", ("ada", "ben"), 2, order="given", suggestions=suggestions)
         made = create_study(db, place.actor, place.project, protocol=evidence_pages, design=design)
         self.study = made.study_id
         self.n_pages = {row.key: row.n_pages or 0 for row in list_documents(db, place.actor, place.project)}
@@ -138,6 +144,24 @@ def test_what_people_changed_of_sixty_pages_and_three_hops(place: Place, tmp_pat
     ]
 
 
+@pytest.mark.parametrize(
+    ("when", "says"),
+    [
+        ("before", "saw the import's pages as suggestions before they labelled"),
+        ("after", "labelled by themselves, then saw"),
+        ("never", ""),
+    ],
+)
+def test_the_report_says_whether_people_saw_the_pages_that_they_are_held_against(
+    place: Place, tmp_path: Path, when: str, says: str
+) -> None:
+    place.take(long_question(tmp_path / "in", bytes_too=False))
+    judged = Judged(place, suggestions=when)
+    words = Results.of_study(place.db, place.actor, judged.study).in_words()
+    assert says in words
+    assert ("suggestions" in words) is bool(says)
+
+
 def test_errors_planted_in_the_pages_of_real_documents_are_found(place: Place, shared_data: Path) -> None:
     place.take(shared_data / "mmlongbench")
     items = [item for item in place.items() if labelled_pages(item)]
@@ -173,6 +197,9 @@ def test_errors_planted_in_the_pages_of_real_documents_are_found(place: Place, s
     words = str(Results.of_study(place.db, place.actor, judged.study).sections())
     assert f"{silent} items have no evidence page of the import" in words
     assert len(judged.tables()["Evidence pages of the question: the sets"]) == min(len(items), MOST_SETS)
+    results = Results.of_study(place.db, place.actor, judged.study)
+    [sets] = [table for table in results.tables() if table.caption == "Evidence pages of the question: the sets"]
+    assert not any(sets.numeric(column) for column in range(len(sets.columns))), "a set of one page is no number"
 
 
 def test_gold_pages_without_their_hop_and_items_without_gold_are_left_out_and_counted(

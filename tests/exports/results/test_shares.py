@@ -68,7 +68,9 @@ def results(sqlite_database: Database) -> Results:
 
 def value(results: Results, criterion: str, label: str | None, labels: str = "settled", **about: object) -> Figure:
     wanted = {"name": "share", "criterion": criterion, "label": label, "labels": labels, "group": None, **about}
-    [found] = [one for one in results.figures if all(getattr(one, key) == given for key, given in wanted.items())]
+    [found] = [
+        figure for figure in results.figures if all(getattr(figure, key) == given for key, given in wanted.items())
+    ]
     return found
 
 
@@ -109,7 +111,7 @@ def test_the_bands_of_a_grade_have_their_shares(sqlite_database: Database) -> No
 
 
 def test_items_without_a_category_are_a_group_of_their_own(results: Results) -> None:
-    groups = {one.group for one in results.figures if one.by == "category"}
+    groups = {figure.group for figure in results.figures if figure.by == "category"}
     assert groups == {"Tables", "Text", "no category", None}
 
 
@@ -125,8 +127,8 @@ def test_items_of_one_question_are_drawn_together(sqlite_database: Database) -> 
 def test_a_study_without_labels_says_so_in_every_row(sqlite_database: Database) -> None:
     study = labelled(sqlite_database, {"a": {}}, protocol=tiny_protocol())
     results = Results.of_study(sqlite_database, study.researcher, study.study_id)
-    assert {one.reason for one in results.figures} == {"nobody has given such a label yet"}
-    assert {(one.value, one.n) for one in results.figures} == {(None, 0)}
+    assert {figure.reason for figure in results.figures} == {"nobody has given such a label yet"}
+    assert {(figure.value, figure.n) for figure in results.figures} == {(None, 0)}
 
 
 def test_every_kind_of_criterion_has_its_section(sqlite_database: Database) -> None:

@@ -41,7 +41,9 @@ def study(sqlite_database: Database) -> Made:
 def figure(results: Results, name: str, labels: str = "settled", **about: object) -> Figure:
     wanted = {"group": None, "label": None, "labels": labels, **about}
     [found] = [
-        one for one in results.figures if one.name == name and all(getattr(one, k) == v for k, v in wanted.items())
+        figure
+        for figure in results.figures
+        if figure.name == name and all(getattr(figure, k) == v for k, v in wanted.items())
     ]
     return found
 

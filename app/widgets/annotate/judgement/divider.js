@@ -104,7 +104,7 @@ export class Divider {
 /** @typedef {'side' | 'reading' | 'references'} Place percent of the width that the left side has; of the height that what is read has above the criteria, beside evidence and where the answer stands opposite */
 
 const NAME = 'panes'; // of the preference
-const SIDES = { left: 320, right: 380 }; // pixels that a side keeps, as in frame.css
+const SIDES = { left: 320, right: 380 }; // pixels that a side keeps, as in frame/stage.css
 
 export class Panes {
   /** @param {import('../../shared/preferences.js').Preferences} preferences */

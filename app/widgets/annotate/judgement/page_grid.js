@@ -2,7 +2,7 @@
 
 import { attribute, h, keepFocus } from '../../shared/dom.js';
 import { TEXT } from '../../shared/text.js';
-import { Thumbnails } from '../../viewer/thumbnails.js';
+import { thumbnailsOf } from '../../viewer/thumbnails.js';
 
 /** @typedef {import('../../viewer/strip.js').Mark} Mark */
 /** @typedef {{document: string, page: number}} Place */
@@ -26,34 +26,30 @@ export class PageGrid {
    * @param {(place: Place) => void} pick
    */
   constructor(places, docs, name, pick) {
+    this.places = places;
+    this.docs = docs;
+    this.pick = pick;
     /** @type {Map<string, Thumb>} */
-    this.thumbs = new Map(places.map((place) => [idOf(place), thumb(place, pick)]));
-    /** The pictures of each document that has any. @type {Map<string, Thumbnails>} */
-    this.pictures = new Map();
+    this.thumbs = new Map();
+    /** The pictures of each document that has any. @type {Map<string, import('../../viewer/thumbnails.js').Thumbnails>} */
+    this.pictures = new Map(docs.filter((doc) => doc.supplied).map((doc) => [doc.key, thumbnailsOf(doc, (page) => this.#picture({ document: doc.key, page }))]));
     this.element = h('div', { class: 'page-grid', role: 'group', 'aria-label': name, 'data-testid': 'page-grid' });
-    const keys = [...new Set(places.map(({ document }) => document))];
-    for (const key of keys) {
-      const doc = docs.find((other) => other.key === key);
-      const own = places.filter(({ document }) => document === key);
-      if (keys.length > 1) this.element.append(h('h3', { dir: 'auto' }, doc?.title || key));
-      const [width, height] = doc?.sizes?.[0] ?? [UPRIGHT, 1];
-      this.element.append(h('div', {
-        class: `pages-of ${own.length <= FEW ? 'few' : ''}`, style: `--ratio:${(width / height).toFixed(3)}`,
-      }, ...own.map((place) => this.#of(place).element)));
-      if (doc?.supplied) this.pictures.set(key, new Thumbnails(doc, (page) => this.#picture({ document: key, page })));
-      else for (const place of own) this.#of(place).element.classList.add('unsupplied');
-    }
     /** Pictures are fetched when they come into view. */
     this.seen = new IntersectionObserver((entries) => this.#seen(entries.filter((entry) => entry.isIntersecting).map(({ target }) => target)));
-    for (const { element, place } of this.thumbs.values()) {
-      if (this.pictures.has(place.document)) this.seen.observe(element);
-    }
     /** @type {Place | null} */
     this.at = null;
+    /** How each page stands, by who asked last to draw it. @type {(place: Place) => Look} */
+    this.look = () => ({ state: 'open', sign: '', words: [], hops: '', marks: [], shown: true });
+    this.gone = false;
+    // The question and the page that is shown large are painted first: they are what is read.
+    requestAnimationFrame(() => setTimeout(() => {
+      if (!this.gone) this.#build();
+    }));
   }
 
   /** Draws how each page stands now. @param {(place: Place) => Look} look */
   refresh(look) {
+    this.look = look;
     for (const { place, element, dots, sign, hops } of this.thumbs.values()) {
       const { state, sign: signed, words, hops: own, marks, shown } = look(place);
       const name = [TEXT.page(place.page), ...words, ...marks.map((mark) => mark.title)].join(', ');
@@ -72,20 +68,21 @@ export class PageGrid {
 
   /** @param {Place | null} place */
   select(place) {
-    if (this.at) attribute(this.#of(this.at).element, 'aria-current', null);
+    attribute(this.current, 'aria-current', null);
     this.at = place;
-    if (place) attribute(this.#of(place).element, 'aria-current', 'true');
+    if (place && this.#of(place)) attribute(this.current, 'aria-current', 'true');
   }
 
   /** The thumbnail of the page at hand. @returns {HTMLElement} */
   get current() {
-    return this.at ? this.#of(this.at).element : this.element;
+    return (this.at && this.#of(this.at)?.element) ?? this.element;
   }
 
   /** The page beside one: the next or the one before, or the nearest one in the next row; null at the edge. @param {Place} place @param {keyof typeof AROUND} where @returns {Place | null} */
   beside(place, where) {
     const all = [...this.thumbs.values()].filter(({ element }) => !element.hidden);
     const own = this.#of(place);
+    if (!own) return null;
     const [across, down] = AROUND[where];
     if (across) return all[all.indexOf(own) + across]?.place ?? null;
     const [x, y] = [own.element.offsetLeft, own.element.offsetTop];
@@ -102,13 +99,36 @@ export class PageGrid {
   }
 
   dispose() {
+    this.gone = true;
     this.seen.disconnect();
-    for (const pictures of this.pictures.values()) pictures.forget();
   }
 
-  /** @param {Place} place */
+  #build() {
+    const { places, docs } = this;
+    this.thumbs = new Map(places.map((place) => [idOf(place), thumb(place, this.pick)]));
+    const keys = [...new Set(places.map(({ document }) => document))];
+    for (const key of keys) {
+      const doc = docs.find((other) => other.key === key);
+      const own = [...this.thumbs.values()].filter(({ place }) => place.document === key);
+      if (keys.length > 1) this.element.append(h('h3', { dir: 'auto' }, doc?.title || key));
+      const [width, height] = doc?.sizes?.[0] ?? [UPRIGHT, 1];
+      this.element.append(h('div', {
+        class: `pages-of ${own.length <= FEW ? 'few' : ''}`, style: `--ratio:${(width / height).toFixed(3)}`,
+      }, ...own.map(({ element }) => element)));
+      for (const { element, place } of own) {
+        if (!this.pictures.has(key)) element.classList.add('unsupplied');
+        else if (this.picture(place)) this.#picture(place);
+        else this.seen.observe(element);
+      }
+    }
+    this.refresh(this.look);
+    this.select(this.at);
+    if (this.at) this.current.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** @param {Place} place @returns {Thumb | undefined} */
   #of(place) {
-    return /** @type {Thumb} */ (this.thumbs.get(idOf(place)));
+    return this.thumbs.get(idOf(place));
   }
 
   /** @param {Element[]} elements that came into view */
@@ -120,10 +140,10 @@ export class PageGrid {
       const { document = '', page } = /** @type {HTMLElement} */ (element).dataset;
       wanted.set(document, [...(wanted.get(document) ?? []), Number(page)]);
     }
-    for (const [document, pages] of wanted) void this.#fetch(/** @type {Thumbnails} */ (this.pictures.get(document)), pages.sort((a, b) => a - b));
+    for (const [document, pages] of wanted) void this.#fetch(/** @type {import('../../viewer/thumbnails.js').Thumbnails} */ (this.pictures.get(document)), pages.sort((a, b) => a - b));
   }
 
-  /** @param {Thumbnails} pictures @param {number[]} pages */
+  /** @param {import('../../viewer/thumbnails.js').Thumbnails} pictures @param {number[]} pages */
   async #fetch(pictures, pages) {
     for (let at = 0; at < pages.length; at += AT_ONCE) await pictures.fetch(pages.slice(at, at + AT_ONCE));
   }
@@ -131,8 +151,8 @@ export class PageGrid {
   /** @param {Place} place */
   #picture(place) {
     const url = this.picture(place);
-    const { element } = this.#of(place);
-    if (url && !element.querySelector('img')) element.prepend(h('img', { fetchpriority: 'low', src: url, alt: '', draggable: 'false', decoding: 'async' }));
+    const element = this.#of(place)?.element;
+    if (url && element && !element.querySelector('img')) element.prepend(h('img', { fetchpriority: 'low', src: url, alt: '', draggable: 'false', decoding: 'async' }));
   }
 }
 
