@@ -1,6 +1,6 @@
 # make setup    the environment in .venv (again only after pyproject.toml has changed)
 # make run      a sample project on this machine: prints one address and opens it; DEMO=--no-open only prints it
-# make test     what everybody runs before a change, in five minutes: lint and the tests that are not slow; with CI=true all
+# make test     what everybody runs before a change, in minutes: lint and the tests that are not slow; with CI=true all
 # make test-all the same with the slow tests; make test-nightly: simulations of how often intervals cover
 # make bench    measurements; make screenshots: pictures of the pages; make clean: remove what these made
 

@@ -249,17 +249,6 @@ def test_the_form_says_which_items_have_no_score_and_takes_the_others(pages: Pag
     assert made.n_items == 4
 
 
-def test_a_protocol_that_does_not_work_yet_says_so_beside_the_form(filled: Filled) -> None:
-    page = filled.open("rosa", "studies")
-    page.segmented_control(key="study-protocol-from").set_value("From a file").run()
-    early = YAML.replace(", key: s", "").replace("[question, answer]", "[question, answer, suggestions]").encode()
-    page.file_uploader(key="study-protocol-file").set_value(("tone.yaml", early, "application/yaml")).run()
-    assert "shows suggestions, which annotators are not sent yet. Take it out of `shows`." in no_problem(page)
-    page.text_input(key="study-name").input("Tone").run()
-    assert page.button(key="study-create").disabled  # db/test_studies_about_scores.py: the operation refuses it as well
-    assert "which annotators are not sent yet" in no_problem(page)
-
-
 @pytest.mark.parametrize(
     ("n", "per"), [(None, None), (3, None), (2, "system"), (1, "category"), (2, "system,category")]
 )

@@ -72,6 +72,7 @@ def check_begun_once(answers: list[dict[str, object]], database: Database) -> No
         assert len(session.exec(select(Event).where(Event.kind == "person added")).all()) == 1
 
 
+@pytest.mark.slow
 def test_of_several_that_begin_a_sqlite_database_at_once_one_makes_it(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'home' / 'assay.db'}"
     answers = initialised_at_once(tmp_path / "home", url)

@@ -320,6 +320,7 @@ def test_a_judge_who_guesses_beats_nobody() -> None:
     assert 0.4 < (found["alt_test_advantage"].value or 0) < 0.8
 
 
+@pytest.mark.slow
 def test_fewer_than_thirty_units_are_tested_by_wilcoxon() -> None:
     people = {name: dict.fromkeys(range(12), 1.0) for name in "abc"}
     found = alternative_annotator_test(people, dict.fromkeys(range(12), 1.0))

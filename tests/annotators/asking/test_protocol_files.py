@@ -182,6 +182,7 @@ class TestErrors:
         assert len(lines) == 11
         assert lines[-1] == "… and 5 more. Correct these first."
 
+    @pytest.mark.slow
     @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.integers(0, len(SMALL)), st.text(alphabet="ab:-[]{}#&*!|>'\"%@` \n\t,?0", max_size=6))
     def test_a_damaged_file_is_refused_or_read(self, at: int, noise: str) -> None:

@@ -182,6 +182,7 @@ def test_highlights_cover_the_words_they_mean(
     assert figures.share(0.8) >= 0.99
 
 
+@pytest.mark.slow
 def test_another_program_puts_the_words_in_the_same_places(renderer: Renderer, record_property: Any) -> None:
     """PDFium reads the same pages with code of its own: its boxes of characters are put together to words here."""
     pdfium = pytest.importorskip("pypdfium2", reason="needs pypdfium2, which reads PDFs apart from MuPDF")

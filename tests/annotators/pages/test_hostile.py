@@ -100,6 +100,7 @@ def test_their_words_are_read_or_refused_in_time(limited: Renderer, documents: d
     assert resident_mb() - before < 120
 
 
+@pytest.mark.slow
 def test_a_sound_document_is_served_right_after_each_of_them(
     limited: Renderer, documents: dict[str, Path], tmp_path: Path
 ) -> None:

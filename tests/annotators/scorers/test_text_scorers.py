@@ -36,6 +36,7 @@ def reason(scorer: str, answer: str, *references: Any) -> str | None:
 
 @pytest.mark.parametrize("scorer", TEXT_SCORERS)
 class TestEveryTextScorer:
+    @pytest.mark.slow
     def test_without_a_reference_it_is_unscored(self, scorer: str) -> None:
         assert reason(scorer, "copper") == "the item has no reference"
 

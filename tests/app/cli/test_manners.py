@@ -350,6 +350,7 @@ def test_agreement_loads_neither_plots_nor_statistics_that_it_does_not_need(tmp_
 # PostgreSQL -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_commands_work_on_postgresql(
     assay: CommandLine, postgresql_database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

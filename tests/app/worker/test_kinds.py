@@ -102,6 +102,7 @@ def test_a_job_whose_parameters_cannot_be_read_fails_in_words(sqlite_database: D
     assert facts.result is None
 
 
+@pytest.mark.slow
 def test_another_kind_of_run_that_is_killed_goes_on_in_its_run_and_stores_each_result_once(
     database: Database, tmp_path: Path, project: tuple[Actor, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

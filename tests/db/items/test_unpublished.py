@@ -258,6 +258,7 @@ def test_doctor_clears_what_is_left_with_the_bytes_of_its_documents(place: Place
     assert clear_all_broken_off(place.db, data_folder=folder) == []
 
 
+@pytest.mark.slow
 def test_items_of_a_withdrawn_batch_that_come_again_are_seen_as_they_were_until_the_end(place: Place) -> None:
     rows = many()
     first = place.take(*rows).batch

@@ -200,6 +200,7 @@ def test_the_real_questions_that_differ_are_named(place: Place, shared_data: Pat
     assert all(note.startswith("fathoms/results/closed/claude") and note.count("“") == 2 for note in notes[1:])
 
 
+@pytest.mark.slow
 def test_the_real_plan_counts_what_the_import_counts(place: Place, shared_data: Path) -> None:
     planned = place.take(shared_data / "fathoms", dry_run=True).to_json()
     done = place.take(shared_data / "fathoms").to_json()
@@ -207,6 +208,7 @@ def test_the_real_plan_counts_what_the_import_counts(place: Place, shared_data: 
     assert done["documents"] > done["supplied"] == 4
 
 
+@pytest.mark.slow
 def test_the_real_files_come_in_whole(place: Place, shared_data: Path) -> None:
     report = place.take(shared_data / "fathoms")
     assert (report.added, report.rejected, report.supplied) == (93 + 10 * 93, [], 4)

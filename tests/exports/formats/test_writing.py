@@ -58,6 +58,7 @@ def records(path: Path) -> Iterator[Any]:
                 yield orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(REAL))
 def test_real_items_come_back_the_same(place: Place, tmp_path: Path, shared_data: Path, name: str) -> None:
     report = place.take(shared_data / name)

@@ -162,6 +162,7 @@ def test_the_report_says_whether_people_saw_the_pages_that_they_are_held_against
     assert ("suggestions" in words) is bool(says)
 
 
+@pytest.mark.slow
 def test_errors_planted_in_the_pages_of_real_documents_are_found(place: Place, shared_data: Path) -> None:
     place.take(shared_data / "mmlongbench")
     items = [item for item in place.items() if labelled_pages(item)]

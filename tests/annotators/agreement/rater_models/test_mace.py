@@ -54,6 +54,7 @@ def test_competence_is_recovered_over_several_data_sets() -> None:
     assert found.mean(axis=0) == pytest.approx(COMPETENCE, abs=0.06)
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=60, deadline=None)
 def test_no_iteration_lowers_the_bound(rows: list[list[int | None]]) -> None:
