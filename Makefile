@@ -1,6 +1,6 @@
 # make setup    the environment in .venv (again only after pyproject.toml has changed)
 # make run      a sample project on this machine: prints one address and opens it; DEMO=--no-open only prints it
-# make test     what everybody runs before a change: lint and the tests that take seconds; with CI=true all of them
+# make test     what everybody runs before a change, in five minutes: lint and the tests that are not slow; with CI=true all
 # make test-all the same with the slow tests; make test-nightly: simulations of how often intervals cover
 # make bench    measurements; make screenshots: pictures of the pages; make clean: remove what these made
 
@@ -24,13 +24,14 @@ JS_KEY := $(shell cksum < package.json | tr ' ' '-')
 JS_STAMP := node_modules/setup-$(JS_KEY)
 BENCHMARKS := $(patsubst tests/bench/%.py,tests.bench.%,$(wildcard tests/bench/bench_*.py))
 
-# The browser's tests come after the others, two files at a time: they wait for a real clock, and share a server in a file.
+# Tests of one file come one after the other where that can be, as they share what is made for the file. The browser's come
+# after the others, two files at a time: they wait for a real clock, and share a server in a file.
 ifeq ($(CI),true)
-PLAIN := -m "not e2e and not nightly"
-BROWSER := -m "e2e and not nightly"
+PLAIN := --ignore=tests/e2e -m "not nightly"
+BROWSER := tests/e2e -m "not nightly"
 else
-PLAIN := -m "not e2e and not slow and not nightly"
-BROWSER := -m "e2e and not slow and not nightly"
+PLAIN := --ignore=tests/e2e -m "not slow and not nightly"
+BROWSER := tests/e2e -m "not slow and not nightly"
 endif
 
 # What tests write is thrown away, so it goes into memory where there is room: each write waits for a disk otherwise.
@@ -118,7 +119,7 @@ tests: export PYTHONDONTWRITEBYTECODE :=
 tests: setup
 	@scratch=$$(mktemp -d "$(SCRATCH)/assay-tests.XXXXXX") && chmod 711 "$$scratch" && export TMPDIR="$$scratch" && \
 	trap 'rm -rf "$$scratch"' EXIT && trap 'exit 130' INT TERM && \
-	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 $(PYTEST_OPTIONS) && \
+	$(BIN)/python -m pytest $(PLAIN) $(SLOWEST) -n auto --maxprocesses 4 --dist worksteal $(PYTEST_OPTIONS) && \
 	$(BIN)/python -m pytest $(BROWSER) $(SLOWEST) -n 2 --dist loadfile $(PYTEST_OPTIONS)
 
 lint: setup lint-js

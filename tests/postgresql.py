@@ -75,9 +75,11 @@ def start(*, max_connections: int = 300) -> Server:
         "--no-sync",
     ]
     subprocess.run([*initdb, "--locale=C.UTF-8"], check=True, capture_output=True, cwd="/")
-    # The tests create and drop many databases; what they hold need not survive a power cut.
+    # The tests create and drop many databases; what they hold need not survive a power cut, and compiling a query (jit)
+    # takes longer than its few rows.
     where_from = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder}"
-    options = f"{where_from} -c fsync=off -c max_connections={max_connections}"
+    unsafe = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off"
+    options = f"{where_from} {unsafe} -c jit=off -c max_connections={max_connections}"
     command = [*prefix, str(where / "pg_ctl"), "-D", str(data), "-w", "-l", str(folder / "log"), "-o", options, "start"]
     subprocess.run(command, check=True, capture_output=True, cwd="/", stdin=subprocess.DEVNULL)
     return Server(folder, port, where, prefix)

@@ -32,6 +32,7 @@ def test_intervals_of_awkward_studies_cover_as_documented(design: str) -> None:
     assert [row.plain, row.covered] == pytest.approx(documented(design), abs=0.8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS)
 def test_few_simulations_of_awkward_studies_do_not_speak_against_what_is_documented(design: str) -> None:
     """The everyday form of the one above: it finds intervals that are broken, not those that are a little short."""

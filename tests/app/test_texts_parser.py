@@ -94,6 +94,7 @@ PIECES = st.sampled_from([*SIGNS, *PARTS, *MORE, *TABLES])
 TEXTS = st.one_of(st.lists(PIECES, max_size=60).map("".join), st.text(max_size=80))
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=TEXTS)
 def test_every_character_is_in_one_place_or_is_markup(parse: Parse, text: str) -> None:
@@ -202,6 +203,7 @@ def real_texts() -> list[str]:
     return list(texts)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real data are not beside the checkout")
 def test_nothing_of_a_real_text_is_lost_and_each_takes_a_moment(parse: Parse) -> None:
     texts = real_texts()

@@ -44,6 +44,7 @@ def test_bca_intervals_cover_as_often_as_they_say(units: int, prevalence: float)
     assert [100 * found[name].covered for name in COLUMNS] == pytest.approx(documented(units, prevalence), abs=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("units", "prevalence"), [(50, 0.5), (200, 0.8), (50, 0.95)])
 def test_few_simulations_do_not_speak_against_what_is_documented(units: int, prevalence: float) -> None:
     """The everyday form of the one above: it finds intervals that are broken, not those that are a little short.

@@ -114,6 +114,7 @@ def test_the_ceiling_is_the_mean_of_every_person_beside_the_rest(seed: int, bina
         assert entry.value == pytest.approx(plain, abs=1e-12), entry.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closeness", ["equal", "distance"])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_alternative_annotator_test_counts_the_wins_of_every_unit(seed: int, closeness: Any) -> None:

@@ -40,6 +40,7 @@ def resident_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+@pytest.mark.slow
 def test_the_documents_are_the_same_every_time(documents: dict[str, Path]) -> None:
     again = hostile_pdfs()
     assert {name: path.read_bytes() for name, path in documents.items()} == again
@@ -113,6 +114,7 @@ def test_a_sound_document_is_served_right_after_each_of_them(
         assert "tide" in words.texts
 
 
+@pytest.mark.slow
 def test_a_document_over_which_workers_die_is_given_up(documents: dict[str, Path], tmp_path: Path) -> None:
     """Pages that take for ever cost three waits and not one for each page."""
     path = documents["forms-nested"]

@@ -170,6 +170,7 @@ class TestComparedText:
         many = [Example("abstention", f"number {n}" + (" rare" if n < 2 else "")) for n in range(300)]
         assert training_set([*many, states]).words_of_declining == {"number"}
 
+    @pytest.mark.slow
     def test_form_and_words_are_weighed(self) -> None:
         texts = ["The text does not say.", "It opened in 1964."]
         both = [("", text) for text in texts]
@@ -181,12 +182,14 @@ class TestComparedText:
         assert joined[0] @ joined[1] == pytest.approx(expected, abs=1e-5)
         assert np.linalg.norm(joined, axis=1) == pytest.approx([1, 1], abs=1e-5)
 
+    @pytest.mark.slow
     def test_without_words_of_declining_the_words_alone_count(self) -> None:
         assert SMALL.words_of_declining == frozenset()
         both = [("", "The text does not say."), ("", "It opened in 1964.")]
         said, joined = (answer_vectors(both, [SMALL], "all-MiniLM-L6-v2", text)[0] for text in ("answer", "opening"))
         assert joined[0] @ joined[1] == pytest.approx(said[0] @ said[1], abs=1e-5)
 
+    @pytest.mark.slow
     def test_sets_are_compared_with_their_own_words_of_declining(self) -> None:
         other = SMALL.extended([Example("abstention", "It can't say.")])
         answers = [("", "It can't be the text.")]
@@ -197,6 +200,7 @@ class TestComparedText:
         assert not np.allclose(together[0], together[1], atol=1e-3)
 
 
+@pytest.mark.slow
 class TestScores:
     def test_the_nearest_example_is_stored_with_the_score(self) -> None:
         digest = provide_resource(SMALL.to_bytes())
@@ -245,6 +249,7 @@ class TestScores:
             assert score.details["distance"] == pytest.approx(other.details["distance"], abs=1e-5)
 
 
+@pytest.mark.slow
 class TestHallucination:
     @pytest.mark.parametrize(
         ("answer", "references", "flag"),
@@ -271,6 +276,7 @@ class TestHallucination:
         assert score.details == {"correctness": 1.0}
 
 
+@pytest.mark.slow
 class TestReview:
     def test_leave_one_out_counts_by_hand(self) -> None:
         # Each example twice in other words, so that the nearest other one is its pair.
@@ -383,6 +389,7 @@ def test_most_of_the_authors_flags_follow_from_their_examples(shared_data: Path)
     assert same / n > 0.8
 
 
+@pytest.mark.slow
 def test_embeddings_are_those_of_the_library() -> None:
     from sentence_transformers import SentenceTransformer
 
@@ -395,6 +402,7 @@ def test_embeddings_are_those_of_the_library() -> None:
     assert np.allclose(embedder().sentences(texts), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_text_is_embedded_once_and_comes_in_its_place_again(monkeypatch: pytest.MonkeyPatch) -> None:
     model, asked = embedder(), []
     encode = model._model.encode

@@ -96,6 +96,7 @@ def test_demo_serve_prints_one_address_that_signs_the_administrator_in(demo: Com
     assert "http" not in rest
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")
 @pytest.mark.parametrize(
     ("display", "options", "opened"),

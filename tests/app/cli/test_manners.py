@@ -224,6 +224,7 @@ def test_the_version_is_printed_without_a_command(assay: CommandLine) -> None:
 _SLOW = {"torch", "sentence_transformers", "pandas", "streamlit", "altair", "scipy", "numpy", "pyarrow", "pymupdf"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -244,6 +245,7 @@ def test_wrong_usage_is_refused_before_anything_slow_is_loaded(arguments: list[s
 _TABLE = "item,annotator,criterion,value\ni1,x,tone,1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -280,6 +282,7 @@ def test_wrong_input_is_refused_before_anything_slow_is_loaded(
     assert not loaded_by(*arguments, code=code, folder=tmp_path) & {*_SLOW, "sqlalchemy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

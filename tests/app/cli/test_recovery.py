@@ -245,6 +245,7 @@ def test_who_restores_over_a_damaged_database_has_to_be_an_administrator_in_the_
     kept("--as", "admin", "restore", copy)
 
 
+@pytest.mark.slow
 def test_a_damaged_database_is_not_replaced_under_a_server_that_runs(kept: CommandLine) -> None:
     [copy] = (kept.home / "backups").glob("*.db")
     with running_server(kept.home):
@@ -390,6 +391,7 @@ def test_rows_that_point_nowhere_are_found(begun: CommandLine, tmp_path: Path) -
     assert any("1 of item at question" in line for line in found), found
 
 
+@pytest.mark.slow
 def test_everything_that_a_hash_is_kept_of_in_the_sample_project_is_what_it_says(assay: CommandLine) -> None:
     assay("demo")
     assert assay.json("doctor", "--deep")["problems"] == []
@@ -454,6 +456,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(kept: CommandLine, tmp_path: Pa
         assert "later" in projects(there)
 
 
+@pytest.mark.slow
 def test_a_server_writes_again_after_its_database_was_read_only(kept: CommandLine) -> None:
     """Also with connections that were opened meanwhile, and so read-only; `healthz` answers throughout."""
     # On a disk: a file system in memory lets who has a file open write to it whatever its attributes say.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from annotators.protocols import PROTOCOLS
 from db.projects import create_project
 from db.studies.design import StudyDesign, create_study
@@ -13,6 +15,7 @@ from exports.sample import write_sample
 from tests.servers import running_server
 
 
+@pytest.mark.slow
 def test_the_first_pages_of_a_new_study_are_there_before_anybody_asks(tmp_path: Path) -> None:
     write_sample(tmp_path / "items")
     with running_server(tmp_path / "home") as server:

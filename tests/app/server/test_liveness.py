@@ -170,6 +170,7 @@ def run(tmp_path: Path, place: Place, *, wait_seconds: int, lock_seconds: float)
         check_nothing_stood_still(server, seen, wait_seconds=wait_seconds, lock_seconds=lock_seconds)
 
 
+@pytest.mark.slow
 def test_thirty_submits_wait_for_a_locked_database_and_nobody_else_does(tmp_path: Path, place: Place) -> None:
     run(tmp_path, place, wait_seconds=2, lock_seconds=5)
 

@@ -90,6 +90,7 @@ def files(server: RunningServer) -> list[int]:
     return sorted(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.slow
 def test_a_large_file_goes_to_disk_and_not_into_memory(server: RunningServer, rosa: Browser) -> None:
     assert rosa.put("one", MB).status_code == 204
     before = server.warm_memory_mb()

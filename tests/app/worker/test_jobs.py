@@ -146,6 +146,7 @@ def test_a_worker_stops_in_order_and_puts_its_job_back(here: Installation) -> No
     assert here.scores()[0] < N
 
 
+@pytest.mark.slow
 def test_a_worker_ends_when_its_parent_is_gone(here: Installation) -> None:
     job = here.queue()
     process = here.worker("one")
@@ -321,6 +322,7 @@ class TestTheWatchOfTheServer:
         assert small.scores() == (40_050, 40_050, 1)
         assert watch.pid not in (None, first)
 
+    @pytest.mark.slow
     def test_closing_it_ends_the_worker_and_puts_the_job_back(self, small: Installation, watch: Workers) -> None:
         make_items(small.db, small.project_id, 40_000, start=50)
         job = small.queue()

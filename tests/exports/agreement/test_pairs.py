@@ -50,6 +50,7 @@ class NoItems:
         return ()
 
 
+@pytest.mark.slow
 def test_the_real_raters_agree_as_is_known(database: Database, shared_data: Path, tmp_path: Path) -> None:
     source = shared_data / "ragchecker/human_labeled_data.json"
     admin, project_id = make_person(database, admin=True), make_project(database)

@@ -125,6 +125,7 @@ def test_markdown_and_latex_name_the_plots_that_come_with_them(measured: Agreeme
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") > 10
 
 
+@pytest.mark.slow
 def test_a_report_is_written_with_its_plots_beside_it(measured: AgreementReport, tmp_path: Path) -> None:
     written = write_report(Report.of_study(measured), tmp_path / "new" / "paper.md")
     assert written[0] == tmp_path / "new" / "paper.md"
@@ -142,6 +143,7 @@ def hostile(sqlite_database: Database) -> Report:
     return Report.of_study(agreement_report(sqlite_database, made.researcher, made.study_id, resamples=20))
 
 
+@pytest.mark.slow
 def test_hostile_names_are_text_in_html(hostile: Report) -> None:
     page = Page(report_html(hostile))
     assert not {"script", "b"} & set(page.tags)

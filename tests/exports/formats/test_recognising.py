@@ -101,6 +101,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(SMALL))
 @pytest.mark.parametrize("content", list(HOSTILE))
 def test_no_file_breaks_a_format(tmp_path: Path, name: str, content: str) -> None:

@@ -118,6 +118,7 @@ def two_groups(seed: int, raters: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return truth, matrix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raters", [2, 3])
 @pytest.mark.parametrize("study", [0, 3, 4])
 def test_no_start_overturns_the_labels_of_a_group_that_nothing_ties_to_the_others(study: int, raters: int) -> None:

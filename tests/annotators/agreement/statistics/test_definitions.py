@@ -15,6 +15,8 @@ from tests.annotators.agreement import slow
 from tests.annotators.agreement.makers import ratings_of
 from tests.annotators.agreement.slow import Matrix
 
+pytestmark = pytest.mark.slow
+
 LABELS = [0.0, 1.0, 2.0, 5.0]
 
 

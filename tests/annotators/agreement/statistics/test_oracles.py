@@ -38,6 +38,7 @@ def test_alpha_of_unequal_steps_and_negative_numbers(scale: Scale) -> None:
     assert value(rated(matrix), f"krippendorff_alpha_{scale}") == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_alpha_of_many_distinct_numbers_far_from_zero() -> None:
     rng = np.random.default_rng(0)
     matrix = 1e6 + rng.normal(size=200) + 0.3 * rng.normal(size=(3, 200))

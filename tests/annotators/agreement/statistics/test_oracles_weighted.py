@@ -173,6 +173,7 @@ def test_distances_by_moments_are_those_of_their_table(seed: int) -> None:
             assert a == pytest.approx(b, rel=1e-9, abs=1e-9 * table.max()), type(moments)
 
 
+@pytest.mark.slow
 def test_ratio_alpha_of_hundreds_of_numbers_is_that_of_the_krippendorff_package() -> None:
     rng = np.random.default_rng(1)
     truth = np.exp(rng.normal(3, 2, size=300))

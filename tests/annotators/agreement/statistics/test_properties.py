@@ -14,6 +14,8 @@ from annotators.agreement.statistics.base import coefficient_named
 from annotators.intervals.result import Statistic
 from tests.annotators.agreement.makers import ratings_of
 
+pytestmark = pytest.mark.slow
+
 Rows = list[list[int | None]]
 
 

@@ -150,6 +150,7 @@ def test_eight_threads_all_hear_why_a_page_cannot_be_drawn(counting: Counting, t
     assert counting.drawn == [(1, 800)]
 
 
+@pytest.mark.slow
 def test_a_page_that_ran_out_of_time_is_not_tried_again_at_that_width_or_above(tmp_path: Path) -> None:
     data = makers.endless_pdf()
     path = makers.put(tmp_path, "endless.pdf", data)

@@ -69,6 +69,7 @@ def test_a_worker_killed_while_idle_is_not_noticed(tmp_path: Path) -> None:
         assert makers.worker_pids(renderer) != [pid]
 
 
+@pytest.mark.slow
 def test_a_hanging_page_holds_one_worker_and_the_others_go_on(tmp_path: Path) -> None:
     endless = makers.put(tmp_path, "endless.pdf", makers.endless_pdf())
     usual = makers.put(tmp_path, "usual.pdf", makers.pdf("usual"))
@@ -83,6 +84,7 @@ def test_a_hanging_page_holds_one_worker_and_the_others_go_on(tmp_path: Path) ->
             drawing.result(timeout=20)
 
 
+@pytest.mark.slow
 def test_a_request_gives_up_when_no_worker_becomes_free(tmp_path: Path) -> None:
     endless = makers.put(tmp_path, "endless.pdf", makers.endless_pdf())
     with Renderer(Limits(seconds=3.0, wait_seconds=0.2), workers=1) as renderer, ThreadPoolExecutor(1) as pool:

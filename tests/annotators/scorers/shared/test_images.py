@@ -130,6 +130,7 @@ def plain_distance(answer: str, reference: str, costs: ImageOrderParameters) -> 
     )
 
 
+@pytest.mark.slow
 class TestInsertion:
     PARTS = ("Drain the old water first.", "Then loosen the four brass screws.", "Wait an hour.")
     IMAGES = (
