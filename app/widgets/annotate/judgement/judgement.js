@@ -58,7 +58,7 @@ export class Judgement extends Side {
     this.atOnce = null;
     /** What is judged, on the side that evidence would have. */
     this.facing = new ReadingArea({ name: TEXT.judged, keys, act: on.action, looked: () => this.looked() });
-    this.beside = h('section', { class: 'facing', 'aria-label': TEXT.judged, 'data-testid': 'facing' }, this.facing.element);
+    this.beside = h('div', { class: 'facing', 'data-testid': 'facing' }, this.facing.element);
     const tip = new Tip(this.beside, this.facing.scroller);
     this.beside.append(tip.element);
     this.watch(this.facing.text, tip);
