@@ -16,6 +16,10 @@ from tests.servers import running_server
 pytestmark = pytest.mark.e2e
 
 
+OF_THE_KEYS = re.compile(rb'"references":\["[^"]*","[^"]*"\]')
+"""The line about references on the sheet of keys, which is the same whatever the item has."""
+
+
 class Wire:
     """Everything that reached the browser, but for our own scripts, Streamlit's files and pictures."""
 
@@ -50,7 +54,7 @@ class Wire:
             self.parts += [response.url.encode(), response.body()]
         escaped = json.dumps(text)[1:-1]
         wanted = re.compile(b"|".join(rb"(?<!\w)" + re.escape(form.encode()) for form in (text, escaped)))
-        return any(wanted.search(part) for part in self.parts)
+        return any(wanted.search(OF_THE_KEYS.sub(b"", part)) for part in self.parts)
 
 
 def hidden_texts(folder: Path) -> dict[str, list[str]]:
