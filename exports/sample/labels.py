@@ -20,8 +20,8 @@ def simulated_labels() -> list[Row]:
     A row has ``item`` (the item's id), ``annotator``, ``criterion`` (self_contained, human_like, question_factual,
     answer_factual, complete, grounding), ``target`` (``item`` or ``evidence:K``), ``value``, and a ``comment`` where
     somebody explains a label on which the three disagree. They follow a hand-written truth, except that on each hard
-    unit one or two of them, drawn with a fixed seed, see it the other way; nobody breaks the protocol's rule. The same
-    rows come every time.
+    unit one or two of them, drawn with a fixed seed, see it the other way. The same rows come
+    every time.
     """
     keys = {question["key"]: list(question["evidence"]) for question in _questions()}
     draw = random.Random(_SEED)  # noqa: S311 - a simulation, nothing secret
@@ -40,25 +40,6 @@ def simulated_labels() -> list[Row]:
                 elif unit and name == speaker:
                     row["comment"] = unit["against"]
                 rows.append(row)
-    return _kept_to_the_rule(rows)
-
-
-def _kept_to_the_rule(rows: list[Row]) -> list[Row]:
-    """Who finds a question not factual cannot find its answer factual, whatever was drawn: the protocol refuses it."""
-    not_factual = {
-        (row["item"], row["annotator"])
-        for row in rows
-        if (row["criterion"], row["value"]) == ("question_factual", "not_factual")
-    }
-    for item, annotator in sorted(not_factual):
-        labels = [row for row in rows if (row["item"], row["criterion"]) == (item, "answer_factual")]
-        for row in labels:
-            if row["annotator"] == annotator and row["value"] == "factual":
-                row["value"] = "not_factual"
-                row.pop("comment", None)
-        if len({row["value"] for row in labels}) == 1:  # nothing is left to explain
-            for row in labels:
-                row.pop("comment", None)
     return rows
 
 
