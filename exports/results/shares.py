@@ -9,6 +9,7 @@ import numpy as np
 from annotators.alignment.statistics.means import mean_agreement
 from annotators.arrays import FloatArray
 from annotators.criteria import Criterion
+from annotators.criteria.base import written
 from annotators.figures import count
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.shares import share_interval
@@ -101,7 +102,7 @@ def _shares(study: StudyLabels, criterion: Criterion, asked: Resampling) -> Iter
         labels = study.labels(criterion.name, whose)
         for by, group, part in _parts(study, labels):
             for label in criterion.label_list():
-                word = criterion.vote(label.value)
+                word = written(label.value)
                 yield share_of(study, part, part.hits(word), asked, label=word, group=group, by=by)
 
 
@@ -159,7 +160,7 @@ def _table(criterion: Criterion, figures: Sequence[Figure], by: Grouping | None)
     whose = [name for name in WHOSE if any(name in cells for cells in rows.values())]
     if not rows or not any(entry.n for entry in figures):
         return None
-    titles = {criterion.vote(label.value): label.title for label in criterion.label_list()}
+    titles = {written(label.value): label.title for label in criterion.label_list()}
     named = {"mean": "Mean", "macro_mean": f"Unweighted mean of the {_plural(by)}"}
     lines = []
     for (group, name, label), cells in rows.items():
