@@ -1,4 +1,4 @@
-"""Labels that people gave in the app, exported and imported as a table: the same shares and coefficients."""
+"""Each built-in protocol from labels to results: through a table and back, and through adjudication."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from annotators.asking.submissions import GivenLabel, broken_rules, is_asked
 from annotators.criteria import Criterion
 from annotators.protocols import PROTOCOLS, Protocol
+from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.engine import Database
@@ -20,6 +21,7 @@ from db.permissions import Actor
 from db.projects import create_project
 from db.schema import migrate
 from db.studies.design import StudyDesign, create_study
+from db.studies.ratings import decided_labels
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
@@ -148,3 +150,32 @@ def test_labels_as_a_file_give_the_same_shares_and_coefficients(
     assert coefficients
     assert any(row["value"] is not None for row in shares[0])
     assert found(taken) == (coefficients, shares)
+
+
+@pytest.mark.parametrize("protocol", list(PROTOCOLS), ids=lambda protocol: protocol.name)
+def test_disputes_of_each_protocol_are_decided_as_the_browser_sends_them(
+    place: tuple[Database, Actor, int], protocol: Protocol
+) -> None:
+    db, admin, _ = place
+    study = study_of(place, protocol, f"{protocol.name} disputed")
+    for name in PEOPLE:
+        label(place, protocol, study, actor_named(db, name))
+    waiting = disputes(db, admin, study)
+    for number, dispute in enumerate(waiting):
+        found = disputed_item(db, admin, dispute.study_item_id)
+        first = found.raters[number % len(PEOPLE)]  # who is right about all of it, so that the rules are kept
+        decisions = []
+        for unit in (unit for unit in found.units if unit.needs_decision):
+            vote = next((vote for vote in unit.votes if vote.rater == first), unit.votes[0])
+            decisions.append(UnitDecision(unit.criterion, unit.target, vote.value))
+        adjudicate(
+            db, admin, dispute.study_item_id,
+            uid=uuid.uuid4().hex, decisions=decisions, reason="Read again.", from_browser=True,
+        )  # fmt: skip
+    counts = settlement_counts(db, admin, study)
+    assert (counts["disputed"], counts["pending"]) == (0, 0)
+    assert counts["adjudicated"] == len(waiting) > 0
+    decided = decided_labels(db, admin, study)
+    assert decided
+    assert all(value is not None for units in decided.values() for value in units.values())
+    assert Results.of_study(db, admin, study).figures
