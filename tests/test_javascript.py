@@ -26,7 +26,18 @@ IMPORT = re.compile(r"^(?:import|export) (?:[^;']*? from )?'(\.[^']+)'", re.MULT
 KIND_LIST = "criteria/all.js"
 """Written by the server from the folder (app/server/assets.py)."""
 
-ROOMS = ["shared", "criteria", "texts", "viewer/pages", "viewer", "reading", "frame", "annotate/judgement", "annotate"]
+ROOMS = [
+    "shared",
+    "criteria",
+    "texts",
+    "viewer/pages",
+    "viewer",
+    "reading/pairs",
+    "reading",
+    "frame",
+    "annotate/judgement",
+    "annotate",
+]
 """Every room imports only from itself and from those before it; the pages that are beside each other come last."""
 BESIDE = ["adjudicate", "bar", "copying"]
 MOST_FILES = 15

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differences } from '../../app/widgets/reading/differences.js';
+import { differences } from '../../app/widgets/reading/pairs/differences.js';
 
 /** What is marked of each side: whole sentences, and figures within others. */
 const marked = (left, right) => differences(left, right).map((found, side) => found.flatMap(({ only, figures }, at) => {

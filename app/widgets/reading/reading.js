@@ -4,7 +4,7 @@ import { valueWords } from '../criteria/kinds.js';
 import { sentenceLike } from './claim_place.js';
 import { attribute, button, fromTheRight, h, keepFocus } from '../shared/dom.js';
 import { FoundPhrases, phraseSets } from './counted_phrases.js';
-import { PairMarks } from './pair_marks.js';
+import { PairMarks } from './pairs/marks.js';
 import { numberParagraphs } from './paragraphs.js';
 import { pageUrl, partUrl, partWidth, rung } from '../viewer/pages/images.js';
 import { TEXT } from '../shared/text.js';

@@ -8,7 +8,7 @@ import { foundIn } from '../../reading/counted_phrases.js';
 import { MarkableAnswer } from '../../reading/markable.js';
 import { PageGroup } from './page_group.js';
 import { ReadingArea } from '../../reading/reading_area.js';
-import { pairMarksIn } from '../../reading/pair_marks.js';
+import { pairMarksIn } from '../../reading/pairs/marks.js';
 import { namesParagraphs } from '../../reading/paragraphs.js';
 import { committedLabels, foldLong, markClaim, markImage, reading } from '../../reading/reading.js';
 import { cellTitle, targetKeys } from '../../shared/targets.js';

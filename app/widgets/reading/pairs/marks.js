@@ -1,11 +1,11 @@
 /** Marks in the two answers of a pair of what only one of them says, which a person can switch off. */
 
-import { button, h } from '../shared/dom.js';
-import { TEXT } from '../shared/text.js';
-import { sentencesOf } from '../texts/words.js';
+import { button, h } from '../../shared/dom.js';
+import { TEXT } from '../../shared/text.js';
+import { sentencesOf } from '../../texts/words.js';
 import { differences, numberBefore } from './differences.js';
 
-/** @typedef {import('../texts/drawn.js').Drawn} Drawn */
+/** @typedef {import('../../texts/drawn.js').Drawn} Drawn */
 /** @typedef {import('./differences.js').Difference} Difference */
 
 const SETTING = 'pair_marks';
@@ -22,7 +22,7 @@ export function pairMarksIn(root) {
 }
 
 export class PairMarks {
-  /** @param {import('../shared/keys.js').Keys} keys */
+  /** @param {import('../../shared/keys.js').Keys} keys */
   constructor(keys) {
     this.preferences = keys.preferences;
     /** @type {Drawn[]} */
