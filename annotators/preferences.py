@@ -23,37 +23,11 @@ def check_break_after(value: object) -> int:
     return value
 
 
-RAW_TEXT = "raw"
-"""How texts are shown to a person who wants them as they were written; otherwise their Markdown is rendered."""
-
-
-def check_text_view(value: object) -> str:
-    """How texts with Markdown are shown: as they were written, or (where nothing is set) rendered."""
-    if value != RAW_TEXT:
-        raise InvalidInput(f"Texts cannot be shown as {value!r}: {RAW_TEXT!r} shows them as they were written.")
-    return RAW_TEXT
-
-
-STEP_AT_ONCE = "at_once"
-"""The next step comes with the last label of the one before; where nothing is set, by the key of submit."""
-
-
-def check_next_step(value: object) -> str:
-    """When an annotator's next step comes: with the last label of a step, or (nothing set) by the key of submit."""
-    if value != STEP_AT_ONCE:
-        raise InvalidInput(f"The next step cannot come {value!r}: {STEP_AT_ONCE!r} is with the last label of a step.")
-    return STEP_AT_ONCE
-
-
-NO_MARKS = "off"
-"""How the two answers of a pair are shown without marks; where nothing is set, what only one says is marked."""
-
-
-def check_pair_marks(value: object) -> str:
-    """Whether what only one of two answers says is marked: off, or (where nothing is set) on."""
-    if value != NO_MARKS:
-        raise InvalidInput(f"Marks of pairs cannot be {value!r}: {NO_MARKS!r} takes them away.")
-    return NO_MARKS
+def check_only(value: object, *, only: str, wrong: str) -> str:
+    """The one value that a setting can have besides not being set; `wrong` is what any other cannot be, in words."""
+    if value != only:
+        raise InvalidInput(f"{wrong.format(repr(value))} {only!r} is the one value; null takes it away.")
+    return only
 
 
 PANES = ("side", "reading", "references")
@@ -75,9 +49,12 @@ PREFERENCES: dict[str, Callable[[object], object]] = {
     "adjudication_keys": partial(check_action_keys, ADJUDICATION),
     "label_keys": check_label_keys,
     "break_after": check_break_after,
-    "text_view": check_text_view,
-    "next_step": check_next_step,
-    "pair_marks": check_pair_marks,
+    # Texts with Markdown as they were written; where nothing is set, rendered.
+    "text_view": partial(check_only, only="raw", wrong="Texts cannot be shown as {}."),
+    # The next step comes with the last label of the one before; where nothing is set, by the key of submit.
+    "next_step": partial(check_only, only="at_once", wrong="The next step cannot come {}."),
+    # What only one of the two answers of a pair says is not marked; where nothing is set, it is.
+    "pair_marks": partial(check_only, only="off", wrong="Marks of pairs cannot be {}."),
     "panes": check_panes,
 }
 """Name of a setting → what checks a value of it, gives it back as it is stored, or raises InvalidInput."""

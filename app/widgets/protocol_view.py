@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.criteria import Criterion
 from annotators.keys import ACTIONS
 from annotators.protocols import Protocol
@@ -28,6 +29,19 @@ TARGETS = {
 
 MATERIALS = {"used": "used flags", "page_labels": "page labels", "system": "the system's name"}
 """Material → what it is called where that is not its name."""
+
+
+def download(protocol: Protocol, label: str, *, key: str, about: str | None = None) -> None:
+    """A button that gives the protocol as a file to change."""
+    st.download_button(
+        label,
+        data=lambda: protocol_to_yaml(protocol),
+        file_name=f"{protocol.name}.yaml",
+        mime="application/yaml",
+        on_click="ignore",
+        key=key,
+        help=about,
+    )
 
 
 def draw(protocol: Protocol) -> None:

@@ -7,7 +7,6 @@ from itertools import groupby
 
 import streamlit as st
 
-from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.asking.protocol_names import ProtocolName
 from annotators.errors import NotFound
 from annotators.protocols import PROTOCOLS, Protocol
@@ -124,13 +123,6 @@ def _in_full(project: ProjectRow, protocol: Protocol, own: Sequence[LibraryEntry
             if st.button("New study", type="primary", key="protocol-study"):
                 st.session_state[study_form.PROTOCOL] = named
                 ui.go("studies", new=1, project=project.project_id)
-        st.download_button(
-            "YAML",
-            data=lambda: protocol_to_yaml(protocol),
-            file_name=f"{protocol.name}.yaml",
-            mime="application/yaml",
-            on_click="ignore",
-            key="protocol-yaml",
-        )
+        protocol_view.download(protocol, "YAML", key="protocol-yaml")
     trying.draw(project, protocol)
     protocol_view.draw(protocol)

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
@@ -175,15 +174,8 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Made", ui.when(study.created_at)),
         ]
     )
-    st.download_button(
-        "Protocol as YAML",
-        data=lambda: protocol_to_yaml(protocol),
-        file_name=f"{protocol.name}.yaml",
-        mime="application/yaml",
-        on_click="ignore",
-        key="study-protocol-yaml",
-        help="Change it and make a new study of it; this study's protocol is frozen.",
-    )
+    about = "Change it and make a new study of it; this study's protocol is frozen."
+    protocol_view.download(protocol, "Protocol as YAML", key="study-protocol-yaml", about=about)
 
 
 def _hash(digest: str) -> blocks.Html:

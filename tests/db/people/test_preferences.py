@@ -47,7 +47,7 @@ def test_nothing_set_again_is_the_programs_own(database: Database) -> None:
         ("label_keys", {"qa": ["a"]}, "must be an object"),
         ("break_after", 5, "10 to 240 minutes"),
         ("break_after", True, "cannot be set"),
-        ("next_step", "never", "'at_once' is with the last label of a step"),
+        ("next_step", "never", "cannot come 'never'. 'at_once' is the one value"),
         ("panes", {"left": 40}, "Dividers: side, reading, references"),
         ("panes", {"side": 100}, "1 to 99 percent"),
         ("panes", {"side": True}, "1 to 99 percent"),
