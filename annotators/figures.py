@@ -7,6 +7,7 @@ space before a unit (pages have one that is narrow and does not break), thousand
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 NOT_DEFINED = "not defined"
 
@@ -60,6 +61,11 @@ def p_in_words(value: float) -> str:
 def count(n: int, noun: str, nouns: str | None = None, *, nothing: str = "0") -> str:
     """`1 item`, `1,200 items`; none at all are `0 items`, or `nothing` of them."""
     return f"{n:,} {noun if n == 1 else nouns or f'{noun}s'}" if n else f"{nothing} {nouns or f'{noun}s'}"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """The first names with commas between them, and … where there are more than `most`."""
+    return ", ".join(names[:most]) + (" …" if len(names) > most else "")
 
 
 def duration(seconds: float | None, *, tenths: bool = False) -> str:

@@ -10,11 +10,13 @@ from sqlmodel import Session, col, select
 
 from annotators.criteria import Criterion, Value
 from annotators.errors import InvalidInput
+from annotators.figures import some
 from annotators.items.parsed import ForeignLabel
 from annotators.items.targets import TargetKind, Units
 from annotators.protocols import Protocol
 from db.models import Claim, Document, Evidence, Image, Item, ItemVersion, Study, StudyItem
 
+_NAMED = 10
 _NO_PARTS: Mapping[tuple[str, str], frozenset[str]] = {}
 _NO_COUNTS: Mapping[str, int] = {}
 _TABLES: Mapping[str, Any] = {"claim": Claim, "evidence": Evidence, "image": Image}
@@ -56,7 +58,7 @@ class StudyParts(NamedTuple):
             of, _, key = piece.partition(":")
             there = self.parts.get((item, of))
             if there is not None and key not in there:
-                shown = ", ".join(sorted(there)[:10]) + (" …" if len(there) > 10 else "")
+                shown = some(sorted(there), _NAMED)
                 raise InvalidInput(
                     f"item {item!r} has no {of} {key!r}. It has: {shown}. Correct the target {target!r}."
                 )

@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlmodel import Session, select
 
 from annotators.errors import InvalidInput
-from annotators.figures import count
+from annotators.figures import count, some
 from annotators.items.parsed import ForeignLabel, Reading
 from annotators.protocols import Protocol
 from db.engine import Database
@@ -64,7 +64,7 @@ def preview_labelled_items(
     report.labels.annotations = plan.annotations
     report.labels.obstacles += [f"{row.file}, line {row.line}: {row.reason}" for row in plan.problems]
     if plan.unmatched:
-        names = ", ".join(plan.unmatched[:_NAMED]) + (" …" if len(plan.unmatched) > _NAMED else "")
+        names = some(plan.unmatched, _NAMED)
         report.labels.obstacles.append(
             f"{len(plan.unmatched):,} of {count(len(plan.unmatched) + len(plan.matched), 'item')} with labels are not "
             f"in the study {into.study!r}: {names}. Name a new study for the labels."
@@ -143,7 +143,7 @@ def _of_items_there(labelled: LabelledItems, report: ImportReport) -> list[Forei
         came.left_out.update(row.item for row in labelled.rows if row.other and row.other not in labelled.ids)
         came.n, came.annotators = len(rows), {row.annotator for row in rows}
     if came.left_out:
-        names = ", ".join(list(came.left_out)[:_NAMED]) + (" …" if len(came.left_out) > _NAMED else "")
+        names = some(list(came.left_out), _NAMED)
         report.notes.append(
             f"{count(came.left_out.total(), 'label')} of {count(len(came.left_out), 'item')} that the project does not "
             f"have as these files do are left out: {names}. What people said is about the content of the files."

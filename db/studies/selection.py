@@ -23,6 +23,7 @@ from db.query import pick
 from db.studies.unasked import (
     PartsOfItems,
     asked_of_nothing,
+    items_have,
     notes_on_what_is_not_asked,
     notes_on_what_is_not_shown,
 )
@@ -142,14 +143,14 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
         unreadable = _without_document(session, project_id, pool)
         pool = _kept(pool, unreadable, reasons, "documents")
         if unreadable:
-            notes.append(f"{_have(len(unreadable))} no readable document. Left out.")
+            notes.append(f"{items_have(len(unreadable))} no readable document. Left out.")
         if not pool:
             raise InvalidInput("No item is left that has a readable document. Supply documents on the page Data.")
     parts = PartsOfItems(session, project_id)
     unasked, lacking = asked_of_nothing(parts, protocol, pool)
     if 0 < len(unasked) < len(pool):
         pool = _kept(pool, unasked, reasons, "unasked")
-        notes.append(f"{_have(len(unasked))} no {lacking}, so that nothing would be asked about them. Left out.")
+        notes.append(f"{items_have(len(unasked))} no {lacking}, so that nothing would be asked about them. Left out.")
     if protocol.about_pairs or wanted.pairs:
         pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
     only_the_question = protocol.shows_only_the_question()
@@ -168,8 +169,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
     on_pages = protocol.first_step_showing(Material.EVIDENCE, Material.DOCUMENTS) is not None
     if on_pages and not wanted.with_documents and (unreadable := _without_document(session, project_id, ordered)):
         notes.append(
-            f"{_have(len(unreadable))} no readable document: annotators see no page of them. Supply the documents, or "
-            "leave these items out."
+            f"{items_have(len(unreadable))} no readable document: annotators see no page of them. Supply the "
+            "documents, or leave these items out."
         )
     notes += notes_on_what_is_not_asked(parts, protocol, ordered)
     notes += notes_on_what_is_not_shown(parts, protocol, ordered)
@@ -213,10 +214,6 @@ def _pairs(
 def _count(reasons: dict[str, int], reason: str, n: int) -> None:
     if n:
         reasons[reason] = n
-
-
-def _have(n: int) -> str:
-    return f"{count(n, 'item')} {'has' if n == 1 else 'have'}"
 
 
 def _kept(pool: list[Candidate], without: set[int], reasons: dict[str, int], reason: str) -> list[Candidate]:

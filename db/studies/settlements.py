@@ -297,7 +297,11 @@ Unit = tuple[str, str]
 
 
 def _reached(
-    protocol: Protocol, units: Sequence[tuple[str, str, Settled]], decided: Mapping[Unit, Any], *, complete: bool
+    asked: Mapping[str, tuple[int, Criterion]],
+    units: Sequence[tuple[str, str, Settled]],
+    decided: Mapping[Unit, Any],
+    *,
+    complete: bool,
 ) -> dict[Unit, tuple[str, Any]]:
     """How each unit of an item stands, and its label: without those that the final labels leave nothing to ask of.
 
@@ -306,10 +310,9 @@ def _reached(
     """
     found: dict[Unit, tuple[str, Any]] = {}
     final: dict[Unit, GivenLabel] = {}
-    asked = {name: place for place, name in enumerate(name for step in protocol.steps for name in step.criteria)}
     gone: set[Unit] = set()
-    for name, target, settled in sorted(units, key=lambda unit: asked[unit[0]]):
-        criterion, decision = protocol.criterion(name), decided.get((name, target))
+    for name, target, settled in sorted(units, key=lambda unit: asked[unit[0]][0]):
+        criterion, decision = asked[name][1], decided.get((name, target))
         if decision is not None:
             found[name, target] = "adjudicated", decision.value
         elif _has_nothing_to_ask(criterion, target, found, final, gone):
@@ -350,6 +353,8 @@ def _settled_block(
     assert study.id is not None
     ids = [row[0] for row in rows]
     derived = protocol.derived_criteria()
+    in_order = (name for step in protocol.steps for name in step.criteria)
+    asked = {name: (place, protocol.criterion(name)) for place, name in enumerate(in_order)}
     apart = {unit.source.name for unit in derived}
     labels = current_labels(session.connection(), study.id, ids, apart=apart)
     adjudicated = {} if by_votes else adjudicated_labels(session, ids)
@@ -361,7 +366,7 @@ def _settled_block(
         complete = by_votes or mine.n_annotations >= study.overlap
         final: dict[str, FinalLabels] = defaultdict(dict)
         units = list(settle_item(protocol, mine, study.rule, known))
-        reached = _reached(protocol, units, decided, complete=complete)
+        reached = _reached(asked, units, decided, complete=complete)
         for criterion, target, settled in units:
             if (criterion, target) not in reached:
                 continue

@@ -12,6 +12,7 @@ from sqlmodel import Session
 from annotators.criteria import Criterion
 from annotators.criteria.material import Material
 from annotators.errors import InvalidInput
+from annotators.figures import count, some
 from annotators.items.blocks import blocks_of
 from annotators.items.item import CLAIM_SIDES, IMAGE_SIDES, image_side
 from annotators.items.sampling import Candidate
@@ -22,6 +23,12 @@ from db.query import table_of
 
 _NAMED = 3
 """Items that are named in a note; the rest are counted."""
+
+
+def items_have(n: int) -> str:
+    """So many items, and the verb that says that they have something."""
+    return f"{count(n, 'item')} {'has' if n == 1 else 'have'}"
+
 
 _ITEM, _VERSION, _CLAIM = table_of(Item), table_of(ItemVersion), table_of(Claim)
 _EVIDENCE, _IMAGE, _DOCUMENT, _ABOUT = table_of(Evidence), table_of(Image), table_of(Document), table_of(ItemDocument)
@@ -80,7 +87,7 @@ def _note(part: str, without: Sequence[str], titles: Sequence[str], n_items: int
     asked = f"{', '.join(named[:-1])} and {named[-1]} are" if len(named) > 1 else f"{named[0]} is"
     if len(without) == n_items:
         return f"None of the {n_items:,} items has {part}: {asked} never asked."
-    return f"{_have(len(without))} no {part} ({_some(without)}): {asked} not asked of them."
+    return f"{items_have(len(without))} no {part} ({some(without, _NAMED)}): {asked} not asked of them."
 
 
 def notes_on_what_is_not_shown(there: PartsOfItems, protocol: Protocol, items: Sequence[Candidate]) -> tuple[str, ...]:
@@ -99,11 +106,11 @@ def notes_on_what_is_not_shown(there: PartsOfItems, protocol: Protocol, items: S
         having = there.items_showing(material)
         without = [item.external_id for item in items if item.version_id not in having]
         if len(without) == len(items):
-            some = f"None of the {len(items):,} items has {_TEXTS[material]}"
+            which = f"None of the {len(items):,} items has {_TEXTS[material]}"
         else:
-            some = f"{_have(len(without))} no {_TEXTS[material]} ({_some(without)})"
+            which = f"{items_have(len(without))} no {_TEXTS[material]} ({some(without, _NAMED)})"
         if without:
-            notes.append(f"{some}: annotators see none where the protocol shows it.")
+            notes.append(f"{which}: annotators see none where the protocol shows it.")
     return tuple(notes)
 
 
@@ -113,14 +120,6 @@ _TEXTS = {
     Material.HOPS: "steps of a multi-hop question",
     Material.EVIDENCE: "evidence",
 }
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
-
-
-def _have(n: int) -> str:
-    return "1 item has" if n == 1 else f"{n:,} items have"
 
 
 def _in_words(criterion: Criterion) -> str:
