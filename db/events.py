@@ -1,4 +1,4 @@
-"""The audit log as it is read: newest first, paged by key."""
+"""The audit log as it is read, paged by key: newest first on the page, oldest first where all of it is wanted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import SelectOfScalar
 
 from db.engine import Database
 from db.models import Event, Project
@@ -28,6 +29,10 @@ class EventRow:
     kind: str
     about: str
     details: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay events` prints it."""
+        return {"event" if name == "event_id" else name: value for name, value in vars(self).items()}
 
 
 @operation(On.APP)
@@ -52,16 +57,45 @@ def project_events(
     return _page(db, project_id, before, kind, limit)
 
 
+@operation(On.PROJECT, RESEARCHERS)
+def events_after(
+    db: Database,
+    actor: Actor,
+    project_id: int,
+    *,
+    after: int = 0,
+    kind: str | None = None,
+    since: datetime | None = None,
+    limit: int = PAGE,
+) -> list[EventRow]:
+    """Events of one project with an id above `after`, oldest first, from `since` on; `kind` is how the kind begins."""
+    query = select(Event).where(Event.project_id == project_id, col(Event.id) > after).order_by(col(Event.id))
+    if since is not None:
+        query = query.where(col(Event.at) >= since)
+    return _read(db, query, kind, limit)
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def event_kinds(db: Database, _actor: Actor, project_id: int) -> list[str]:
+    """The kinds of event that a project has had, by name."""
+    with db.read() as session:
+        return sorted(session.exec(select(Event.kind).where(Event.project_id == project_id).distinct()))
+
+
 def _page(db: Database, project_id: int | None, before: int | None, kind: str | None, limit: int) -> list[EventRow]:
-    query = select(Event).order_by(col(Event.id).desc()).limit(limit)
+    query = select(Event).order_by(col(Event.id).desc())
     if project_id is not None:
         query = query.where(Event.project_id == project_id)
     if before is not None:
         query = query.where(col(Event.id) < before)
+    return _read(db, query, kind, limit)
+
+
+def _read(db: Database, query: SelectOfScalar[Event], kind: str | None, limit: int) -> list[EventRow]:
     if kind:
         query = query.where(col(Event.kind).startswith(kind, autoescape=True))
     with db.read() as session:
-        events = session.exec(query).all()
+        events = session.exec(query.limit(limit)).all()
         return _rows(session, list(events))
 
 

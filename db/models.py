@@ -360,11 +360,20 @@ class ProtocolVersion(Table, table=True):
     created_at: datetime = _time()
 
 
+class StudyState(StrEnum):
+    """Whether annotators get items: yes; not for now; not any more."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
 class Study(Table, table=True):
     """Protocol × sample of items × annotators × overlap × order × what is hidden.
 
     `protocol` is the frozen snapshot and `protocol_hash` its digest; `sample_hash` covers the item versions in order.
-    `next_queue` is the number that the next freed slot gets (see `Assignment.queue`).
+    `next_queue` is the number that the next freed slot gets (see `Assignment.queue`). `state`, `overlap` and `deadline`
+    are what they are now: amendments change them, and `amended` counts how often. Nobody gets items after the deadline.
     """
 
     __table_args__ = (UniqueConstraint("project_id", "name"),)
@@ -388,7 +397,27 @@ class Study(Table, table=True):
     documents_step: int | None = None
     images_step: int | None = None
     next_queue: int = Field(sa_column=Column(BigInteger, nullable=False))
+    state: str = StudyState.RUNNING
+    deadline: datetime | None = _time(nullable=True)
+    amended: int = 0
     created_by: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class Amendment(Table, table=True):
+    """A change of a running study: what (`state`, `overlap`, `deadline`, `annotators`), from what, to what, and why.
+
+    Append-only: what the study was frozen with can be worked out from them. Annotators are person ids.
+    """
+
+    append_only: ClassVar[bool] = True
+    id: int | None = _id()
+    study_id: int = _ref("study.id", index=True)
+    what: str
+    before: Any = _json(lambda: None, nullable=True)
+    after: Any = _json(lambda: None, nullable=True)
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
     created_at: datetime = _time()
 
 
@@ -435,6 +464,7 @@ class StudyMember(Table, table=True):
 
     `cursor`: every slot up to this queue number has been offered. `exhausted_at`: the study's `next_queue` when a
     search of all slots found nothing for this person; until a slot is freed there is no use in searching again.
+    `left_at`: they were taken out of the study; they get nothing more, and what they submitted stands.
     """
 
     __tablename__ = "study_member"
@@ -442,6 +472,7 @@ class StudyMember(Table, table=True):
     person_id: int = _ref("person.id", primary_key=True)
     cursor: int = Field(default=-1, sa_column=Column(BigInteger, nullable=False))
     exhausted_at: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    left_at: datetime | None = _time(nullable=True)
 
 
 class Tally(Table, table=True):

@@ -10,6 +10,7 @@ from annotators.alignment.statistics.ceiling import human_ceiling
 from annotators.alignment.statistics.comparison import compare, steiger_z, williams_t
 from annotators.alignment.statistics.means import mean_agreement
 from annotators.alignment.statistics.prediction_powered import prediction_powered_mean
+from annotators.alignment.statistics.preferences import preferred_alike
 from annotators.alignment.statistics.systems import SystemMeans, system_means, system_ranking
 from annotators.alignment.statistics.thresholds import confusion, cross_validated, decide, roc_curve
 from annotators.alignment.tables.pairs import Pairs
@@ -48,6 +49,7 @@ __all__ = [
     "mean_agreement",
     "next_to_label",
     "prediction_powered_mean",
+    "preferred_alike",
     "roc_curve",
     "small_sample_warnings",
     "steiger_z",

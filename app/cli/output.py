@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
+
+READ_ENOUGH = 141
+"""Exit code of a command whose output nobody reads on: what shells give one that the signal SIGPIPE ended."""
+
+
+def say(text: str, *, line_break: bool = True) -> None:
+    """Print on standard output; the command ends where whoever read it has read enough, such as `head`."""
+    try:
+        typer.echo(text, nl=line_break)
+    except BrokenPipeError:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - Python flushes it when it ends
+        raise SystemExit(READ_ENOUGH) from None
 
 
 def emit(document: Any, text: str | Callable[[], str], *, as_json: bool) -> None:
@@ -15,7 +29,7 @@ def emit(document: Any, text: str | Callable[[], str], *, as_json: bool) -> None
     if as_json:
         _emit_json(document)
     else:
-        typer.echo(text if isinstance(text, str) else text())
+        say(text if isinstance(text, str) else text())
 
 
 def emit_error(
@@ -35,7 +49,7 @@ def _emit_json(document: Any) -> None:
     import orjson
 
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
-    typer.echo(orjson.dumps(document, option=options).decode(), nl=False)
+    say(orjson.dumps(document, option=options).decode(), line_break=False)
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, decimals: int = 4) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from app.cli.base import (
     command,
     group,
     opened,
+    option,
     project_id_of,
     study_id_of,
 )
@@ -26,7 +28,7 @@ from app.cli.protocols import protocol_named
 if TYPE_CHECKING:
     from db.studies.design import StudyMade, StudyPlan
 
-study = group("study", "Studies: create, list.")
+study = group("study", "Studies: create, list, show, start, pause, close, amend.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -258,6 +260,127 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
         emit(document, lambda: table(headers, lines), as_json=as_json)
 
 
+@command(study, "show", "assay --home ./assay-home study show finance verification --json")
+def show(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
+    """Show a study's state, its design, and its amendments with their reasons."""
+    from db.annotating.amendments import amendments_of
+    from db.studies.design import design_of, study_facts
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        facts = study_facts(here.db, here.actor, study_id)
+        amendments = [row.to_json() for row in amendments_of(here.db, here.actor, study_id)]
+        design, hashes = design_of(facts), {"protocol": facts.protocol_hash, "sample": facts.sample_hash}
+        about = {"study": facts.name, "state": facts.state}
+        document = {**about, "design": design, "amendments": amendments, "hashes": hashes}
+
+        def words() -> str:
+            lines = [f"{facts.name}: {facts.state}"]
+            lines += [f"  {name.replace('_', ' ')}: {_plain(value)}" for name, value in design.items()]
+            lines += [f"  SHA-256 of {name}: {digest}" for name, digest in hashes.items()]
+            headers = ("at", "by", "what", "before", "after", "reason")
+            rows = [[_plain(row[name]) for name in headers] for row in amendments]
+            return "\n".join([*lines, "", table(headers, rows) if rows else "No amendments."])
+
+        emit(document, words, as_json=as_json)
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+
+
+Why = Annotated[str, option("TEXT", "Why; it is kept, and a study's exports say it.")]
+
+
+def _set_state(context: typer.Context, project: str, study: str, state: str, *, reason: str, as_json: bool) -> None:
+    from db.annotating.amendments import set_state
+    from db.models import StudyState
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        changed = set_state(here.db, here.actor, study_id, state=StudyState(state), reason=reason)
+        words = f"Study {study} is {state}" + ("." if changed else " already; nothing was changed.")
+        emit({"study": study, "state": state, "changed": changed}, words, as_json=as_json)
+
+
+@command(study, "start", 'assay --home ./assay-home study start finance verification --reason "new guidelines"')
+def start(
+    context: typer.Context, *, project: ProjectName, study: StudyName, reason: Why, as_json: AsJson = False
+) -> None:
+    """Give out items again, in a study that is paused or closed."""
+    _set_state(context, project, study, "running", reason=reason, as_json=as_json)
+
+
+@command(study, "pause", 'assay --home ./assay-home study pause finance verification --reason "the guidelines change"')
+def pause(
+    context: typer.Context, *, project: ProjectName, study: StudyName, reason: Why, as_json: AsJson = False
+) -> None:
+    """Give out no items for now; annotators read the reason, and what they still submit counts."""
+    _set_state(context, project, study, "paused", reason=reason, as_json=as_json)
+
+
+@command(study, "close", 'assay --home ./assay-home study close finance verification --reason "enough labels"')
+def close(
+    context: typer.Context, *, project: ProjectName, study: StudyName, reason: Why, as_json: AsJson = False
+) -> None:
+    """End the labelling: what is still submitted is surplus; adjudication goes on."""
+    _set_state(context, project, study, "closed", reason=reason, as_json=as_json)
+
+
+Names = option("A,B", "Names of annotators, with commas between.")
+
+
+@command(
+    study,
+    "amend",
+    'assay --home ./assay-home study amend finance verification --overlap 3 --add dana --reason "too few agree"',
+    'assay --home ./assay-home study amend finance verification --remove ben --overlap 2 --reason "Ben has left"',
+)
+def amend(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    reason: Why,
+    overlap: Annotated[int | None, option("K", "Annotations wanted of each item from now on.")] = None,
+    add: Annotated[str | None, Names] = None,
+    remove: Annotated[str | None, Names] = None,
+    deadline: Annotated[
+        str | None, option("TIME", "Nobody gets items after it: 2026-12-24, 2026-12-24T18:00 (local), or none.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Change the annotators, the overlap or the deadline of a study that is under way."""
+    from db.annotating.amendments import StudyChange, amend_study
+
+    change = StudyChange(
+        overlap=overlap,
+        add=_names(add),
+        remove=_names(remove),
+        deadline=None if deadline in (None, "none") else _moment(deadline),
+        no_deadline=deadline == "none",
+    )
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        changes = amend_study(here.db, here.actor, study_id, change=change, reason=reason)
+        emit({"study": study, "changes": changes}, f"Study {study}: {'; '.join(changes)}.", as_json=as_json)
+
+
+def _names(given: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (given or "").split(",") if name.strip())
+
+
+def _moment(given: str) -> datetime:
+    """A time as somebody writes it, the computer's own time where no zone is given; a day alone is its last minute."""
+    from annotators.errors import InvalidInput
+
+    try:
+        found = datetime.fromisoformat(given)
+    except ValueError:
+        raise InvalidInput(f"{given!r} is no time. Write it as 2026-12-24 or 2026-12-24T18:00.") from None
+    return (found.replace(hour=23, minute=59) if len(given) == len("2026-12-24") else found).astimezone()
+
+
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show how far a study and each annotator is."""
     check_names(context, project, study)
@@ -275,9 +398,19 @@ def _status_in_words(found: dict[str, Any]) -> str:
     return "\n".join(
         [
             f"{found['study']} ({found['protocol']}): {count(found['items'], 'item')}, "
-            + ("finished" if found["finished"] else "not finished"),
+            + ("finished" if found["finished"] else "not finished")
+            + ("" if found["state"] == "running" else f", {found['state']}")
+            + (f", deadline {found['deadline']}" if found["deadline"] else ""),
             f"assignments: {states}; {count(found['disputed'], 'disputed item')}",
+            *([_stuck(found["stuck"])] if found["stuck"] else []),
             "",
             table([name.replace("_", " ") for name in headers], rows, decimals=1),
         ]
+    )
+
+
+def _stuck(n: int) -> str:
+    return (
+        f"{count(n, 'item')} that nobody of the team can annotate any more: add annotators, or lower the overlap "
+        "(`assay study amend`)."
     )

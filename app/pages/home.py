@@ -12,6 +12,7 @@ from app import ui, wording
 from app.state import app_state
 from app.widgets import blocks, next_steps
 from app.widgets.next_steps import Standing
+from db.models import StudyState
 from db.permissions import Actor, Role
 from db.projects import ProjectRow, create_project, my_projects
 from db.studies.design import StudyRow, my_studies
@@ -65,7 +66,7 @@ def page() -> None:
 
 
 def _greeting(actor: Actor, studies: Sequence[StudyRow]) -> str:
-    left = sum(max(0, row.of - row.done) for row in studies if row.is_annotator)
+    left = sum(row.left_for_me for row in studies)
     disputed = sum(row.disputed for row in studies if row.may_adjudicate)
     parts = [wording.count(left, "item") + " to annotate"] if left else []
     parts += [wording.count(disputed, "disputed item") + " to adjudicate"] if disputed else []
@@ -79,7 +80,7 @@ def _waiting(studies: Sequence[StudyRow]) -> bool:
     """One row a study in which something waits for me; whether there was any."""
     found = False
     for row in studies:
-        if row.is_annotator and (row.returned or row.done < row.of):
+        if row.waits_for_me:
             found = True
             _annotate(row)
     for row in studies:
@@ -180,6 +181,8 @@ def _studies(project: ProjectRow, found: Standing) -> None:
 
 def _state(row: StudyRow) -> str:
     """Where a study is, in a word or two."""
+    if row.state != StudyState.RUNNING:
+        return row.state
     if not row.submitted:
         return "not begun"
     return "all labelled" if row.submitted >= row.slots else "running"
@@ -190,11 +193,10 @@ def _for_me(project: ProjectRow, studies: Sequence[StudyRow]) -> None:
     st.html('<h3 class="assay-small-head">Waiting for you</h3>')
     found = False
     for row in reversed(studies):
-        left = max(0, row.of - row.done)
-        if row.is_annotator and (row.returned or left):
+        if row.waits_for_me:
             found = True
             what = f"returned to you in {row.name}" if row.returned else f"to annotate in {row.name}"
-            _wait(row.returned or left, what, "Annotate", "annotate", row, primary=not row.disputed)
+            _wait(row.returned or row.left_for_me, what, "Annotate", "annotate", row, primary=not row.disputed)
         if row.may_adjudicate and row.disputed:
             found = True
             _wait(row.disputed, f"disputed in {row.name}", "Adjudicate", "adjudicate", row, primary=True)

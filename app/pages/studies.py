@@ -7,6 +7,7 @@ import streamlit as st
 from app import ui, wording
 from app.widgets import blocks, study_form
 from db.items.read import ItemCounts, item_counts
+from db.models import StudyState
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
 from db.studies.design import StudyRow, list_studies
@@ -63,13 +64,22 @@ def _listed(studies: list[StudyRow], project: ProjectRow) -> None:
     )
 
 
+def _name(study: StudyRow, project: ProjectRow) -> blocks.Html:
+    """The name, which leads to the study, and its state where it is not running."""
+    name = blocks.to(study.name, "study", study=study.study_id, project=project.project_id)
+    if study.state == StudyState.RUNNING:
+        return name
+    state = blocks.tag(study.state, quiet=True)
+    return blocks.Html(f"{name.html} {state.html}", f"{name.text} ({state.text})")
+
+
 def _row(study: StudyRow, project: ProjectRow) -> tuple[object, ...]:
     words = f"{study.submitted:,} of {study.slots:,}"
     disputed: object = f"{study.disputed:,}" if study.disputed else ""
     if study.disputed and study.may_adjudicate:
         disputed = blocks.to(f"{study.disputed:,}", "adjudicate", study=study.study_id, project=project.project_id)
     return (
-        blocks.to(study.name, "study", study=study.study_id, project=project.project_id),
+        _name(study, project),
         study.protocol,
         f"{study.n_items:,}",
         study.overlap,

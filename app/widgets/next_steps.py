@@ -122,7 +122,7 @@ def steps(project: ProjectRow, found: Standing, actor: Actor) -> list[NextStep]:
 def _mine(studies: Sequence[StudyRow]) -> StudyRow | None:
     """The newest study that has work for me, else the newest in which I annotate."""
     own = [row for row in reversed(studies) if row.is_annotator]
-    return next((row for row in own if row.done < row.of), own[0] if own else None)
+    return next((row for row in own if row.left_for_me), own[0] if own else None)
 
 
 _STYLE = """

@@ -25,7 +25,6 @@ from db.models import (
     Adjudication,
     Annotation,
     Assignment,
-    AssignmentState,
     Item,
     ItemVersion,
     Settlement,
@@ -33,12 +32,18 @@ from db.models import (
     StoredLabel,
     Study,
     StudyItem,
-    StudyMember,
     Submission,
 )
 from db.permissions import ADJUDICATORS, Actor, On, operation, record
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING, adjudicated_labels, current_labels, is_disputed, settle_item
+from db.studies.settlements import (
+    COUNTING,
+    adjudicated_labels,
+    check_has_judged,
+    current_labels,
+    is_disputed,
+    settle_item,
+)
 
 
 @dataclass(frozen=True)
@@ -254,7 +259,7 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         study = session.get_one(Study, place.study_id)
         protocol = protocol_of(study)
         annotations = _annotations(session, study, study_item_id)
-        _check_has_judged(session, study, study_item_id, actor)
+        check_has_judged(session, study, study_item_id, actor)
         raters = _raters(session, study, annotations)
         last = Assignment(id=0, study_id=place.study_id, study_item_id=study_item_id, queue=0)
         last.steps_done = len(protocol.steps) - 1
@@ -378,26 +383,6 @@ def _remarks(
     return comments, flags
 
 
-def _check_has_judged(session: Session, study: Study, study_item_id: int, actor: Actor) -> None:
-    if _has_yet_to_judge(session, study, study_item_id, actor.person_id):
-        raise NotAllowed("You may still be asked to judge this item yourself. Annotate it first, then look at it here.")
-
-
-def _has_yet_to_judge(session: Session, study: Study, study_item_id: int, person_id: int) -> bool:
-    """Whether the person annotates in the study and has the item before them, or it is still to be given out."""
-    if session.get(StudyMember, (study.id, person_id)) is None:
-        return False
-    own = session.exec(
-        select(Assignment.state).where(Assignment.study_item_id == study_item_id, Assignment.person_id == person_id)
-    ).all()
-    if AssignmentState.SUBMITTED in own or AssignmentState.SURPLUS in own:
-        return False
-    if AssignmentState.LEASED in own or AssignmentState.RETURNED in own:
-        return True
-    settlement = session.get(Settlement, study_item_id)
-    return settlement is None or settlement.state == SettlementState.PENDING
-
-
 def _refusal(study: Study, annotations: Sequence[Annotation], actor: Actor) -> str | None:
     """Why this person may not adjudicate the item, or None."""
     own = any(annotation.person_id == actor.person_id for annotation in annotations)
@@ -439,7 +424,7 @@ def adjudicate(
             raise Conflict("This item does not have all its annotations yet. Adjudicate it when it has.")
         if settlement.state == SettlementState.ADJUDICATED and not again:
             raise Conflict("Somebody else has adjudicated this item meanwhile. Go on with the next one.")
-        _check_has_judged(session, study, study_item_id, actor)
+        check_has_judged(session, study, study_item_id, actor)
         refusal = _refusal(study, _annotations(session, study, study_item_id), actor)
         if refusal:
             raise NotAllowed(refusal)

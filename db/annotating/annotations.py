@@ -12,7 +12,18 @@ from sqlmodel import Session, col, select
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.keys import ACTIONS
 from annotators.protocols import Protocol
-from db.annotating.assignments import AHEAD, Hand, Member, last_submitted, lease, member_of, own, save
+from db.annotating.assignments import (
+    AHEAD,
+    Hand,
+    Member,
+    is_halted,
+    last_submitted,
+    lease,
+    member_of,
+    own,
+    save,
+    why_halted,
+)
 from db.annotating.committing import StepSubmission, commit, within_a_day
 from db.annotating.guidelines import readers
 from db.annotating.presentations import next_step, present, to_compare
@@ -26,6 +37,7 @@ from db.models import (
     Project,
     Study,
     StudyItem,
+    StudyState,
     now,
 )
 from db.permissions import ANNOTATORS, Actor, On, operation
@@ -37,7 +49,10 @@ MAX_DRAFT = 400_000
 
 @dataclass(frozen=True)
 class Submitted:
-    """The answer to a commit: what became of it, the same item's next step if there is one, and the items at hand."""
+    """The answer to a commit: what became of it, the same item's next step if there is one, and the items at hand.
+
+    `halted` says why the study gives nobody, or this person, any items now.
+    """
 
     saved_at: datetime
     status: str
@@ -45,6 +60,7 @@ class Submitted:
     items: list[dict[str, Any]]
     progress: dict[str, Any]
     finished: bool
+    halted: str | None
 
 
 # Work -----------------------------------------------------------------------------------------------------------------
@@ -69,7 +85,7 @@ def work(
         out: dict[str, Any] = {
             "items": _items(session, study, hand, have),
             "progress": _progress(session, member, hand),
-            "finished": not hand.items,
+            **_whether_more(session, member, hand),
         }
         if about:
             protocol = protocol_of(study)
@@ -116,6 +132,12 @@ def _items(session: Session, study: Study, hand: Hand, have: Sequence[int]) -> l
         item["assignment"]: item for item in present(session, study, [row for row in hand.items if row.id not in have])
     }
     return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in hand.items]
+
+
+def _whether_more(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
+    """Whether everything is done, and why nothing is given out, in words for the annotator."""
+    halted = why_halted(session, member) if is_halted(member) else None
+    return {"finished": not hand.items and halted is None, "halted": halted}
 
 
 def _progress(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
@@ -215,7 +237,7 @@ def submit(
             item=following,
             items=_items(session, study, hand, [*have, row.id] if following else have),
             progress=_progress(session, member, hand),
-            finished=not hand.items,
+            **_whether_more(session, member, hand),
         )
 
 
@@ -235,7 +257,10 @@ def reopen(db: Database, actor: Actor, study_id: int, *, assignment_id: int | No
             raise NotFound(f"There is no assignment {wanted} of yours in this study.")
         if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
             raise Conflict(f"This item is {row.state} and cannot be opened again.")
-        return present(session, session.get_one(Study, study_id), [row])[0]
+        study = session.get_one(Study, study_id)
+        if study.state == StudyState.CLOSED:
+            raise Conflict("The study is closed: its labels stay as they are. Ask its researcher to start it again.")
+        return present(session, study, [row])[0]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from sqlmodel import Session, col, select
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
 from db.models import (
+    Amendment,
     Annotation,
     Assignment,
     AssignmentState,
@@ -28,6 +29,7 @@ from db.models import (
     SettlementState,
     Study,
     StudyMember,
+    StudyState,
     Submission,
     Tally,
     UtcTime,
@@ -56,6 +58,7 @@ class Member:
 
     study: Study
     person_id: int
+    left_at: datetime | None
     cursor: int
     exhausted_at: int | None
     next_queue: int
@@ -102,6 +105,8 @@ def _member_query() -> Select[Any]:
     columns = (
         _MEMBER.c.cursor,
         _MEMBER.c.exhausted_at,
+        _MEMBER.c.left_at,
+        _STUDY.c.amended,
         _STUDY.c.next_queue,
         _STUDY.c.created_at,
         _STUDY.c.protocol_hash,
@@ -112,7 +117,11 @@ def _member_query() -> Select[Any]:
 
 # Every submission runs these and those below, so they are made once.
 _OF_MEMBER = _member_query()
-_OF_MEMBER_ALONE = _OF_MEMBER.with_for_update(of=_MEMBER)
+_LOCK_MEMBER = (
+    sql_select(_MEMBER.c.cursor)
+    .where(_MEMBER.c.study_id == bindparam("study"), _MEMBER.c.person_id == bindparam("person"))
+    .with_for_update()
+)
 
 
 def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = False) -> Member:
@@ -122,23 +131,31 @@ def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = 
     the slots that the other one is taking, and lease two slots of one item.
     """
     asked = {"study": study_id, "person": person_id}
-    row = session.connection().execute(_OF_MEMBER_ALONE if alone else _OF_MEMBER, asked).first()
+    connection = session.connection()
+    if alone and connection.dialect.name != "sqlite":
+        # Who waited for the lock would see the study as it was before an amendment that held it: so ask again below.
+        connection.execute(_LOCK_MEMBER, asked)
+    row = connection.execute(_OF_MEMBER, asked).first()
     if row is None:
         raise NotAllowed("You are not an annotator of this study. Ask its researcher to add you.")
-    study = frozen_study(session, study_id, row.created_at, (row.protocol_hash, row.sample_hash))
-    return Member(study, person_id, row.cursor, row.exhausted_at, row.next_queue)
+    frozen = (row.protocol_hash, row.sample_hash)
+    study = frozen_study(session, study_id, row.created_at, frozen=frozen, amended=row.amended)
+    return Member(study, person_id, row.left_at, row.cursor, row.exhausted_at, row.next_queue)
 
 
 def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int = AHEAD) -> Hand:
     """The assignments this person works on now, first to last, with new slots leased to fill up the look-ahead.
 
     Inside the caller's writing transaction, in which `member_of` has locked the person's place. An item whose first
-    step is committed comes first, then those leased, in the order of the queue, then what was returned.
+    step is committed comes first, then those leased, in the order of the queue, then what was returned. Nobody has
+    anything to do while the study gives no items (`is_halted`).
     """
     moment = now()
     length = timedelta(minutes=member.study.lease_minutes)
-    mine = _mine(connection, member)
     left = _left(connection, member)
+    if is_halted(member):
+        return Hand([], left.done + counts.change(member.person_id, AssignmentState.SUBMITTED), left.members)
+    mine = _mine(connection, member)
     wanted = left.wanted(ahead)
     if len(mine) < wanted and left.expired:
         mine += _revive(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
@@ -153,6 +170,29 @@ def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int
             row.lease_until = moment + length
             save(connection, row)
     return Hand(mine, left.done + counts.change(member.person_id, AssignmentState.SUBMITTED), left.members)
+
+
+def is_halted(member: Member) -> bool:
+    """Whether the person gets no items: they left the study, it is paused or closed, or its deadline has passed."""
+    study = member.study
+    late = study.deadline is not None and study.deadline <= now()
+    return member.left_at is not None or study.state != StudyState.RUNNING or late
+
+
+def why_halted(session: Session, member: Member) -> str:
+    """Why the person gets no items, in words for them; the reason of a pause is its researcher's."""
+    study = member.study
+    if member.left_at is not None:
+        return "You are no annotator of this study any more. What you submitted stands."
+    if study.state == StudyState.RUNNING:
+        assert study.deadline is not None
+        return f"Its deadline was {study.deadline:%Y-%m-%d %H:%M} UTC. What you submitted is saved."
+    last = (
+        select(Amendment.reason)
+        .where(Amendment.study_id == study.id, Amendment.what == "state")
+        .order_by(col(Amendment.id).desc())
+    )
+    return f"It is {study.state}: {session.exec(last.limit(1)).one()}"
 
 
 @dataclass(frozen=True)
@@ -179,7 +219,9 @@ def _tally(person_id: Any, state: AssignmentState) -> Any:
 
 _LEFT = sql_select(
     _tally(tallies.EVERYBODY, AssignmentState.OPEN),
-    sql_select(func.count()).where(_MEMBER.c.study_id == bindparam("study")).scalar_subquery(),
+    sql_select(func.count())
+    .where(_MEMBER.c.study_id == bindparam("study"), _MEMBER.c.left_at.is_(None))
+    .scalar_subquery(),
     _tally(bindparam("person"), AssignmentState.EXPIRED),
     _tally(bindparam("person"), AssignmentState.SUBMITTED),
 )
@@ -241,7 +283,8 @@ def _expire(connection: Connection, member: Member, moment: datetime, counts: Ta
         row.ended_at = moment
         save(connection, row)
         counts.move(AssignmentState.LEASED, AssignmentState.EXPIRED, row.person_id)
-        member.next_queue = reopen_slot(connection, study_id, row.study_item_id, counts)
+        freed = reopen_slot(connection, member.study, row.study_item_id, counts)
+        member.next_queue = freed or member.next_queue
     return len(rows)
 
 
@@ -253,13 +296,48 @@ _NEXT_NUMBER = (
 )
 
 
-def reopen_slot(connection: Connection, study_id: int, study_item_id: int, counts: Tallies) -> int:
-    """Put a new open slot for the item at the end of the study's queue; the number that the next one gets."""
+_TAKEN_OR_OPEN = sql_select(func.count()).where(
+    _SLOT.study_item_id == bindparam("item"),
+    _SLOT.kind == "slot",
+    _SLOT.state.in_(
+        (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
+    ),
+)
+
+
+def reopen_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int | None:
+    """Put a new open slot for the item at the end of the study's queue; the number that the next one gets.
+
+    None, and no slot, where the item has its overlap without it, as it can once the overlap was lowered.
+    """
+    study_id = study.id or 0
+    if study.amended and connection.execute(_TAKEN_OR_OPEN, {"item": study_item_id}).scalar_one() >= study.overlap:
+        return None
     number: int = connection.execute(_NEXT_NUMBER, {"study": study_id}).scalar_one()
     slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": number - 1, "state": AssignmentState.OPEN}
     connection.execute(_ASSIGNMENT.insert(), {**slot, "kind": "slot", "sitting": 1, "steps_done": 0})
     counts.move(None, AssignmentState.OPEN)
     return number
+
+
+_AT_HAND = sql_select(*_HELD).where(
+    _SLOT.person_id == bindparam("person"),
+    _SLOT.state == AssignmentState.LEASED,
+    _SLOT.study_id == bindparam("study"),
+)
+
+
+def give_back(connection: Connection, study: Study, person_id: int, counts: Tallies) -> None:
+    """End the leases of somebody who leaves the study: their slots are open again.
+
+    Drafts stay, and so does what they were asked to judge again: a submission that is still on its way finds its row.
+    """
+    asked = {"study": study.id, "person": person_id}
+    for row in [Held(*found) for found in connection.execute(_AT_HAND.with_for_update(), asked)]:
+        row.state, row.ended_at = AssignmentState.EXPIRED, now()
+        save(connection, row)
+        counts.move(AssignmentState.LEASED, AssignmentState.EXPIRED, person_id)
+        reopen_slot(connection, study, row.study_item_id, counts)
 
 
 _FREE_OF_ITEM = (
@@ -435,7 +513,7 @@ def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reaso
         row.state, row.reason, row.ended_at = AssignmentState.SKIPPED, reason.strip()[:2000], now()
         save(connection, row)
         counts.move(AssignmentState.LEASED, AssignmentState.SKIPPED, actor.person_id)
-        reopen_slot(connection, study_id, row.study_item_id, counts)
+        reopen_slot(connection, member.study, row.study_item_id, counts)
         session.execute(delete(Draft).where(col(Draft.assignment_id) == assignment_id))
         counts.write(connection)
         record(

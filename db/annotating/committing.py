@@ -22,6 +22,7 @@ from db.models import (
     AssignmentState,
     Draft,
     Study,
+    StudyState,
     Submission,
     now,
 )
@@ -174,6 +175,8 @@ def _complete(
         kind = earlier.kind
         if before == AssignmentState.RETURNED:
             row.state = AssignmentState.SUBMITTED
+    elif study.state == StudyState.CLOSED:
+        kind, row.state = AnnotationKind.SURPLUS, AssignmentState.SURPLUS
     elif before == AssignmentState.LEASED:
         kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
     elif take_open_slot(connection, row.study_item_id):

@@ -13,7 +13,7 @@ from annotators.protocols import Material
 from db.annotating.assignments import AHEAD
 from db.annotating.presentations import Materials, Wire, load_materials, materials_at
 from db.engine import Database
-from db.models import Assignment, AssignmentState, Study, StudyMember, Tally
+from db.models import Assignment, AssignmentState, Study, StudyMember, StudyState, Tally
 from db.query import table_of
 from db.studies.design import frozen_study, protocol_of
 from db.studies.tallies import EVERYBODY
@@ -29,8 +29,12 @@ _UNDER_WAY = sql_select(_TALLY.n).where(
     _TALLY.n > 0,
 )
 _STUDIES = (
-    sql_select(_STUDY.id, _STUDY.created_at, _STUDY.protocol_hash, _STUDY.sample_hash)
-    .where(_STUDY.evidence_step.is_not(None) | _STUDY.documents_step.is_not(None), _UNDER_WAY.exists())
+    sql_select(_STUDY.id, _STUDY.created_at, _STUDY.protocol_hash, _STUDY.sample_hash, _STUDY.amended)
+    .where(
+        _STUDY.state == StudyState.RUNNING,
+        _STUDY.evidence_step.is_not(None) | _STUDY.documents_step.is_not(None),
+        _UNDER_WAY.exists(),
+    )
     .order_by(_STUDY.id)
 )
 _AT_HAND = sql_select(_SLOT.study_item_id).where(
@@ -72,10 +76,10 @@ def queued_pages(db: Database, *, known: Container[StudyItemKey] = ()) -> dict[S
     """
     found: dict[StudyItemKey, QueuedPage | None] = {}
     with db.read() as session:
-        for study_id, created_at, *frozen in session.connection().execute(_STUDIES).all():
+        for study_id, created_at, protocol, sample, amended in session.connection().execute(_STUDIES).all():
             items = [item for item in _next_items(session.connection(), study_id) if (study_id, item) not in known]
             if items:
-                study = frozen_study(session, study_id, created_at, (frozen[0], frozen[1]))
+                study = frozen_study(session, study_id, created_at, frozen=(protocol, sample), amended=amended)
                 found |= _first_pages(session, study, items[:MOST])
     return found
 

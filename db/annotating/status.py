@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlmodel import col, select
+from sqlalchemy import text
+from sqlmodel import Session, col, select
 
 from db.annotating.guidelines import readers
 from db.engine import Database
@@ -12,6 +13,19 @@ from db.models import Account, AssignmentState, Study, StudyMember, Tally
 from db.permissions import Actor, On, Role, operation
 from db.studies import tallies
 from db.studies.design import disputed_items
+
+# An open slot of an item that somebody has skipped, and that everybody who is left in the study has had.
+_STUCK = text(
+    "SELECT count(DISTINCT o.study_item_id) FROM assignment s JOIN assignment o ON o.study_item_id = s.study_item_id "
+    "AND o.state = 'open' WHERE s.study_id = :study AND s.state = 'skipped' AND NOT EXISTS (SELECT 1 FROM study_member "
+    "m WHERE m.study_id = :study AND m.left_at IS NULL AND NOT EXISTS (SELECT 1 FROM assignment h WHERE "
+    "h.study_item_id = s.study_item_id AND h.person_id = m.person_id))"
+)
+
+
+def _stuck(session: Session, study_id: int) -> int:
+    """How many items still want an annotation that nobody of the team can give, as each has had or skipped them."""
+    return int(session.execute(_STUCK, {"study": study_id}).scalar_one())
 
 
 @operation(On.STUDY, frozenset({Role.RESEARCHER, Role.ADJUDICATOR, Role.VIEWER}))
@@ -21,14 +35,14 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
         study = session.get_one(Study, study_id)
         everybody = tallies.counts(session, study_id)
         members = session.execute(
-            select(StudyMember.person_id, Account.name)
+            select(StudyMember.person_id, Account.name, StudyMember.left_at)
             .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
             .where(StudyMember.study_id == study_id)
             .order_by(col(StudyMember.person_id))
         ).all()
         read = readers(session, study)
         annotators = []
-        for person_id, name in members:
+        for person_id, name, left_at in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
@@ -42,6 +56,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "surplus": own.get(AssignmentState.SURPLUS, 0),
                     "seconds_per_item": round(seconds / submitted, 1) if seconds and submitted else None,
                     "guidelines_read": read[person_id].isoformat() if person_id in read else None,
+                    "left": left_at.isoformat() if left_at else None,
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}
@@ -49,9 +64,12 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
         return {
             "study": study.name,
             "protocol": study.protocol_name,
+            "state": study.state,
+            "deadline": study.deadline.isoformat() if study.deadline else None,
             "items": study.n_items,
             "states": states,
             "disputed": disputed_items(session, study_id),
+            "stuck": _stuck(session, study_id) if states["open"] and states["skipped"] else 0,
             "annotators": annotators,
             "finished": unfinished == 0,
         }

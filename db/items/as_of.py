@@ -27,7 +27,7 @@ Marks = dict[str, dict[str, Any]]
 exports before revision 0005 lack, {"last": highest id, "unpublished": [id, …] of those that nobody saw}."""
 
 MARKED = ("event", "study", "item_version", "revision", "withdrawal", "document", "score", "submission", "annotation",
-          "adjudication")  # fmt: skip
+          "adjudication", "amendment")  # fmt: skip
 """Tables whose growth is written down. Rows of other tables came with one of these, or never change a result."""
 
 _PARENTS = {
@@ -76,10 +76,12 @@ def look_back(session: Session, past: Marks) -> None:
 def _conditions(past: Mapping[str, Any]) -> dict[str, str]:
     """Table → the condition on an id, written `{id}`, that it was there."""
     conditions = {}
+    nothing_yet = {"amendment": {"last": 0, "missing": []}}  # exports before revision 0008
     for table in MARKED:
         try:
-            last = int(past[table]["last"])
-            gaps = [(int(first), int(final)) for first, final in past[table]["missing"]]
+            mark = (nothing_yet | dict(past))[table]
+            last = int(mark["last"])
+            gaps = [(int(first), int(final)) for first, final in mark["missing"]]
         except (KeyError, TypeError, ValueError):
             raise InvalidInput(
                 f"The marks of table {table!r} are missing or no numbers. Take the manifest that was exported."
@@ -114,9 +116,19 @@ def _views(past: Mapping[str, Any], conditions: dict[str, str], home: str) -> It
         "score": f"run_id IN (SELECT r.id FROM {home}.run r WHERE {seen('r.batch_id')})",
     }
     for table in MARKED:
-        if table != "document":
+        if table not in ("document", "study"):
             also = f" AND {came_with_batch[table]}" if table in came_with_batch else ""
             yield table, f"SELECT * FROM {home}.{table} WHERE {there(table, 'id')}{also}"
+    # An amendment says what the overlap was before it; the first one that came later has what it was then.
+    overlap = (
+        f"coalesce((SELECT CAST(a.before AS INTEGER) FROM {home}.amendment a WHERE a.study_id = s.id AND "
+        f"a.what = 'overlap' AND NOT ({there('amendment', 'a.id')}) ORDER BY a.id LIMIT 1), s.overlap) AS overlap"
+    )
+    columns = [
+        overlap if name == "overlap" else f"s.{name}"
+        for name in Table.metadata.tables["study"].columns.keys()  # noqa: SIM118 - not a dict
+    ]
+    yield "study", f"SELECT {', '.join(columns)} FROM {home}.study s WHERE {there('study', 's.id')}"
     for table, (column, parent) in _PARENTS.items():
         yield table, f"SELECT * FROM {home}.{table} WHERE {there(parent, column)}"
     later = {

@@ -85,7 +85,10 @@ class ScoreSummary:
 
 @dataclass(frozen=True)
 class ScorerInUse:
-    """A scorer, with version and parameters, that a project has scores of; `values` are the names of its values."""
+    """A scorer, with version and parameters, that a project has scores of; `values` are the names of its values.
+
+    `newest` is False where a later run differs only in the state of the studies' labels that it took.
+    """
 
     scorer: str
     kind: str
@@ -93,6 +96,7 @@ class ScorerInUse:
     parameters: dict[str, Any]
     values: tuple[str, ...]
     last_run_at: datetime
+    newest: bool = True
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,7 @@ def list_scorers_in(db: Database, _actor: Actor, project_id: int) -> list[Scorer
         by_key: dict[tuple[str, str, str], list[Run]] = defaultdict(list)
         for run in _runs_with_scores(session, project_id):
             by_key[run.name, run.version, " ".join(readable(run.parameters))].append(run)
+        last = {_but_for_labels(runs[-1]): runs[-1].id for runs in sorted(by_key.values(), key=_last_id)}
         return [
             ScorerInUse(
                 scorer=name,
@@ -143,9 +148,20 @@ def list_scorers_in(db: Database, _actor: Actor, project_id: int) -> list[Scorer
                 parameters=runs[-1].parameters,
                 values=tuple(_values(session, [run.id for run in runs if run.id is not None])),
                 last_run_at=runs[-1].created_at,
+                newest=last[_but_for_labels(runs[-1])] == runs[-1].id,
             )
             for (name, version, _), runs in sorted(by_key.items())
         ]
+
+
+def _last_id(runs: Sequence[Run]) -> int:
+    return runs[-1].id or 0
+
+
+def _but_for_labels(run: Run) -> tuple[str, str, str]:
+    """What runs share that differ only in the state of the labels that they took."""
+    same = {name: value for name, value in run.parameters.items() if name != "labels_state"}
+    return run.name, run.version, " ".join(readable(same))
 
 
 def _runs_with_scores(session: Session, project_id: int, name: str | None = None) -> list[Run]:

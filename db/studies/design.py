@@ -31,6 +31,7 @@ from db.models import (
     Study,
     StudyItem,
     StudyMember,
+    StudyState,
     Tally,
 )
 from db.names import no_study
@@ -101,7 +102,7 @@ def plan_study(
             _check_design(design)
             _check_name(session, project_id, design.name)
             for name in design.annotators:
-                _annotator(session, project_id, name)
+                person_who_may_annotate(session, project_id, name)
         suggestions = _suggestions(session, project_id, protocol, design)
         chosen = choose(session, project_id, protocol, design)
     n = len(chosen.ordered)
@@ -119,7 +120,7 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
     _check_design(design)
     with db.write() as session:
         _check_name(session, project_id, design.name)
-        people = [_annotator(session, project_id, name) for name in design.annotators]
+        people = [person_who_may_annotate(session, project_id, name) for name in design.annotators]
         study, chosen = choose_and_insert(session, actor, project_id, protocol=protocol, design=design)
         assert study.id is not None
         for person_id in people:
@@ -226,18 +227,24 @@ def _check_design(design: StudyDesign) -> None:
         raise InvalidInput("A study needs at least one annotator.")
     if len(set(design.annotators)) != len(design.annotators):
         raise InvalidInput(f"An annotator is named twice: {', '.join(design.annotators)}. Name each once.")
-    if not 1 <= design.overlap <= len(design.annotators):
-        raise InvalidInput(
-            f"An overlap of {design.overlap} needs as many different annotators; {len(design.annotators)} are named. "
-            "Lower the overlap or name more annotators."
-        )
+    check_overlap(design.overlap, len(design.annotators))
     if design.rule not in RULES:
         raise InvalidInput(f"{design.rule!r} is not a rule for settling. Known: {', '.join(RULES)}.")
     if design.lease_minutes < 1:
         raise InvalidInput(f"A lease of {design.lease_minutes} minutes is too short. Give at least 1.")
 
 
-def _annotator(session: Session, project_id: int, name: str) -> int:
+def check_overlap(overlap: int, annotators: int, *, what: str = "are named") -> None:
+    """InvalidInput for an overlap that so many annotators cannot give."""
+    if not 1 <= overlap <= annotators:
+        raise InvalidInput(
+            f"An overlap of {overlap} needs as many different annotators; {annotators} {what}. "
+            "Lower the overlap or name more annotators."
+        )
+
+
+def person_who_may_annotate(session: Session, project_id: int, name: str) -> int:
+    """The id of the person; NotFound for nobody, InvalidInput for somebody whose role does not let them annotate."""
     row = session.execute(
         select(Person.id, Person.is_admin, Person.default_role).join(Account).where(Account.name == name)
     ).first()
@@ -343,7 +350,10 @@ def find_study(db: Database, _actor: Actor, project_id: int, *, name: str) -> in
 
 @dataclass(frozen=True)
 class StudyRow:
-    """A study in a list: what it is and how far it is, for everybody and (done, of) for the person who looks."""
+    """A study in a list: what it is and how far it is, for everybody and (done, of) for the person who looks.
+
+    `is_annotator`: they are one now; somebody who was taken out of the study still sees it.
+    """
 
     study_id: int
     name: str
@@ -352,6 +362,7 @@ class StudyRow:
     protocol: str
     n_items: int
     overlap: int
+    state: str
     submitted: int
     slots: int
     disputed: int
@@ -360,6 +371,16 @@ class StudyRow:
     returned: int
     is_annotator: bool
     may_adjudicate: bool
+
+    @property
+    def left_for_me(self) -> int:
+        """About how many items are still to be annotated by the person who looks: none of a study that gives none."""
+        return max(0, self.of - self.done) if self.is_annotator and self.state == StudyState.RUNNING else 0
+
+    @property
+    def waits_for_me(self) -> bool:
+        """Whether the person who looks has something to annotate."""
+        return bool(self.left_for_me) or (self.is_annotator and self.state == StudyState.RUNNING and self.returned > 0)
 
 
 @operation(On.PROJECT, EVERYBODY)
@@ -389,7 +410,11 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
     query = select(Study, Project.name).join(Project).order_by(col(Study.id))
     if project_id is not None:
         query = query.where(Study.project_id == project_id)
-    mine = set(session.exec(select(StudyMember.study_id).where(StudyMember.person_id == actor.person_id)))
+    mine = dict(
+        session.exec(
+            select(StudyMember.study_id, StudyMember.left_at).where(StudyMember.person_id == actor.person_id)
+        ).all()
+    )
     roles = dict(
         session.execute(
             select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
@@ -409,13 +434,14 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             protocol=study.protocol.get("title", study.protocol_name),
             n_items=study.n_items,
             overlap=study.overlap,
+            state=study.state,
             submitted=everybody.get(AssignmentState.SUBMITTED, 0),
             slots=study.n_items * study.overlap,
             disputed=disputed_items(session, study.id),
             done=own.get(AssignmentState.SUBMITTED, 0),
             of=share(session, study, own.get(AssignmentState.SUBMITTED, 0)),
             returned=own.get(AssignmentState.RETURNED, 0),
-            is_annotator=study.id in mine,
+            is_annotator=study.id in mine and mine[study.id] is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
         )
 
@@ -428,13 +454,30 @@ def disputed_items(session: Session, study_id: int) -> int:
 
 def share(session: Session, study: Study, done: int) -> int:
     """About how many items one annotator of the study will have done at its end."""
-    members: int = session.execute(select(func.count()).where(StudyMember.study_id == study.id)).scalar_one()
+    active = select(func.count()).where(StudyMember.study_id == study.id, col(StudyMember.left_at).is_(None))
+    members: int = session.execute(active).scalar_one()
     return equal_part(study, members, done)
 
 
 def equal_part(study: Study, members: int, done: int) -> int:
     """An equal part of all slots, at least what is done."""
     return max(done, min(study.n_items, math.ceil(study.n_items * study.overlap / max(1, members))))
+
+
+def design_of(study: Study) -> dict[str, Any]:
+    """How a study is made, by name, as it is now."""
+    return {
+        "protocol": study.protocol_name,
+        "protocol_version": study.protocol_version,
+        "items": study.n_items,
+        "overlap": study.overlap,
+        "order": study.item_order,
+        "seed": study.seed,
+        "rule": study.rule,
+        "lease_minutes": study.lease_minutes,
+        "show_scores": study.show_scores,
+        "deadline": study.deadline.isoformat() if study.deadline else None,
+    }
 
 
 @operation(On.STUDY, EVERYBODY)
@@ -446,17 +489,20 @@ def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
         return study
 
 
-def frozen_study(session: Session, study_id: int, created_at: datetime, frozen: tuple[str, str]) -> Study:
-    """The study made at that moment, detached: a row that everybody shares and nobody changes.
+def frozen_study(
+    session: Session, study_id: int, created_at: datetime, *, frozen: tuple[str, str], amended: int
+) -> Study:
+    """The study made at that moment, amended so often, detached: a row that everybody shares and nobody changes.
 
     `frozen` are the hashes of its protocol and of its sample.
 
-    It is kept in this process. Of a study nothing changes once it is made but `next_queue`, which is not to be read
-    here; its moment is asked for because SQLite gives the ids of a deleted project out again.
+    It is kept in this process. Between two amendments nothing changes of a study but `next_queue`, which is not to be
+    read here; its moment is asked for because SQLite gives the ids of a deleted project out again.
     """
     studies = _STUDIES.setdefault(session.get_bind().engine, {})
     kept = studies.get(study_id)
-    if kept is None or (kept.created_at, kept.protocol_hash, kept.sample_hash) != (created_at, *frozen):
+    of = (created_at, *frozen, amended)
+    if kept is None or (kept.created_at, kept.protocol_hash, kept.sample_hash, kept.amended) != of:
         kept = session.get_one(Study, study_id)
         session.expunge(kept)
         if len(studies) >= _STUDIES_KEPT:

@@ -212,7 +212,7 @@ def add_labels(session: Session, actor: Actor, study: Study, *, checked: Checked
     assert batch.id is not None
     _insert(session, study, batch.id, grouped, people)
     settle_batch(session.connection(), study, protocol, _by_item(grouped), batch.id)
-    details = {"source": source, "labels": checked.n}
+    details = {"source": source, "labels": checked.n, "batch": batch.id}
     record(session, actor, "labels imported", "study", study.id, project_id=study.project_id, details=details)
     return LabelImport(batch.id, checked.n, len(grouped), sorted(people))
 

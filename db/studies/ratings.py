@@ -247,6 +247,11 @@ def unit_name(study_item_id: int, target: str) -> str:
     return str(study_item_id) if target == "item" else f"{study_item_id}|{target}"
 
 
+def pair_name(first: str, other: str | None) -> str:
+    """What a pair of two systems is called, and a system without a second one."""
+    return f"{first} ⇄ {other}" if other else first
+
+
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
@@ -288,7 +293,7 @@ def _items(session: Session, study_id: int, *, of_answers: bool, pairs: bool) ->
             .where(col(StudyItem.study_id) == study_id)
             .order_by(col(StudyItem.id))
         ).scalars()
-        systems = [f"{first} ⇄ {other}" if other else first for first, other in zip(systems, others, strict=True)]
+        systems = [pair_name(first, other) for first, other in zip(systems, others, strict=True)]
     lengths: Sequence[int] = ()
     if of_answers:
         length = of_study(func.length(ItemVersion.answer)).order_by(col(StudyItem.id))

@@ -16,6 +16,7 @@ from sqlmodel import Session, col
 from annotators.asking.settling import FinalLabels, Outcome, Settled, settle, settle_derived
 from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
+from annotators.errors import NotAllowed
 from annotators.protocols import Protocol
 from db.items.current import withdrawn_batches
 from db.models import (
@@ -23,10 +24,16 @@ from db.models import (
     Adjudication,
     Annotation,
     AnnotationKind,
+    Assignment,
+    AssignmentState,
+    Settlement,
     SettlementState,
     StoredLabel,
     Study,
+    StudyMember,
+    StudyState,
 )
+from db.permissions import Actor
 from db.query import driver_rows, in_clause, mark, pick, plain_rows, table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
@@ -278,6 +285,14 @@ def final_labels(session: Session, study_id: int, versions: Sequence[int]) -> di
     return found
 
 
+def settled_units(session: Session, study_id: int, study_item_id: int) -> list[SettledUnit]:
+    """The units of one item of the study, as `stream_settled` gives them; nothing else of the study is read."""
+    study = session.get_one(Study, study_id)
+    query = _SAMPLED.format(mark=mark(session.connection())) + f"x.id = {mark(session.connection())}"
+    block = plain_rows(session, query, (study_id, study_item_id))
+    return list(_settled_block(session, study, Protocol.model_validate(study.protocol), block, {}, by_votes=False))
+
+
 def decided_units(session: Session, study_id: int) -> Iterator[SettledUnit]:
     """Every unit of the study whose final label an adjudicator decided, or which is derived from one that was."""
     study = session.get_one(Study, study_id)
@@ -428,3 +443,29 @@ def adjudicated_labels(
     for study_item_id, criterion, target, value, reason, of_all, person_id, overrules in rows:
         found[study_item_id][criterion, target] = DecidedUnit(value, reason or of_all, person_id, overrules)
     return dict(found)
+
+
+def check_has_judged(session: Session, study: Study, study_item_id: int, actor: Actor) -> None:
+    """Raise NotAllowed for somebody who may still be asked to judge the item, and must not see what others said."""
+    if _has_yet_to_judge(session, study, study_item_id, actor.person_id):
+        raise NotAllowed("You may still be asked to judge this item yourself. Annotate it first, then look at it here.")
+
+
+def _has_yet_to_judge(session: Session, study: Study, study_item_id: int, person_id: int) -> bool:
+    """Whether the person annotates in the study and has the item before them, or it is still to be given out.
+
+    Somebody who has left the study gets nothing any more, and nobody gets anything of one that is closed.
+    """
+    member = session.get(StudyMember, (study.id, person_id))
+    if member is None or member.left_at is not None or study.state == StudyState.CLOSED:
+        return False
+    query = pick(Assignment.state).where(
+        col(Assignment.study_item_id) == study_item_id, col(Assignment.person_id) == person_id
+    )
+    own = session.execute(query).scalars().all()
+    if AssignmentState.SUBMITTED in own or AssignmentState.SURPLUS in own:
+        return False
+    if AssignmentState.LEASED in own or AssignmentState.RETURNED in own:
+        return True
+    settlement = session.get(Settlement, study_item_id)
+    return settlement is None or settlement.state == SettlementState.PENDING

@@ -144,6 +144,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study_score", _PLACE),
     ("study_item", _STUDY),
     ("study_member", _STUDY),
+    ("amendment", _STUDY),
     ("tally", _STUDY),
     ("revision", _ITEM),
     ("training_example", f"training_set_id IN (SELECT id FROM training_set WHERE {_OWN})"),

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotators.alignment import LabelCandidate, draw_to_label, next_to_label
-from annotators.errors import NotFound
+from annotators.errors import InvalidInput, NotFound
 from db.engine import Database
 from db.permissions import Actor
 from exports.alignment.data import Human
 from exports.alignment.scores import Metric, ProjectItem, project_items
 from exports.alignment.study import AlignmentReport, alignment_in_parts, metrics_of, pairs_of
+
+NOT_OF_PAIRS = "compares pairs of answers, and advice is about single ones. Name a study that judges answer by answer."
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,12 @@ class Advice:
 def advice_on(db: Database, actor: Actor, study_id: int, *, metric: str, criterion: str | None = None) -> Advice:
     """The advice of a study about a metric, without measuring anything else.
 
-    `criterion` None takes the first that the metric can be set against. NotFound lists the metrics, or the criteria.
+    `criterion` None takes the first that the metric can be set against. NotFound lists the metrics, or the criteria;
+    InvalidInput for a study about pairs.
     """
     report = next(alignment_in_parts(db, actor, study_id, named=False))
+    if report.data.protocol.about_pairs:
+        raise InvalidInput(f"The study {report.study!r} {NOT_OF_PAIRS}")
     humans = report.data.humans if criterion is None else [report.data.human(criterion)]
     fitting = [(human, scores) for human in humans for scores in metrics_of(report.data, human)]
     for human, scores in fitting:

@@ -7,16 +7,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.criteria import Criterion
 from annotators.errors import NotFound
+from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from db.engine import Database
 from db.models import Annotation, AnnotationKind, Item, ItemVersion, Study, StudyItem
 from db.permissions import Actor
 from db.query import pick
-from db.studies.ratings import CriterionRatings, StudyRatings, ratings
+from db.studies.ratings import CriterionRatings, StudyRatings, pair_name, ratings
 from db.studies.settlements import stream_settled
 from exports.alignment.scores import Metric, scores_of, unit_key
 
@@ -26,7 +28,10 @@ NOTHING = "(none)"
 
 @dataclass(frozen=True)
 class UnitFacts:
-    """What is known of a unit besides its labels: the item it is of, its target, and what it is grouped by."""
+    """What is known of a unit besides its labels: the item it is of, its target, and what it is grouped by.
+
+    Of a pair the item is the first of the two, and the group of systems the pair of theirs.
+    """
 
     unit: str
     item_id: int
@@ -42,7 +47,8 @@ class Human:
     """What people said on one criterion, as numbers: person → unit → number, and settled labels by unit.
 
     A label of two is 1 (the label `positive`) or 0; ordered labels are their numbers, or ranks from 0. `about_score` is
-    the value that the criterion asks agreement with. Where labels cannot be numbers, `reason` says why.
+    the value that the criterion asks agreement with. Where labels cannot be numbers, `reason` says why. What is said of
+    a pair is below zero for its first answer and above it for the second, where the labels are such numbers.
     """
 
     criterion: Criterion
@@ -54,6 +60,21 @@ class Human:
     about_score: str | None = None
     cannot_judge: int = 0
     reason: str | None = None
+
+    @property
+    def about_pairs(self) -> bool:
+        """Whether two answers are judged against each other."""
+        return self.criterion.target == TargetKind.PAIR
+
+    @property
+    def preferences(self) -> bool:
+        """Whether the labels are preferences: of pairs, with neither answer preferred at zero."""
+        return self.about_pairs and self.scale is not None and self.scale[0] < 0 < self.scale[1]
+
+    @property
+    def calibrated_on(self) -> tuple[float, float] | None:
+        """The scale that scores from 0 to 1 are calibrated on; none of pairs, whose scores are differences."""
+        return None if self.about_pairs else self.scale
 
     def by_unit(self) -> dict[str, list[float]]:
         """Unit → everybody's labels."""
@@ -138,7 +159,8 @@ def study_data(
 
     A study about scores gives the scores that it was frozen with; others, and all with `scorers` named, give each
     scorer's latest version with each set of parameters, and of an item version the latest score. Imports that were
-    withdrawn are left out. `settled` says whether settled labels are wanted. `by` names a field of the items' metadata
+    withdrawn are left out. Of a study about pairs a score is the difference of the two answers', see `scores_of`.
+    `settled` says whether settled labels are wanted. `by` names a field of the items' metadata
     to group by, besides system and category. NotFound
     for a scorer without scores here; permissions are those of reading the study's labels.
     """
@@ -151,11 +173,12 @@ def study_data(
     models = ratings(db, actor, study_id, kinds=(AnnotationKind.MODEL,), named=True) if judged else None
     with db.read() as session:
         items = _items(session, people.study.id, by)
+        pairs = people.protocol.about_pairs
         final: dict[tuple[str, str], Any] = {}
         for label in stream_settled(session, study_id) if settled else ():
             if label.state != "open":
                 final[label.criterion, unit_key(label.study_item_id, label.target)] = label.value
-        metrics = scores_of(session, people.study, scorers)
+        metrics = scores_of(session, people.study, scorers, pairs=pairs)
     scored = {metric.value for metric in metrics}
     humans = [_human(column, people, final, scored) for column in people.criteria]
     judges = [] if models is None else [j for column in models.criteria for j in _judges(column, models, scored)]
@@ -188,19 +211,22 @@ class _ItemFacts:
 
 
 def _items(session: Session, study_id: int | None, by: str | None) -> dict[int, _ItemFacts]:
-    """Study item → its item, with what it is grouped by."""
+    """Study item → its item, with what it is grouped by; of a pair the first, under the names of both systems."""
+    second, other = aliased(ItemVersion), aliased(Item)
     rows = session.execute(
         pick(
-            StudyItem.id, Item.id, Item.external_id, Item.question_id, Item.system, ItemVersion.category,
+            StudyItem.id, Item.id, Item.external_id, Item.question_id, Item.system, other.system, ItemVersion.category,
             ItemVersion.extra, ItemVersion.id,
         )
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         .join(Item, col(Item.id) == ItemVersion.item_id)
+        .outerjoin(second, col(second.id) == StudyItem.other_version_id)
+        .outerjoin(other, col(other.id) == second.item_id)
         .where(col(StudyItem.study_id) == study_id)
     )  # fmt: skip
     found = {}
-    for place, item_id, name, question, system, category, extra, version_id in rows:
-        groups = {"system": system, "category": category or NOTHING}
+    for place, item_id, name, question, system, beside, category, extra, version_id in rows:
+        groups = {"system": pair_name(system, beside), "category": category or NOTHING}
         if by is not None and by not in groups:
             value = (extra or {}).get(by)
             groups[by] = NOTHING if value is None else str(value)

@@ -30,7 +30,7 @@ Plot = tuple[str, str, Any]
 class AlignmentDocument:
     """What a report says: a title, facts about it, statistics, notes, and the rows that plots are drawn from.
 
-    `rows` is (criterion, its scale or None, metric, rows).
+    `rows` is (criterion, the scale that metrics are calibrated on or None, metric, rows).
     """
 
     title: str
@@ -53,7 +53,7 @@ class AlignmentDocument:
             *_how(report.asked),
         ]
         rows = [
-            (human.criterion.name, human.scale, metric.name, pairs_of(data, human, metric, report.labels))
+            (human.criterion.name, human.calibrated_on, metric.name, pairs_of(data, human, metric, report.labels))
             for human in data.humans
             if human.about_score is None and human.reason is None
             for metric in comparable(human, data.metrics)

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy import Select
 from sqlmodel import Session, col
 
 from annotators.errors import NotFound
+from annotators.items.targets import TargetKind
 from annotators.scorers import SCORERS
 from annotators.scorers.base import readable, value_kind
 from db.engine import Database
@@ -23,7 +25,8 @@ class Metric:
     """One value of a scorer (in one version, with one set of parameters), or one judge on one criterion.
 
     `values` is unit → value; `scale` the ends it can have, where they are known; a `flag` is 0 or 1. `unscored` counts
-    units without a value by reason. `run_ids` and `value` find the same scores of other items; a judge has none.
+    units without a value by reason. `run_ids` and `value` find the same scores of other items; a judge has none. Of a
+    pair the value is the score of the second item less that of the first, and its scale reaches as far both ways.
     """
 
     name: str
@@ -66,43 +69,90 @@ class _Run:
     labels: str
 
 
-def scores_of(session: Session, study: Study, wanted: Sequence[str]) -> list[Metric]:
-    """The metrics with values of this study's items: of every item version the latest score; NotFound if unknown."""
+_Scored = Mapping[str, tuple[float | None, str | None]]
+"""Unit → value, or None and why it has none."""
+
+_Values = dict[tuple[str, str], _Scored]
+"""(Key of the run, name of the value) → what it gave."""
+
+ONE_SCORED = "only one of the two answers has a score"
+
+
+def scores_of(session: Session, study: Study, wanted: Sequence[str], *, pairs: bool = False) -> list[Metric]:
+    """The metrics with values of this study's items: of every item version the latest score; NotFound if unknown.
+
+    In a study about `pairs` the values are differences: the score of the second item, which preferences above zero are
+    for, less that of the first. Where only one of the two has a score the pair is unscored.
+    """
     runs = _runs(session, study.project_id, wanted)
-    query = (
-        pick(StudyItem.id, Score.run_id, Score.name, Score.target, Score.value, Score.reason)
-        .join(Score, col(Score.item_version_id) == StudyItem.item_version_id)
-        .where(col(StudyItem.study_id) == study.id, col(Score.run_id).in_(runs))
-        .order_by(col(Score.id))
-    )
-    frozen = pick(StudyScore.score_id).join(StudyItem, col(StudyItem.id) == StudyScore.study_item_id)
-    frozen = frozen.where(col(StudyItem.study_id) == study.id)
-    if not wanted and session.execute(frozen.limit(1)).first() is not None:
-        query = query.where(col(Score.id).in_(frozen))
-    values: dict[tuple[str, str], dict[str, tuple[float | None, str | None]]] = defaultdict(dict)
-    for place, run_id, name, target, value, reason in session.execute(query.execution_options(yield_per=20_000)):
-        values[runs[run_id].key, name][unit_key(place, target)] = (value, reason)
+    query = pick(StudyItem.id, Score.run_id, Score.name, Score.target, Score.value, Score.reason)
+    query = query.where(col(StudyItem.study_id) == study.id, col(Score.run_id).in_(runs)).order_by(col(Score.id))
+    values: _Values
+    if pairs:
+        sides = (StudyItem.item_version_id, StudyItem.other_version_id)
+        first, second = (
+            _given(
+                session, runs, query.join(Score, col(Score.item_version_id) == side).where(col(Score.target) == "item")
+            )
+            for side in sides
+        )
+        both = {key: (first.get(key, {}), second.get(key, {})) for key in [*first, *second]}
+        values = {key: _apart(*given) for key, given in both.items()}
+        scales = {key: _scale(runs, key, *given) for key, given in both.items()}
+        scales = {key: ends and (ends[0] - ends[1], ends[1] - ends[0]) for key, ends in scales.items()}
+    else:
+        query = query.join(Score, col(Score.item_version_id) == StudyItem.item_version_id)
+        frozen = pick(StudyScore.score_id).join(StudyItem, col(StudyItem.id) == StudyScore.study_item_id)
+        frozen = frozen.where(col(StudyItem.study_id) == study.id)
+        if not wanted and session.execute(frozen.limit(1)).first() is not None:
+            query = query.where(col(Score.id).in_(frozen))
+        values = _given(session, runs, query)
+        scales = {key: _scale(runs, key, given) for key, given in values.items()}
     found = []
     for (key, name), given in values.items():
         same = [run for run in runs.values() if run.key == key]
-        about = value_kind(same[0].scorer, name)
-        low, high = about.low, about.high
-        numbers = [value for value, _ in given.values() if value is not None]
-        if low is None and high is None and numbers and min(numbers) >= 0 and max(numbers) <= 1:
-            low, high = 0.0, 1.0  # imported, of a name that says nothing: its values do
         found.append(
             Metric(
                 name=_called(same[0], name, list(values), runs),
                 scorer=same[0].scorer,
                 value=name,
-                scale=(low, high) if low is not None and high is not None and low < high else None,
-                flag=about.kind == "flag",
+                scale=scales[key, name],
+                flag=value_kind(same[0].scorer, name).kind == "flag" and not pairs,
                 values={unit: value for unit, (value, _) in given.items() if value is not None},
                 unscored=Counter(reason or "no reason given" for value, reason in given.values() if value is None),
                 run_ids=tuple(run.run_id for run in same),
             )
         )
     return sorted(found, key=lambda metric: metric.name)
+
+
+def _given(session: Session, runs: Mapping[int, _Run], query: Select[Any]) -> _Values:
+    """The latest value of every unit, by what gave it."""
+    found: dict[tuple[str, str], dict[str, tuple[float | None, str | None]]] = defaultdict(dict)
+    for place, run_id, name, target, value, reason in session.execute(query.execution_options(yield_per=20_000)):
+        found[runs[run_id].key, name][unit_key(place, target)] = (value, reason)
+    return dict(found)
+
+
+def _apart(first: _Scored, second: _Scored) -> _Scored:
+    """Of every pair with a score on either side the second value less the first, or why there is no difference."""
+    found: dict[str, tuple[float | None, str | None]] = {}
+    for place in dict.fromkeys([*first, *second]):
+        (low, why_not), (high, why) = (side.get(place, (None, ONE_SCORED)) for side in (first, second))
+        apart = None if low is None or high is None else high - low
+        found[unit_key(int(place), TargetKind.PAIR)] = (apart, None if apart is not None else why_not or why)
+    return found
+
+
+def _scale(runs: Mapping[int, _Run], key: tuple[str, str], *given: _Scored) -> tuple[float, float] | None:
+    """The ends that a value can have; None where they are not known."""
+    scorer = next(run.scorer for run in runs.values() if run.key == key[0])
+    about = value_kind(scorer, key[1])
+    low, high = about.low, about.high
+    numbers = [value for scored in given for value, _ in scored.values() if value is not None]
+    if low is None and high is None and numbers and min(numbers) >= 0 and max(numbers) <= 1:
+        low, high = 0.0, 1.0  # imported, of a name that says nothing: its values do
+    return (low, high) if low is not None and high is not None and low < high else None
 
 
 def _called(run: _Run, value: str, there: Sequence[tuple[str, str]], runs: Mapping[int, _Run]) -> str:

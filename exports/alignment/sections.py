@@ -12,7 +12,10 @@ from annotators.intervals.result import Aligned
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
 
-HEADLINES = ("pearson", "spearman", "kendall_tau_b", "auroc", "accuracy", "cohen_kappa", "cohen_kappa_best_threshold")
+HEADLINES = (
+    "pearson", "spearman", "kendall_tau_b", "pairwise_accuracy", "auroc", "accuracy", "cohen_kappa",
+    "cohen_kappa_best_threshold",
+)  # fmt: skip
 """The columns of the table of metrics; a column that nobody has a value in is left out."""
 
 

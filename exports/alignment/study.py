@@ -21,6 +21,7 @@ from annotators.alignment import (
     human_ceiling,
     mean_agreement,
     prediction_powered_mean,
+    preferred_alike,
     small_sample_warnings,
     system_ranking,
     yielding,
@@ -42,6 +43,7 @@ from exports.growing import whole
 
 T = TypeVar("T")
 Labels = Literal["item", "each", "settled"]
+APART = "set against the preference is the score of the second answer of a pair less that of the first"
 MOST_COMPARED = 8
 """Up to so many metrics every two of them are compared."""
 
@@ -106,7 +108,8 @@ def alignment_in_parts(
     row of its own, "settled" the settled labels. Groups are systems, categories and, when given, `by` (a field of the
     items' metadata). Criteria about scores get mean agreement, others every metric that has values of the same targets.
     Intervals go by question where several rows belong to one. `scorers` limits the metrics; NotFound for one without
-    scores. ε is that of the alternative annotator test.
+    scores. ε is that of the alternative annotator test. Preferences between two answers are set against the differences
+    of their scores.
     """
     asked = asked or Resampling()
     # What is settled takes long to find out, and only labels that are settled need it.
@@ -426,6 +429,8 @@ class _OfCriterion:
         if human.about_score is not None or human.reason:
             return []
         found = []
+        if human.about_pairs and any(not metric.judge for metric in self.metrics):
+            found.append(f"{self.name}: {APART}")
         if human.positive is not None:
             found.append(f'{self.name}: "{human.positive}" counts as 1, any other label as 0')
         if self.table.ties:
@@ -447,21 +452,27 @@ class _OfCriterion:
         return {"criterion": self.name, "metric": metric.name}
 
     def _association(self, metric: Metric) -> list[Aligned]:
-        return association(self.table.pairs(metric), self.asked, threshold=metric.threshold, **self._about(metric))
+        return self._associated(self.table.pairs(metric), metric)
+
+    def _associated(self, pairs: Pairs, metric: Metric, **group: Any) -> list[Aligned]:
+        """All coefficients of one metric on these rows; of preferences also in how many pairs it has their sign."""
+        about = {**self._about(metric), **group}
+        found = association(pairs, self.asked, threshold=metric.threshold, **about)
+        return [*found, preferred_alike(pairs, self.asked, **about)] if self.human.preferences else found
 
     def _of_metric(self, metric: Metric) -> Iterator[Aligned]:
         pairs, about = self.table.pairs(metric), self._about(metric)
-        if self.human.scale is not None:
-            yield calibration(pairs, self.asked, scale=self.human.scale, **about)[0]
-        yield from system_ranking(pairs, self.asked, **about)
+        if self.human.calibrated_on is not None:
+            yield calibration(pairs, self.asked, scale=self.human.calibrated_on, **about)[0]
+        if not self.human.about_pairs:  # whose groups are pairs of systems, and have no ranking
+            yield from system_ranking(pairs, self.asked, **about)
 
     def _of_groups(self, metric: Metric) -> Iterator[Aligned]:
         for by in self.groupings:
             grouped = self.table.pairs(metric, by)
             if len(grouped.groups) > 1:
                 for group in grouped.groups:
-                    part, about = grouped.of_group(group), self._about(metric)
-                    yield from association(part, self.asked, threshold=metric.threshold, group=group, by=by, **about)
+                    yield from self._associated(grouped.of_group(group), metric, group=group, by=by)
 
     def _beside_annotators(self, metric: Metric) -> Iterator[Aligned]:
         yield from self._alternative(metric)

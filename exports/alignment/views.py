@@ -27,7 +27,10 @@ class MetricOutline:
 
 @dataclass(frozen=True)
 class CriterionOutline:
-    """A criterion as the page knows it, with the metrics that it can be set against; `reason` says why with none."""
+    """A criterion as the page knows it, with the metrics that it can be set against; `reason` says why with none.
+
+    `about_pairs` says that two answers are judged against each other.
+    """
 
     name: str
     title: str
@@ -35,6 +38,7 @@ class CriterionOutline:
     about_score: str | None
     reason: str | None
     scale: tuple[float, float] | None
+    about_pairs: bool
     metrics: tuple[MetricOutline, ...]
 
 
@@ -61,6 +65,7 @@ class Outline:
                 about_score=human.about_score,
                 reason=human.reason,
                 scale=human.scale,
+                about_pairs=human.about_pairs,
                 metrics=tuple(
                     MetricOutline(metric.name, metric.scale, metric.threshold)
                     for metric in metrics_of(report.data, human)
@@ -104,7 +109,7 @@ def metric_plots(report: AlignmentReport, criterion: str, metric: str) -> Metric
     curves = [
         (scores.name, pairs_of(report.data, human, scores, report.labels)) for scores in metrics_of(report.data, human)
     ]
-    scale = human.scale
+    scale = human.calibrated_on
     return MetricPlots(
         pairs=replace(pairs, units=()),
         reason=reason,

@@ -21,6 +21,7 @@ from sqlmodel import Session, col
 from annotators.errors import NotFound
 from annotators.items.normal import Normal
 from annotators.version import program_version
+from db.annotating.amendments import amendments_by_study
 from db.engine import Database
 from db.items.as_of import marks
 from db.items.current import item_is_current, version_is_latest
@@ -114,6 +115,7 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
         raise NotFound(f"There is no project {selection.project_id}.")
     studies = _studies(session, selection)
     past = marks(session)
+    amendments = amendments_by_study(session, [study.id or 0 for study in studies])
     manifest = Manifest(
         assay=program_version(),
         schema=current_revision(db) or "",
@@ -127,7 +129,7 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
             "names": selection.names,
             "documents": selection.data_folder is not None,
         },
-        studies=[study_snapshot(study) for study in studies],
+        studies=[study_snapshot(study, amendments[study.id or 0]) for study in studies],
     )
     counts = manifest.counts
     if "native" in selection.formats:

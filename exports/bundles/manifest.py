@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from annotators.errors import InvalidInput
 
 if TYPE_CHECKING:
     from db.items.as_of import Marks
-    from db.models import Study
+    from db.models import Amendment, Study
 
 NAME = "manifest.json"
 LARGEST = 64 << 20
@@ -46,8 +47,25 @@ class Manifest:
         return orjson.dumps(self.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def study_snapshot(study: Study) -> dict[str, Any]:
-    """What a study is known by, as it was frozen."""
+def study_snapshot(study: Study, amendments: Sequence[Amendment]) -> dict[str, Any]:
+    """What a study is known by: as it was frozen, and what has been amended since, if anything.
+
+    Of annotators only the number is told: who they are is the labels' table to say, by name or by pseudonym.
+    """
+
+    def told(what: str, value: Any) -> Any:
+        return len(value) if what == "annotators" else value
+
+    changed = [
+        {
+            "at": row.created_at.isoformat(timespec="seconds"),
+            "what": row.what,
+            "before": told(row.what, row.before),
+            "after": told(row.what, row.after),
+            "reason": row.reason,
+        }
+        for row in amendments
+    ]
     return {
         "name": study.name,
         "protocol": {
@@ -63,6 +81,7 @@ def study_snapshot(study: Study) -> dict[str, Any]:
         "seed": study.seed,
         "rule": study.rule,
         "show_scores": study.show_scores,
+        **({"amendments": changed} if changed else {}),
     }
 
 

@@ -6,7 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from io import TextIOWrapper
 from operator import itemgetter
@@ -15,6 +15,7 @@ from pathlib import Path
 from annotators.errors import AssayError, InvalidInput, NotFound
 from annotators.items.parsed import ForeignLabel, Rejected
 from annotators.items.targets import target_kind
+from annotators.times import time_of
 from exports.cells import original
 
 NEEDED = ("item", "annotator", "criterion", "value")
@@ -191,7 +192,6 @@ def _time(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        time = datetime.fromisoformat(text)
+        return time_of(text)
     except ValueError:
         raise InvalidInput(f"`time` is {text!r}. Write it as 2026-03-31T14:05:00Z, or leave it empty.") from None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -44,7 +44,8 @@ class EvidencePages:
     that were judged, hop by hop: the share that is labelled otherwise than the import does (`changed`), of the pages
     that the import calls evidence the share that people do (`precision`), of those that people do the share that the
     import does (`recall`), and of the sets the share that is not the import's (`sets_changed`). Items of which the
-    import names no evidence page, or pages without the hop that they are for, are left out and counted.
+    import names no evidence page, or pages without the hop that they are for, are left out and counted. Where no item
+    (of the group) has hops, there is no row about the sets of hops: nobody could have given one.
     """
 
     name = "evidence_pages"
@@ -101,6 +102,7 @@ class _Imported:
 
     def __init__(self, labels: StudyLabels) -> None:
         self.items: dict[int, _Item] = {}
+        self.with_hops: set[int] = set()
         self.silent = self.hopless = 0
         ids = labels.items.study_item.tolist()
         with labels.db.read() as session:
@@ -111,6 +113,8 @@ class _Imported:
                     content = found[study_item].content
                     targets = labelled_pages(content)
                     hops = tuple(hop.key for hop in content.hops)
+                    if hops:
+                        self.with_hops.add(place)
                     self.silent += not targets
                     hopless = bool(hops) and any("|hop:" not in target for target in targets)
                     self.hopless += hopless
@@ -122,6 +126,10 @@ class _Imported:
         kept = labels.chosen(np.flatnonzero(np.isin(labels.item, list(self.items))))
         units = zip(kept.item.tolist(), kept.about, strict=True)
         return kept, np.array([float(target in self.items[place].pages) for place, target in units], dtype=np.float64)
+
+    def could_have(self, derived: UnitSet, places: Iterable[int]) -> bool:
+        """Whether some item at these places has a unit that the set could be of."""
+        return derived.of == "item" or not self.with_hops.isdisjoint(places)
 
     def set_of(self, place: int, target: str, derived: UnitSet) -> list[str]:
         """The import's set for a derived unit of an item."""
@@ -186,7 +194,10 @@ def _figures(
     for name, chosen, hits in (("precision", said, given), ("recall", given, said)):
         places = np.flatnonzero(chosen == 1)
         yield share(name, kept.chosen(places), hits[places])
+    items = study.places_of(by, group) if by is not None and group is not None else range(len(study.items.study_item))
     for derived in _sets(criterion):
+        if not imported.could_have(derived, items):
+            continue
         sets, _ = imported.split(part(derived.name))
         same = [
             imported.set_of(place, target, derived) == value

@@ -181,6 +181,11 @@ class StudyLabels:
         names, of = self._groups[by]
         return [names[place] for place in of[labels.item].tolist()]
 
+    def places_of(self, by: Grouping, name: str) -> list[int]:
+        """The places of the items of one system or category."""
+        names, of = self._groups[by]
+        return np.flatnonzero(of == names.index(name)).tolist()
+
     def of_group(self, labels: CriterionLabels, by: Grouping, name: str) -> CriterionLabels:
         """The labels of the items of one system or category."""
         names, of = self._groups[by]

@@ -15,8 +15,10 @@ from db.permissions import Role
 from db.projects import create_project
 from db.studies.design import list_studies
 from exports.drawing.tables import TextTable
+from exports.importing.items import import_paths
 from tests.app.filled import no_problem, press
 from tests.app.pages import Pages, words
+from tests.exports.alignment.test_pairs import write_worked
 from tests.exports.judged import Judged, make_judged
 from tests.makers import StudyInUse
 
@@ -58,6 +60,31 @@ def test_a_researcher_sees_tables_differences_and_what_to_label(pages: Pages, ju
     no_problem(page)
     assert len(page.get("vega_lite_chart")) >= 4
     no_problem(opened(pages, judged, "Report"))
+
+
+def test_pairs_are_set_against_differences_and_have_no_advice(pages: Pages, tmp_path: Path) -> None:
+    project = create_project(pages.db, pages.admin, "Pairs")
+    source = write_worked(tmp_path / "in")
+    import_paths(
+        pages.db, pages.admin, project, paths=[source], data_folder=tmp_path / "home", labels_into="Raters"
+    )  # fmt: skip
+    [study] = list_studies(pages.db, pages.admin, project)
+
+    def page(tab: str) -> AppTest:
+        about = {"project": str(project), "study": str(study.study_id), "show": tab}
+        found = pages.open(pages.token("admin"), "alignment", **about)
+        [criterion] = [box for box in found.selectbox if box.label == "Criterion"]
+        return criterion.select("overall").run()
+
+    said = no_problem(page("coefficients"))
+    for text in ("Pairwise accuracy", "0.62", "the second answer of a pair less that of the first"):
+        assert text in said, text
+    found = page("where they differ")
+    assert "alpha ⇄ beta" in no_problem(found)
+    assert "below zero is for the first answer" in no_problem(found)
+    assert not [button for button in found.button if button.key == "alignment-new-differences"]
+    assert "What to label next is about single answers" in no_problem(page("what to label next"))
+    no_problem(page("plots"))
 
 
 def test_another_criterion_and_settled_labels_can_be_chosen(pages: Pages, judged: Judged) -> None:

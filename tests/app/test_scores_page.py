@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotators.items.parsed import ForeignLabel
 from annotators.scorers.shared.abstaining.training_sets import starting_set
 from app.worker.jobs import work
 from db.jobs import list_jobs, queue_job
@@ -16,6 +17,8 @@ from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
 from db.scores.write import plan_scoring, run_scorer
+from db.studies.design import list_studies
+from db.studies.labels import import_labels
 from exports.importing.items import import_paths
 from tests.abstention_study import DECLINES, Labelled
 from tests.app.filled import no_problem, press
@@ -89,6 +92,11 @@ def test_a_scorer_takes_the_labels_of_a_study_that_is_chosen(scored: ScoredPages
     [job] = scored.jobs()
     assert (job.result["n_scored"], job.result["n_unscored"]) == (1, 60)
     assert "nobody has labelled it in people" in no_problem(scored.open(show="Distributions"))
+    assert "up to date" in no_problem(scored.open())
+    [study] = list_studies(scored.db, scored.admin, scored.project_id)
+    label = ForeignLabel(2, "port/7:a", "ben", "claim_label", "claim:c1|context", "entailment")
+    import_labels(scored.db, scored.admin, study.study_id, rows=[label], source="more.csv")
+    assert "newest run, labels changed since" in no_problem(scored.open())
 
 
 def test_pressing_run_twice_queues_one_job(scored: ScoredPages) -> None:

@@ -43,6 +43,7 @@ def one_of_each(db: Database) -> None:
                 models.TrainingExample(training_set_id=training.id, position=0, text="No.", label="abstention"),
                 models.Claim(item_version_id=version[0], key="c1", position=0, text="claim"),
                 models.Image(item_version_id=version[0], key="i1", position=0),
+                models.Amendment(study_id=study.study_id, what="overlap", before=1, after=2, reason="more"),
                 models.Revision(item_id=version[1], from_version_id=version[0], to_version_id=version[0], reason="r"),
             ]
         )

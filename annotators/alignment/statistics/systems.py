@@ -65,7 +65,7 @@ def system_ranking(pairs: Pairs, asked: Resampling | None = None, **about: Any) 
         sizes = member @ weights
         with np.errstate(invalid="ignore", divide="ignore"):
             people, scores = (member * human) @ weights / sizes, (member * metric) @ weights / sizes
-        return _alike(_order(people[a] - people[b]), _order(scores[a] - scores[b]))
+        return _alike(order(people[a] - people[b]), order(scores[a] - scores[b]))
 
     found = sample.resampled(together, asked)
     return [
@@ -74,8 +74,8 @@ def system_ranking(pairs: Pairs, asked: Resampling | None = None, **about: Any) 
     ]
 
 
-def _order(differences: FloatArray) -> FloatArray:
-    """-1, 0, 1 or (a system is missing) NaN."""
+def order(differences: FloatArray) -> FloatArray:
+    """The sign of differences, what is only rounding being 0: -1, 0, 1 or (one of the two is missing) NaN."""
     return np.where(np.abs(differences) < ROUNDING, 0.0, np.sign(differences))
 
 

@@ -169,12 +169,17 @@ def _differences(
 ) -> None:
     if (metric := _metric(metrics, "differences")) is not None:
         items = views.draw_differences(report, human, metric)
+        if human.about_pairs:
+            return  # a study of single items of the pairs would have none of these pairs
         _new_study(project, len(items), "differences", "Items from the top", lambda n: (tuple(items[:n]), {}))
 
 
 def _next(
     project: ProjectRow, report: views.ShownReport, human: CriterionOutline, metrics: list[MetricOutline]
 ) -> None:
+    if human.about_pairs:
+        ui.empty("What to label next is about single answers.", "Choose a study that judges answer by answer.")
+        return
     if (metric := _metric(metrics, "next")) is not None:
         there = views.draw_next(report, human, metric)
         draw = partial(views.drawn_next, report, human, metric)

@@ -46,6 +46,7 @@ from exports.drawing.forest import forest
 from exports.drawing.tables import TextTable
 
 SHOWN = 50
+OF_PAIRS = "A pair's value is the second answer's score less the first's; below zero is for the first answer."
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,10 @@ def draw_plots(report: ShownReport, human: CriterionOutline, metric: MetricOutli
     """Forest and ROC of all metrics, scatter and calibration of one, and its decisions."""
     name, slug = human.name, f"{human.name}-{human.metrics.index(metric)}"
     made: MetricPlots = report.view(metric_plots, name, metric.name)
+    if human.about_pairs:
+        st.caption(OF_PAIRS)
     left, right = st.columns(2, gap="large")
+    system, systems = ("pair of systems", "pairs of systems") if human.about_pairs else ("system", "systems")
     found = chosen(report.statistics, criterion=name, name="spearman", group=None, against=None)
     with left:
         rows = [(statistic.metric or "", statistic) for statistic in found if statistic.metric]
@@ -179,8 +183,8 @@ def draw_plots(report: ShownReport, human: CriterionOutline, metric: MetricOutli
         plot(
             made.systems,
             f"alignment-systems-{slug}",
-            "Means of each system, by people and by the metric.",
-            otherwise="There is no plot of systems: it takes labels and scores of two systems.",
+            f"Means of each {system}, by people and by the metric.",
+            otherwise=f"There is no plot of systems: it takes labels and scores of two {systems}.",
         )
     with right:
         plot(
@@ -191,13 +195,14 @@ def draw_plots(report: ShownReport, human: CriterionOutline, metric: MetricOutli
             if not made.pairs.binary
             else "There is no ROC curve: everybody gave the same label, and it takes both.",
         )
-        plot(
-            made.calibration,
-            f"alignment-calibration-{slug}",
-            f"Calibration of {metric.name}; dashed: a perfect metric.",
-            otherwise=f"There is no calibration of {metric.name}: it takes labels on a scale with two ends, and "
-            "scores of the labelled units.",
-        )
+        if not human.about_pairs:  # a difference of two scores is not calibrated
+            plot(
+                made.calibration,
+                f"alignment-calibration-{slug}",
+                f"Calibration of {metric.name}; dashed: a perfect metric.",
+                otherwise=f"There is no calibration of {metric.name}: it takes labels on a scale with two ends, and "
+                "scores of the labelled units.",
+            )
         if made.pairs.binary and made.reason is None:
             _decisions(made.pairs, name, metric, slug)
 
@@ -253,6 +258,8 @@ def draw_differences(report: ShownReport, human: CriterionOutline, metric: Metri
     )
     about = "of the places in the two rankings" if ranked else "of the values on a common scale from 0 to 1"
     st.caption(f"Metric less people, {about}; the first {len(found.units):,} of {wording.count(found.n, 'unit')}.")
+    if human.about_pairs:
+        st.caption(OF_PAIRS)
     return found.items
 
 

@@ -23,8 +23,14 @@ def draw(project: ProjectRow, columns: dict[str, Column]) -> None:
         ui.empty("There is one value only.", "Run another scorer, or the same with other parameters, to compare.")
         return
     left, right = st.columns(2)
-    first = columns[left.selectbox("First", names, key=f"compare-first-{project.project_id}")]
-    second = columns[right.selectbox("Second", names, index=1, key=f"compare-second-{project.project_id}")]
+
+    def shown(name: str) -> str:
+        return columns[name].shown
+
+    first = columns[left.selectbox("First", names, format_func=shown, key=f"compare-first-{project.project_id}")]
+    second = columns[
+        right.selectbox("Second", names, index=1, format_func=shown, key=f"compare-second-{project.project_id}")
+    ]
     if first == second:
         ui.empty("These are the same scores.", "Choose two different ones.")
         return

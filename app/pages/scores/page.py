@@ -84,7 +84,8 @@ def _one(columns: dict[str, Column], where: str) -> Column:
     names = list(columns)
     wanted = st.query_params.get("of")
     place = names.index(wanted) if wanted in names else 0
-    return columns[st.selectbox("Scorer", names, index=place, key=f"scores-{where}-{wanted}")]
+    key = f"scores-{where}-{wanted}"
+    return columns[st.selectbox("Scorer", names, index=place, format_func=lambda name: columns[name].shown, key=key)]
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
@@ -92,9 +93,11 @@ def _one(columns: dict[str, Column], where: str) -> Column:
 
 def _tables(project: ProjectRow, columns: dict[str, Column]) -> None:
     names = list(columns)
+    newest = [name for name in names if columns[name].used.newest]
     chosen = st.multiselect(
-        "Beside each other", names, default=names[:BESIDE], key=f"scores-beside-{project.project_id}"
-    )
+        "Beside each other", names, default=newest[:BESIDE], format_func=lambda name: columns[name].shown,
+        key=f"scores-beside-{project.project_id}",
+    )  # fmt: skip
     if not chosen:
         ui.empty("No scorer is chosen.", "Choose at least one above.")
         return
@@ -102,13 +105,13 @@ def _tables(project: ProjectRow, columns: dict[str, Column]) -> None:
     for column in (columns[name] for name in chosen):
         with ui.problems():
             summaries.append((column, _summary(project, column)))
-    tables.overview(project, [summary for _, summary in summaries])
+    tables.overview(project, summaries)
     st.caption(
         "The mean is over items; the macro mean gives every category the same weight. In brackets: its interval "
         f"({METHOD}, of shares in percent {SHARES_METHOD}; the categories are strata of the macro mean)."
     )
     for column, summary in summaries:
-        st.subheader(ui.plain(column.name), anchor=False)
+        st.subheader(ui.plain(column.shown), anchor=False)
         tables.by_category(project, column, summary)
     runs = {
         (column.used.scorer, column.used.version, repr(column.used.parameters)): column.used for column, _ in summaries

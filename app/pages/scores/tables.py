@@ -15,6 +15,7 @@ from app import ui, wording
 from app.widgets import blocks, choices, pager
 from db.projects import ProjectRow
 from db.scores.items import ScoredItem, ScoresOf, list_scored
+from db.scores.label_states import labels_state_now
 from db.scores.summaries import ScorerInUse, ScoreSummary
 
 _PAGE = 40
@@ -34,6 +35,11 @@ class Column:
         name = f"{self.used.scorer} ({settings})" if settings else self.used.scorer
         only = self.used.scorer in SCORERS.names() and len(SCORERS.get(self.used.scorer).values) == 1
         return name if only else f"{name}: {self.value}"
+
+    @property
+    def shown(self) -> str:
+        """The name as it is chosen by: it says where a later run took a newer state of the same labels."""
+        return self.name if self.used.newest else f"{self.name} · older labels"
 
     @property
     def of(self) -> ScoresOf:
@@ -66,22 +72,41 @@ def _with_interval(summary: ScoreSummary, value: float | None, ends: tuple[float
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-def overview(project: ProjectRow, summaries: Sequence[ScoreSummary]) -> None:
-    """The chosen scorers beside each other, over all items."""
+UP_TO_DATE, CHANGED = "up to date", "labels changed since"
+NEWER_RUN = "out of date: a later run took newer labels"
+
+
+def _labels_in_words(project: ProjectRow, column: Column) -> str:
+    """How the labels that scores were made of stand today; nothing of scores that took none."""
+    used = column.used
+    now = labels_state_now(
+        ui.db(), ui.actor(), project.project_id, scorer=used.scorer, parameters=used.parameters
+    )  # fmt: skip
+    if now is None:
+        return ""
+    if now == used.parameters.get("labels_state"):
+        return UP_TO_DATE
+    return f"newest run, {CHANGED}" if used.newest else NEWER_RUN
+
+
+def overview(project: ProjectRow, chosen: Sequence[tuple[Column, ScoreSummary]]) -> None:
+    """The chosen scorers beside each other, over all items; with how their labels stand, where some took labels."""
+    labels = [_labels_in_words(project, column) for column, _ in chosen]
     ui.table(
         f"Scores of {project.name}",
-        ("Scorer", "Parameters", "Value", "Scored", "Unscored", "Mean", "Macro mean"),
+        ("Scorer", "Parameters", *(["Labels"] * any(labels)), "Value", "Scored", "Unscored", "Mean", "Macro mean"),
         [
             (
                 f"{summary.scorer} {summary.version}",
                 ", ".join(short_parameters(summary.parameters)) or "none",
+                *([standing] * any(labels)),
                 value_kind(summary.scorer, summary.value).title,
                 f"{summary.n_scored:,}",
                 f"{summary.n_unscored:,}",
                 _with_interval(summary, summary.mean, summary.interval),
                 _with_interval(summary, summary.macro_mean, summary.macro_interval),
             )
-            for summary in summaries
+            for (_, summary), standing in zip(chosen, labels, strict=True)
         ],
         name=f"scores-{project.project_id}",
     )

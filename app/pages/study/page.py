@@ -11,12 +11,12 @@ import streamlit as st
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import results
+from app.pages.study import amendments, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES, SUGGESTIONS
 from db.annotating.adjudications import settlement_counts
 from db.annotating.status import study_status
-from db.models import Study
+from db.models import Study, StudyState
 from db.permissions import ADJUDICATORS
 from db.projects import my_projects
 from db.studies.design import StudyRow, list_studies, protocol_of, study_facts
@@ -39,6 +39,8 @@ def page() -> None:
     protocol = protocol_of(study)
     about = f"{protocol.title}, {wording.count(study.n_items, 'item')}, overlap {study.overlap}"
     ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
+    if row.state != StudyState.RUNNING:
+        st.html(amendments.tag(row.state))
     _links(row)
     asked = st.query_params.get("show", "").lower()
     first = next((name for name in _TABS if name.lower() == asked), _TABS[0])
@@ -53,6 +55,7 @@ def page() -> None:
                 case "Results":
                     results.draw(row)
                 case "Design":
+                    amendments.draw(study)
                     _design(study, protocol)
                 case "Protocol":
                     protocol_view.draw(protocol)
@@ -80,7 +83,7 @@ def _links(row: StudyRow) -> None:
         cells.append(blocks.to("Agreement so far", "agreement", **parameters))
     if row.disputed and row.may_adjudicate:
         cells.append(blocks.to(f"Adjudicate {wording.count(row.disputed, 'item')}", "adjudicate", **parameters))
-    if row.is_annotator and row.done < row.of:
+    if row.waits_for_me:
         cells.append(blocks.to("Annotate", "annotate", **parameters))
     blocks.links(*cells)
 
@@ -102,7 +105,7 @@ def _progress(row: StudyRow) -> None:
             ("Annotator", "Guidelines", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
             [
                 (
-                    annotator["annotator"],
+                    annotator["annotator"] + (" (left)" if annotator["left"] else ""),
                     _guidelines(annotator["guidelines_read"]),
                     f"{annotator['submitted']:,}",
                     f"{annotator['open']:,}",
@@ -114,6 +117,12 @@ def _progress(row: StudyRow) -> None:
             ],
             name=f"progress-{row.study_id}",
         )
+        if status["stuck"]:
+            items = wording.count(status["stuck"], "item")
+            st.warning(
+                f"Nobody is left to annotate {items} that everybody of the team has had or skipped. Amend the study "
+                "(Design): add annotators, or lower the overlap."
+            )
         others = [f"{n:,} {state}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
 
@@ -171,6 +180,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
             ("Suggestions of models", SUGGESTIONS[settings.get("suggestions", "never")]),
             ("Lease", f"{study.lease_minutes} minutes"),
+            ("Deadline", ui.when(study.deadline) if study.deadline else ""),
             ("Made", ui.when(study.created_at)),
         ]
     )

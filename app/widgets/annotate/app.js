@@ -70,6 +70,8 @@ export class App extends Page {
     this.awaited = null;
     this.comparing = false; // it was the last step, and may bring the item again with what models propose
     this.finished = false;
+    /** @type {string | null} why the study gives nothing now */
+    this.halted = null;
   }
 
   get live() {
@@ -179,6 +181,7 @@ export class App extends Page {
     // A study's protocol never changes, and its labels have the person's keys by now.
     this.work = this.work ? { ...work, study: this.work.study } : work;
     this.finished = work.finished;
+    this.halted = work.halted;
     this.status.progress = work.progress;
     this.status.signedOut = false;
     this.status.draftTrouble = null;
@@ -221,7 +224,7 @@ export class App extends Page {
     else if (waiting) this.screens.busy(TEXT.waitingNext);
     else if (this.finished) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
     else {
-      this.screens.nothing();
+      this.screens.nothing(this.halted);
       clearTimeout(this.timer);
       this.timer = window.setTimeout(() => void this.load(), PATIENT_RETRY);
     }
@@ -320,6 +323,7 @@ export class App extends Page {
   #follow(answer) {
     this.status.progress = answer.progress;
     this.finished = answer.finished;
+    this.halted = answer.halted;
     this.queue.refill(answer.items, this.#underWay);
     this.#count();
     this.viewer?.fetchAhead(this.queue.ahead.slice(0, AHEAD));

@@ -51,8 +51,10 @@ export class Screens {
     this.shell.announce(this.text.finished);
   }
 
-  nothing() {
-    this.#message('nothing', this.text.nothingNow, this.text.nothingNowMore, [button(this.text.checkAgain, this.on.load, { class: 'btn pri', testid: 'check-again' }), this.#home()]);
+  /** @param {string | null} [halted] why the study gives nothing, in the server's words */
+  nothing(halted = null) {
+    const [title, more] = halted ? [this.text.halted, halted] : [this.text.nothingNow, this.text.nothingNowMore];
+    this.#message(halted ? 'halted' : 'nothing', title, more, [button(this.text.checkAgain, this.on.load, { class: 'btn pri', testid: 'check-again' }), this.#home()]);
   }
 
   /** Says something beneath the message. @param {string} words */

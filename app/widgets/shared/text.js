@@ -48,6 +48,7 @@ export const TEXT = {
   finishedMore: (/** @type {number} */ n) => n > 0
     ? `You submitted ${count(n, 'item', 'items')} of this study. Thank you.`
     : 'There is nothing left for you in this study.',
+  halted: 'This study gives no items now',
   nothingNow: 'Nothing for you right now',
   nothingNowMore: 'The remaining items are with other annotators. If one comes back, it will show here.',
   checkAgain: 'Check again',

@@ -142,10 +142,11 @@ interface Work {
   progress: Progress;
   items: Presentation[];
   finished: boolean;
+  halted: string | null;
   last: number | null;
 }
 
-type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean };
+type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null };
 type Submission = {
   uid: string; assignment: number; sitting: string | number; step: number; labels: Given[]; comment: string | null; flag: Flag; seconds: number;
 };

@@ -24,6 +24,7 @@ from annotators.alignment import (
     mean_agreement,
     next_to_label,
     prediction_powered_mean,
+    preferred_alike,
     roc_curve,
     steiger_z,
     system_means,
@@ -193,6 +194,41 @@ def test_williams_and_steiger_keep_their_level() -> None:
         tests = (williams_t(r[0, 1], r[0, 2], r[1, 2], 60), steiger_z(r[0, 1], r[0, 2], r[1, 2], 60))
         rejected += [(test.p_value or 0) < 0.05 for test in tests]
     assert rejected / 2000 == pytest.approx([0.05, 0.05], abs=0.015)
+
+
+def test_pairwise_accuracy_by_hand() -> None:
+    """Of six pairs people prefer one in five: right, right, wrong, equal scores (half), right: 3.5 of 5."""
+    human, metric = [2, -1, -2, 1, 0.5, 0], [0.4, -0.1, 0.2, (0.1 + 0.2) - 0.3, 0.3, 0.9]
+    found = preferred_alike(Pairs.of(human, metric), metric="m")
+    assert (found.name, found.metric, found.value, found.n) == ("pairwise_accuracy", "m", 0.7, 5)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.7 < found.high
+    assert "1 with equal scores, which count by half; 1 without a preference left out" in (found.method or "")
+    turned = preferred_alike(Pairs.of([-value for value in human], [-value for value in metric]))
+    assert turned.value == 0.7, "which answer of a pair comes first does not matter"
+
+
+def test_pairwise_accuracy_takes_pairs_of_a_question_together() -> None:
+    """Ten pairs of each of 30 questions, all right or all wrong: as uncertain as 30 pairs, not as 300."""
+    rng = np.random.default_rng(6)
+    said = np.where(rng.random(30) < 0.7, 1.0, -1.0)
+    alone = preferred_alike(Pairs.of(np.ones(30), said))
+    together = preferred_alike(Pairs.of(np.ones(300), np.repeat(said, 10), clusters=np.repeat(np.arange(30), 10)))
+    assert together.value == alone.value == np.mean(said > 0)
+    width = [(found.high or 0) - (found.low or 0) for found in (together, alone)]
+    assert width[0] == pytest.approx(width[1], rel=0.15)
+    assert "over questions" in (together.method or "")
+
+
+@pytest.mark.parametrize(
+    ("human", "reason"),
+    [([0, 0, 0], "prefer neither"), ([math.nan] * 3, "no pair has both")],
+)
+def test_pairwise_accuracy_needs_a_preference(human: list[float], reason: str) -> None:
+    found = preferred_alike(Pairs.of(human, [0.1, 0.2, -0.3]))
+    assert (found.value, found.n) == (None, 0)
+    assert reason in (found.reason or "")
 
 
 def test_a_metric_compared_with_itself_differs_by_nothing() -> None:

@@ -265,9 +265,39 @@ def test_a_study_is_made_with_the_sample_that_was_asked_for(begun: CommandLine, 
     assert (status["states"]["open"], status["finished"]) == (12, False)
     assert [annotator["annotator"] for annotator in status["annotators"]] == ["ada", "ben", "chloe"]
     assert set(status["annotators"][0]) == {
-        "annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read",
+        "annotator", "submitted", "open", "skipped", "surplus", "seconds_per_item", "guidelines_read", "left",
     }  # fmt: skip
     assert begun.json("study", "list", "finance")[0]["slots"] == 12
+
+
+def test_a_study_is_paused_amended_and_closed_with_reasons(begun: CommandLine, tmp_path: Path) -> None:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    create = ("study", "create", "finance", "v", "--protocol", "qa_verification", "--sample", "2")
+    begun(*create, "--annotators", "ada,ben", "--overlap", "2")
+    here = ("finance", "v")
+    assert "--reason" in begun("study", "pause", *here, code=2).err
+    paused = begun.json("study", "pause", *here, "--reason", "new guidelines")
+    assert paused == {"study": "v", "state": "paused", "changed": True}
+    assert "already" in begun("study", "pause", *here, "--reason", "again").out
+    begun("study", "start", *here, "--reason", "they are there")
+    team = ("study", "amend", *here, "--reason", "Ben has left")
+    assert "are left" in begun(*team, "--remove", "ben", code=2).err
+    changed = begun.json(*team, "--remove", "ben", "--add", "chloe", "--overlap", "1", "--deadline", "2999-12-24")
+    assert changed["changes"][:3] == ["chloe joined", "ben left", "overlap 2 → 1"]
+    assert "'tomorrow' is no time" in begun(*team, "--deadline", "tomorrow", code=2).err
+    begun("study", "close", *here, "--reason", "enough")
+    assert "is closed, and stays as it is" in begun(*team, "--overlap", "2", code=5).err
+    shown = begun.json("study", "show", *here)
+    assert (shown["state"], shown["design"]["overlap"]) == ("closed", 1)
+    assert shown["design"]["deadline"].startswith("2999-12-2")
+    assert [(row["what"], row["after"], row["reason"]) for row in shown["amendments"]][2:4] == [
+        ("annotators", ["ada", "chloe"], "Ben has left"),
+        ("overlap", 1, "Ben has left"),
+    ]
+    assert "Ben has left" in begun("study", "show", *here).out
+    status = begun.json("status", *here)
+    assert (status["state"], status["states"]["open"], status["stuck"]) == ("closed", 2, 0)
+    assert "closed" in begun("status", *here).out
     begun(*create, "--annotators", "ada,ben,chloe", code=5)
     assert "overlap" in begun(*create[:3], "more", *create[4:], "--annotators", "ada", "--overlap", "2", code=2).err
 

@@ -64,7 +64,9 @@ def test_a_submit_takes_few_statements(database: Database) -> None:
     with heard(database) as statements:
         session_actor(database, "the cookie of nobody costs as much")
         submit_next()
-    assert len(statements) <= MOST, "\n".join(text for text, _ in statements)
+    # On PostgreSQL the annotator's place is locked first and read then: who waited for it sees no earlier amendment.
+    most = MOST if database.is_sqlite else MOST + 1
+    assert len(statements) <= most, "\n".join(text for text, _ in statements)
 
 
 def test_no_statement_of_a_submit_reads_a_whole_table(sqlite_database: Database) -> None:

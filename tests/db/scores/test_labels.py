@@ -17,6 +17,7 @@ from annotators.protocols import PROTOCOLS
 from db.annotating.adjudications import UnitDecision, adjudicate
 from db.engine import Database
 from db.models import Item, ItemVersion, Project, Run, Score, Study, StudyItem
+from db.scores.label_states import labels_state_now
 from db.scores.labels import studies_for_scorer
 from db.scores.summaries import list_scorers_in, score_summary
 from db.scores.write import plan_scoring, run_scorer
@@ -249,6 +250,41 @@ def test_new_labels_are_a_new_run_and_the_same_labels_the_same(place: Place) -> 
     assert (place.count(Run), place.count(Score)) == (2, 2 * n_scores)
     with pytest.raises(Conflict, match="have changed since"):
         run_scorer(place.db, place.researcher, place.project_id, scorer="claim_metrics", parameters=first)
+
+
+def test_of_several_states_of_one_studys_labels_the_newest_is_known_and_whether_they_changed_since(
+    place: Place,
+) -> None:
+    study_id = place.study("claims", "claim_verification", *verdicts("a", "ada", c1e1="neutral", c2e1="neutral"))
+
+    def standing() -> list[tuple[str, bool, bool]]:
+        """(State, whether it is the newest of its kind, whether the labels are still in it) of every run on labels."""
+        found = []
+        for used in list_scorers_in(place.db, place.researcher, place.project_id):
+            now = labels_state_now(
+                place.db, place.researcher, place.project_id, scorer=used.scorer, parameters=used.parameters
+            )
+            state = used.parameters.get("labels_state", "")
+            assert (now is None) == (not state)
+            found += [(state, used.newest, now == state)] * bool(state)
+        return sorted(found)
+
+    def taken(*labels: Label, source: str) -> None:
+        import_labels(place.db, place.researcher, study_id, rows=place.rows(labels), source=source)
+
+    place.run("claim_metrics")
+    first = place.run("claim_metrics", "claims")["labels_state"]
+    assert standing() == [(first, True, True)]
+    taken(*verdicts("a", "ben", c1e1="neutral", c2e1="neutral"), source="more.csv")
+    assert standing() == [(first, True, False)]
+    second = place.run("claim_metrics", "claims")["labels_state"]
+    of_votes = place.run("claim_metrics", "claims", labels_from="people")["labels_state"]
+    assert standing() == sorted([(first, False, False), (second, True, True), (of_votes, True, True)])
+    taken(*verdicts("a", "cem", c1e1="neutral", c2e1="neutral"), source="yet more.csv")
+    assert standing() == sorted([(first, False, False), (second, True, False), (of_votes, True, False)])
+    with place.db.write() as session:
+        session.get_one(Study, study_id).name = "renamed"
+    assert [(newest, same) for _, newest, same in standing()].count((True, False)) == 2
 
 
 def test_labels_of_an_earlier_version_are_not_about_the_item(place: Place) -> None:

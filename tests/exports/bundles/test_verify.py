@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import orjson
 import pytest
 
 from annotators.errors import InvalidInput, NotFound
+from db.annotating.amendments import StudyChange, amend_study, set_state
 from db.batches import withdraw_batch
 from db.engine import Database
 from db.items import unpublished
@@ -17,7 +19,7 @@ from db.items.as_of import look_back, marks
 from db.items.documents import attach_bytes
 from db.items.imports import import_items, staged
 from db.items.read import current_versions
-from db.models import Account, ItemVersion, Run, Score
+from db.models import Account, ItemVersion, Run, Score, StudyState
 from exports.bundles.bundle import export_project
 from exports.bundles.manifest import read_manifest
 from exports.bundles.verify import VerifyReport, verify_against, verify_folder
@@ -25,6 +27,7 @@ from tests.db.items.test_imports import Rows, row
 from tests.exports.sources import write_pdf
 from tests.makers import StudyInUse, make_person, make_project
 
+CHRISTMAS = datetime(2999, 12, 24, 18, tzinfo=UTC)
 ALL = ["native", "labels", "derived", "adjudicated", "scores"]
 
 
@@ -102,6 +105,25 @@ def test_what_came_later_does_not_disturb_an_old_export(exported: Exported, tmp_
     export_project(exported.db, study.researcher, study.project_id, to=tmp_path / "new", formats=ALL)
     assert (tmp_path / "new/native/items.jsonl").read_bytes() != (tmp_path / "whole/native/items.jsonl").read_bytes()
     assert exported.against("new").ok
+
+
+def test_an_amendment_that_came_later_changes_nothing_of_an_old_export(exported: Exported, tmp_path: Path) -> None:
+    """Under a higher overlap none of its items would be settled."""
+    study, before = exported.study, read_manifest(exported.folder / "study").studies[0]
+    amend_study(
+        exported.db, study.researcher, study.study_id, change=StudyChange(overlap=3, deadline=CHRISTMAS), reason="more"
+    )
+    assert exported.against().ok
+    export_project(exported.db, study.researcher, study.project_id, to=tmp_path / "later", formats=ALL)
+    [now] = read_manifest(tmp_path / "later").studies
+    assert "amendments" not in before
+    assert [(row["what"], row["before"], row["after"], row["reason"]) for row in now["amendments"]] == [
+        ("overlap", 2, 3, "more"),
+        ("deadline", None, "2999-12-24T18:00:00+00:00", "more"),
+    ]
+    assert (before["overlap"], now["overlap"]) == (2, 3)
+    set_state(exported.db, study.researcher, study.study_id, state=StudyState.CLOSED, reason="enough")
+    assert verify_against(exported.db, study.researcher, tmp_path / "later").ok
 
 
 def test_a_changed_file_is_found_by_its_hash(exported: Exported) -> None:

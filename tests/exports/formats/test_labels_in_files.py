@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from sqlalchemy import Engine, event
 from sqlmodel import select
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.protocols import PROTOCOLS
 from db.annotating.adjudications import UnitDecision, adjudicate
 from db.engine import Database
-from db.models import Account, Annotation, Batch, Item, StoredLabel, Study, StudyItem
+from db.models import Account, Annotation, Batch, Item, ItemVersion, StoredLabel, Study, StudyItem
 from db.studies.design import StudyDesign, create_study, find_study
 from db.studies.settlements import stream_settled
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against
 from exports.formats import FORMATS
 from exports.formats.base import LabelledFormat, check_files
+from exports.importing.items import import_paths
 from exports.importing.labels import import_label_table
 from exports.results.document import Results
 from tests.exports.formats.places import Place, as_json, write_json
@@ -184,6 +188,100 @@ def test_a_study_without_a_name_or_without_labels_is_not_made(
 
 def without_ratings() -> dict[str, Any]:
     return {name: value for name, value in pair(0, 0, 0).items() if not name.endswith("_label")}
+
+
+# Killed ---------------------------------------------------------------------------------------------------------------
+
+OF_ITEMS = ("INSERT INTO item ", "INSERT INTO item_version ", "INSERT INTO study ", "INSERT INTO study_item ")
+OF_LABELS = ("INSERT INTO account ", "INSERT INTO assignment ", "INSERT INTO label ", "COMMIT")
+"""After what an import is killed: what new items and a new study take, and what labels take."""
+
+
+def import_is_killed(place: Place, source: Path, *, after: str) -> None:
+    """The import in a process of its own that is killed after this statement, or before it commits labels."""
+    place.db.dispose()
+    child = os.fork()
+    if child == 0:
+        try:
+            done: set[str] = set()
+
+            def executed(*about: Any) -> None:
+                done.update(name for name in OF_LABELS if about[2].startswith(name))
+                if about[2].startswith(after):
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            def committing(_connection: Any) -> None:
+                if after == "COMMIT" and "INSERT INTO label " in done:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            event.listen(Engine, "after_cursor_execute", executed)
+            event.listen(Engine, "commit", committing)
+            db = Database(place.db.url.render_as_string(hide_password=False))
+            import_paths(
+                db, place.actor, place.project, paths=[source], data_folder=place.home, labels_into="Raters"
+            )  # fmt: skip
+        finally:
+            os._exit(1)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status), f"no import was killed after {after}"
+    assert os.WTERMSIG(status) == signal.SIGKILL
+
+
+def every_label(place: Place) -> list[tuple[str, str, str, str, Any]]:
+    """Annotator, (first) item, criterion, target and value of every label that there is, as often as it is there."""
+    query = (
+        select(Account.name, Item.external_id, StoredLabel.criterion, StoredLabel.target, StoredLabel.value)
+        .select_from(StoredLabel)
+        .join(Annotation, Annotation.assignment_id == StoredLabel.assignment_id)
+        .join(StudyItem, StudyItem.id == Annotation.study_item_id)
+        .join(ItemVersion, ItemVersion.id == StudyItem.item_version_id)
+        .join(Item, Item.id == ItemVersion.item_id)
+        .join(Account, Account.person_id == Annotation.person_id)
+    )
+    with place.db.read() as session:
+        return sorted(session.exec(query).all())
+
+
+def seen(place: Place) -> tuple[Any, ...]:
+    """The items, labels, studies and people that there are for those who use the project."""
+    return as_json(place), every_label(place), *counted(place)[1::2]
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["new", "there"])
+def test_a_killed_import_leaves_no_label_and_the_same_files_bring_each_once(
+    database: Database, tmp_path: Path, *, there: bool
+) -> None:
+    """Killed again and again over what the last one left: nothing of it is seen, and in the end all is there, once.
+
+    Into a new study with new items, and into a study of items that are there.
+    """
+    place = Place(database, tmp_path / "home")
+    ratings = [(number, rater) for number in range(40) for rater in (1, 2)]
+    rows = [pair(number % 3, rater, -rater, query_id=str(number)) for number, rater in ratings]
+    source = write_json(tmp_path / "human.json", rows)
+    if there:
+        place.take(source)
+        for name in ("ann", "ida"):
+            make_person(place.db, name, role="annotator")
+        design = StudyDesign("Raters", ("ann", "ida"), 2, order="given", pairs=("alpha", "beta"))
+        protocol = PROTOCOLS.get("pairwise_preference")
+        create_study(place.db, place.actor, place.project, protocol=protocol, design=design)
+    before = seen(place)
+    for statement in OF_LABELS if there else OF_ITEMS + OF_LABELS:
+        import_is_killed(place, source, after=statement)
+        assert seen(place) == before, statement
+    report = place.take(source, labels_into="Raters")
+    assert (report.added, report.unchanged) == ((0, 80) if there else (80, 0))
+    assert (report.labels.n, report.labels.annotations) == (240, 80)
+    whole = sorted(
+        (f"ragchecker-rater-{rater}", f"port/{number}:alpha", criterion, "pair", value)
+        for number, rater in ratings
+        for criterion, value in (("correctness", number % 3), ("completeness", rater), ("overall", -rater))
+    )
+    assert every_label(place) == whole
+    with pytest.raises(InvalidInput, match="has labels by 'ragchecker-rater-1' for"):
+        place.take(source, labels_into="Raters")
+    assert every_label(place) == whole
 
 
 # There and back -------------------------------------------------------------------------------------------------------

@@ -220,6 +220,39 @@ def test_gold_pages_without_their_hop_and_items_without_gold_are_left_out_and_co
     assert "1 item has hops, and evidence pages of the import that do not say for which" in words
 
 
+def test_sets_of_hops_have_rows_only_where_some_item_has_hops(place: Place, tmp_path: Path) -> None:
+    folder = long_question(tmp_path / "in", bytes_too=False)
+    item = orjson.loads((folder / "items.jsonl").read_bytes())
+    evidence = [{name: value for name, value in unit.items() if name != "hop"} for unit in item["evidence"]]
+    single = {**item, "id": "q2", "question": "Another?", "category": "single", "evidence": evidence}
+    del single["hops"]
+
+    def of_hops(results: Results) -> set[tuple[str | None, str | None]]:
+        return {
+            (figure.labels, figure.group)
+            for figure in results.figures
+            if figure.name == "sets_changed" and figure.criterion == "hop_evidence_set"
+        }
+
+    (folder / "items.jsonl").write_bytes(orjson.dumps(single))
+    assert place.take(folder).rejected == []
+    judged = Judged(place)
+    without = Results.of_study(place.db, place.actor, judged.study)
+    assert of_hops(without) == set()
+    [table] = [table for table in without.tables() if table.caption == "Page labels against the import"]
+    assert [row[0] for row in table.rows] == ["Labels changed", "Precision of the import", "Recall of the import",
+                                             "Sets changed"]  # fmt: skip
+
+    mixed = Place(place.db, place.home)
+    (folder / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, ({**item, "category": "multi"}, single))))
+    assert mixed.take(folder).rejected == []
+    make_member(place.db, mixed.project, judged.people[0], "annotator")
+    design = StudyDesign("Pages", ("ada",), 1, order="given")
+    study = create_study(place.db, mixed.actor, mixed.project, protocol=evidence_pages, design=design).study_id
+    found = Results.of_study(place.db, mixed.actor, study)
+    assert of_hops(found) == {(whose, group) for whose in ("settled", "each") for group in (None, "multi")}
+
+
 class TestPagesOfDocuments:
     def test_a_page_beyond_the_document_is_refused_by_name(self, place: Place, tmp_path: Path) -> None:
         place.take(long_question(tmp_path / "in", bytes_too=False))

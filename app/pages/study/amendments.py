@@ -1,0 +1,142 @@
+"""What changes in a study under way: pause, start, close, and a form for annotators, overlap and deadline."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+
+from app import ui
+from app.widgets import blocks
+from db.annotating.amendments import AmendmentRow, StudyChange, amend_study, amendments_of, set_state
+from db.annotating.status import study_status
+from db.models import Study, StudyState
+from db.people.accounts import who_may_annotate
+from db.permissions import RESEARCHERS
+from db.projects import my_projects
+
+_STEPS = {
+    StudyState.RUNNING: (("Pause", StudyState.PAUSED), ("Close", StudyState.CLOSED)),
+    StudyState.PAUSED: (("Start again", StudyState.RUNNING), ("Close", StudyState.CLOSED)),
+    StudyState.CLOSED: (("Start again", StudyState.RUNNING),),
+}
+_MEANS = {
+    StudyState.RUNNING: "Annotators get items again.",
+    StudyState.PAUSED: "Nobody gets items until it is started again. What annotators still submit counts, and what "
+    "they have begun is kept. They read the reason.",
+    StudyState.CLOSED: "Nobody gets items any more, and what is still submitted is surplus. Adjudication goes on. It "
+    "can be started again.",
+}
+_WHAT = {"state": "State", "overlap": "Overlap", "deadline": "Deadline", "annotators": "Annotators"}
+
+
+def tag(state: str) -> str:
+    """The state as a word behind a study's name; nothing where it is running, as most are."""
+    return "" if state == StudyState.RUNNING else blocks.tag(state, quiet=state == StudyState.CLOSED).html
+
+
+def draw(study: Study) -> None:
+    """The buttons for researchers, and for everybody who reads the study the list of what was changed."""
+    rows = amendments_of(ui.db(), ui.actor(), study.id or 0)
+    role = next((row.role for row in my_projects(ui.db(), ui.actor()) if row.project_id == study.project_id), None)
+    if role is not None and ui.may(role, RESEARCHERS) and not study.settings.get("foreign"):
+        _buttons(study)
+    if rows:
+        blocks.table(
+            "Amendments",
+            ("When", "By", "What", "Before", "After", "Reason"),
+            [_row(row) for row in reversed(rows)],
+            name=f"amendments-{study.id}",
+        )
+
+
+def _row(row: AmendmentRow) -> tuple[object, ...]:
+    return (
+        blocks.short(ui.when(row.at)),
+        blocks.short(row.by or "nobody"),
+        _WHAT[row.what],
+        _value(row.what, row.before),
+        _value(row.what, row.after),
+        row.reason,
+    )
+
+
+def _value(what: str, value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if value is None:
+        return "none"
+    return ui.when(datetime.fromisoformat(str(value))) if what == "deadline" else str(value)
+
+
+def _buttons(study: Study) -> None:
+    state = StudyState(study.state)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"study-state-{study.id}"):
+        st.html(f"The study is <strong>{state.value}</strong>.", width="content")
+        for label, to in _STEPS[state]:
+            with st.popover(label):
+                _state_form(study, label, to)
+        if state != StudyState.CLOSED:
+            with st.popover("Amend…"):
+                _amend_form(study)
+
+
+def _state_form(study: Study, label: str, to: StudyState) -> None:
+    with st.form(f"study-{to.value}", border=False):
+        st.write(_MEANS[to])
+        reason = st.text_input("Reason", max_chars=2000, key=f"study-{to.value}-reason")
+        pressed = st.form_submit_button(label, type="primary", key=f"study-{to.value}-save")
+    if pressed:
+        with ui.problems():
+            set_state(ui.db(), ui.actor(), study.id or 0, state=to, reason=reason)
+            st.rerun()
+
+
+def _amend_form(study: Study) -> None:
+    present, others = _people(study)
+    with st.form("study-amend-form", border=False):
+        overlap = st.number_input("Overlap", min_value=1, value=study.overlap, step=1, key="amend-overlap")
+        st.caption(
+            "More: each item gets another slot, and waits until it is labelled. Fewer: open slots go; what is at hand "
+            "or submitted counts."
+        )
+        add = st.multiselect("Annotators who join", others, key="amend-add")
+        remove = st.multiselect("Annotators who leave", present, key="amend-remove")
+        st.caption("Who leaves gives back what is at hand. What they submitted stands.")
+        day, at = _deadline(study)
+        reason = st.text_input("Reason", max_chars=2000, key="amend-reason", help="It is kept, and exports say it.")
+        pressed = st.form_submit_button("Amend the study", type="primary", key="study-amend-save")
+    if pressed:
+        deadline = None if day is None else datetime.combine(day, at or time(23, 59), _zone())
+        same = deadline is not None and study.deadline is not None and deadline == study.deadline.replace(second=0)
+        change = StudyChange(
+            overlap=int(overlap),
+            add=tuple(add),
+            remove=tuple(remove),
+            deadline=None if same else deadline,
+            no_deadline=day is None and study.deadline is not None,
+        )
+        with ui.problems():
+            amend_study(ui.db(), ui.actor(), study.id or 0, change=change, reason=reason)
+            st.rerun()
+
+
+def _people(study: Study) -> tuple[list[str], list[str]]:
+    """Who annotates in the study, and who else might."""
+    status = study_status(ui.db(), ui.actor(), study.id or 0)
+    present = [row["annotator"] for row in status["annotators"] if row["left"] is None]
+    may = [row.name for row in who_may_annotate(ui.db(), ui.actor(), study.project_id)]
+    return present, [name for name in may if name not in present]
+
+
+def _deadline(study: Study) -> tuple[date | None, time | None]:
+    now = None if study.deadline is None else study.deadline.astimezone(_zone())
+    left, right = st.columns(2)
+    day = left.date_input("Last day (optional)", value=None if now is None else now.date(), key="amend-day")
+    at = right.time_input("until", value=time(23, 59) if now is None else now.time(), key="amend-time")
+    return (day if isinstance(day, date) else None), at
+
+
+def _zone() -> ZoneInfo:
+    return ZoneInfo(st.context.timezone or "UTC")

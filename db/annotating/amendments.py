@@ -1,0 +1,311 @@
+"""Amendments: what changes in a study that is under way, by whom and why; what it was frozen with stays.
+
+Every amendment locks the places of all annotators first. Who gets or submits work locks their own place first as well,
+so that an amendment stands between two submissions, never in the middle of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import text
+from sqlmodel import Session, col, select
+
+from annotators.errors import Conflict, InvalidInput, NotFound
+from db.annotating.assignments import give_back
+from db.engine import Database
+from db.models import Account, Amendment, AssignmentState, Study, StudyMember, StudyState, now
+from db.people.accounts import names_of
+from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
+from db.studies.design import check_overlap, person_who_may_annotate
+from db.studies.tallies import Tallies
+
+_LEADS_TO = {
+    StudyState.RUNNING: "started",
+    StudyState.PAUSED: "paused",
+    StudyState.CLOSED: "closed",
+}
+
+
+@dataclass(frozen=True)
+class StudyChange:
+    """What an amendment is to change; what is None or empty stays.
+
+    `deadline`: nobody gets items after it; `no_deadline` takes it away. Annotators are added and removed by name.
+    """
+
+    overlap: int | None = None
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    deadline: datetime | None = None
+    no_deadline: bool = False
+
+
+@dataclass(frozen=True)
+class AmendmentRow:
+    """One amendment: when, by whom, what (`state`, `overlap`, `deadline`, `annotators`), from what to what, and why.
+
+    Annotators are lists of names, a deadline is an ISO time, and a state or an overlap is itself.
+    """
+
+    at: datetime
+    by: str | None
+    what: str
+    before: Any
+    after: Any
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay study show --json` prints it."""
+        return {
+            "at": self.at.isoformat(),
+            "by": self.by,
+            "what": self.what,
+            "before": self.before,
+            "after": self.after,
+            "reason": self.reason,
+        }
+
+
+class _Team(NamedTuple):
+    there: dict[int, StudyMember]
+    """Everybody who is or was an annotator of the study, by person."""
+
+    @property
+    def active(self) -> list[int]:
+        return [person_id for person_id, member in self.there.items() if member.left_at is None]
+
+
+@operation(On.STUDY, READERS)
+def amendments_of(db: Database, _actor: Actor, study_id: int) -> list[AmendmentRow]:
+    """The study's amendments, oldest first."""
+    with db.read() as session:
+        rows = amendments_by_study(session, [study_id])[study_id]
+        people = {row.person_id for row in rows if row.person_id is not None}
+        for row in rows:
+            people |= set(row.before or []) | set(row.after or []) if row.what == "annotators" else set()
+        names = names_of(session, people)
+
+        def value(row: Amendment, given: Any) -> Any:
+            return [names[person_id] for person_id in given] if row.what == "annotators" else given
+
+        return [
+            AmendmentRow(
+                row.created_at,
+                None if row.person_id is None else names[row.person_id],
+                row.what,
+                value(row, row.before),
+                value(row, row.after),
+                row.reason,
+            )
+            for row in rows
+        ]
+
+
+def amendments_by_study(session: Session, study_ids: Sequence[int]) -> dict[int, list[Amendment]]:
+    """Study → its amendments, oldest first, as this session sees the database."""
+    found: dict[int, list[Amendment]] = {study_id: [] for study_id in study_ids}
+    query = select(Amendment).where(col(Amendment.study_id).in_(study_ids)).order_by(col(Amendment.id))
+    for row in session.exec(query):
+        found[row.study_id].append(row)
+    return found
+
+
+@operation(On.STUDY, RESEARCHERS)
+def set_state(db: Database, actor: Actor, study_id: int, *, state: StudyState, reason: str) -> bool:
+    """Pause, close or start a study again; False where it is in that state already.
+
+    Paused and closed, nobody gets items. What is submitted all the same is stored: it counts in a paused study, and is
+    surplus in a closed one. Raises InvalidInput without a reason, Conflict for pausing a study that is closed.
+    """
+    why = _reason(reason)
+    with db.write() as session:
+        _team(session, study_id)
+        study = _locked(session, study_id)
+        if study.state == state:
+            return False
+        if study.state == StudyState.CLOSED and state == StudyState.PAUSED:
+            raise Conflict(f"Study {study.name!r} is closed, so that there is nothing to pause. Start it again first.")
+        _amend(session, actor, study, what="state", before=study.state, after=state.value, reason=why)
+        study.state = state.value
+        record(
+            session, actor, f"study {_LEADS_TO[state]}", "study", study_id,
+            project_id=study.project_id, details={"reason": why},
+        )  # fmt: skip
+        return True
+
+
+@operation(On.STUDY, RESEARCHERS)
+def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChange, reason: str) -> list[str]:
+    """Change a study that is under way; what was changed, in words.
+
+    A higher overlap gives each item as many more slots, at the end of the queue; a lower one takes open slots away,
+    while what somebody has at hand or has submitted counts. Items are settled, or wait again, as they then stand. Who
+    is removed gives back what they have not submitted; what they submitted stands.
+
+    Raises InvalidInput for a change that could not be carried out (more overlap than annotators, somebody who may not
+    annotate here or is no annotator of the study, a deadline that has passed), or that changes nothing; Conflict for a
+    study that is closed.
+    """
+    why = _reason(reason)
+    with db.write() as session:
+        team = _team(session, study_id)
+        study = _locked(session, study_id)
+        if study.state == StudyState.CLOSED:
+            raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
+        if study.settings.get("foreign"):
+            raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
+        words = [
+            *_change_team(session, actor, study, team, change=change, reason=why),
+            *_change_overlap(session, actor, study, change=change, reason=why),
+            *_change_deadline(session, actor, study, change=change, reason=why),
+        ]
+        if not words:
+            raise InvalidInput("Nothing would change. Give an overlap, annotators or a deadline that differ.")
+        n_active = len(_team(session, study_id).active)
+        check_overlap(study.overlap, n_active, what="are left")
+        record(
+            session, actor, "study amended", "study", study_id,
+            project_id=study.project_id, details={"changes": words, "reason": why},
+        )  # fmt: skip
+        return words
+
+
+def _reason(reason: str) -> str:
+    if not (why := reason.strip()):
+        raise InvalidInput("Say why the study is changed: the reason is kept, and stands in its exports.")
+    return why[:2000]
+
+
+def _team(session: Session, study_id: int) -> _Team:
+    """The study's annotators, locked, so that nobody gets or submits work meanwhile."""
+    query = select(StudyMember).where(StudyMember.study_id == study_id).order_by(col(StudyMember.person_id))
+    return _Team({member.person_id: member for member in session.exec(query.with_for_update())})
+
+
+def _locked(session: Session, study_id: int) -> Study:
+    return session.get_one(Study, study_id, with_for_update=True)
+
+
+def _amend(session: Session, actor: Actor, study: Study, *, what: str, before: Any, after: Any, reason: str) -> None:
+    assert study.id is not None
+    session.add(
+        Amendment(study_id=study.id, what=what, before=before, after=after, reason=reason, person_id=actor.person_id)
+    )
+    study.amended += 1
+    session.add(study)
+
+
+# The team -------------------------------------------------------------------------------------------------------------
+
+
+def _change_team(
+    session: Session, actor: Actor, study: Study, team: _Team, *, change: StudyChange, reason: str
+) -> list[str]:
+    assert study.id is not None
+    if both := set(change.add) & set(change.remove):
+        raise InvalidInput(f"{sorted(both)[0]!r} is both added and removed. Name them once.")
+    before = team.active
+    for name in dict.fromkeys(change.add):
+        person_id = person_who_may_annotate(session, study.project_id, name)
+        member = team.there.get(person_id)
+        if member is not None and member.left_at is None:
+            raise InvalidInput(f"{name!r} is an annotator of the study already. Leave them out.")
+        if member is None:
+            member = team.there[person_id] = StudyMember(study_id=study.id, person_id=person_id)
+        member.left_at = None
+        session.add(member)
+    counts = Tallies(study.id)
+    for name in dict.fromkeys(change.remove):
+        found = session.exec(select(Account.person_id).where(Account.name == name)).first()
+        if found is None or found not in before:
+            there = ", ".join(sorted(names_of(session, set(before)).values())) or "nobody"
+            raise NotFound(f"{name!r} is no annotator of the study. Annotators: {there}.")
+        team.there[found].left_at = now()
+        session.add(team.there[found])
+        give_back(session.connection(), study, found, counts)
+    session.flush()
+    counts.write(session.connection())
+    after = team.active
+    if set(after) == set(before):
+        return []
+    _amend(session, actor, study, what="annotators", before=before, after=after, reason=reason)
+    return [
+        *(f"{name} joined" for name in dict.fromkeys(change.add)),
+        *(f"{name} left" for name in dict.fromkeys(change.remove)),
+    ]
+
+
+# The overlap ----------------------------------------------------------------------------------------------------------
+
+# In the order of the sample, behind everything that is in the queue, one more slot of each item that lacks one: an item
+# that was given out under a higher overlap may have enough.
+_ONE_MORE_SLOT = text(
+    "INSERT INTO assignment (study_id, study_item_id, kind, state, queue, sitting, steps_done) "
+    "SELECT x.study_id, x.id, 'slot', 'open', :behind + x.position, 1, 0 FROM study_item x WHERE x.study_id = :study "
+    "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
+    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < :overlap"
+)
+# The open slots of an item that are too many: those behind so many that are taken already, or come before them.
+_SLOTS_TOO_MANY = text(
+    "DELETE FROM assignment WHERE state = 'open' AND id IN (SELECT id FROM (SELECT a.id, row_number() OVER "
+    "(PARTITION BY a.study_item_id ORDER BY CASE a.state WHEN 'open' THEN 1 ELSE 0 END, a.queue) AS place "
+    "FROM assignment a WHERE a.study_id = :study AND a.kind = 'slot' "
+    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) AS numbered WHERE place > :overlap)"
+)
+_WAITS_AGAIN = text(
+    "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state IN ('agreed', 'disputed') "
+    "AND n_annotations < :overlap"
+)
+_HAS_ENOUGH = text(
+    "UPDATE settlement SET state = CASE WHEN n_disputed > 0 THEN 'disputed' ELSE 'agreed' END "
+    "WHERE study_id = :study AND state = 'pending' AND n_annotations >= :overlap AND NOT EXISTS (SELECT 1 FROM "
+    "assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')"
+)
+
+
+def _change_overlap(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
+    assert study.id is not None
+    before, after = study.overlap, change.overlap
+    if after is None or after == before:
+        return []
+    if after < 1:
+        raise InvalidInput(f"An overlap of {after} gives nobody an item. Give at least 1, or close the study.")
+    session.flush()
+    session.refresh(study, ["next_queue"])  # slots that were given back have moved it
+    connection, counts = session.connection(), Tallies(study.id)
+    if after > before:
+        for _ in range(after - before):
+            lacking = {"behind": study.next_queue, "study": study.id, "overlap": after}
+            counts.move(None, AssignmentState.OPEN, n=connection.execute(_ONE_MORE_SLOT, lacking).rowcount)
+            study.next_queue += study.n_items
+        session.flush()
+        connection.execute(_WAITS_AGAIN, {"study": study.id, "overlap": after})
+    else:
+        gone = connection.execute(_SLOTS_TOO_MANY, {"study": study.id, "overlap": after}).rowcount
+        counts.move(AssignmentState.OPEN, None, n=gone)
+        connection.execute(_HAS_ENOUGH, {"study": study.id, "overlap": after})
+    counts.write(connection)
+    study.overlap = after
+    _amend(session, actor, study, what="overlap", before=before, after=after, reason=reason)
+    return [f"overlap {before} → {after}"]
+
+
+# The deadline ---------------------------------------------------------------------------------------------------------
+
+
+def _change_deadline(session: Session, actor: Actor, study: Study, *, change: StudyChange, reason: str) -> list[str]:
+    if change.deadline is not None and change.no_deadline:
+        raise InvalidInput("A deadline is both given and taken away. Leave one of them out.")
+    wanted = None if change.deadline is None else change.deadline.astimezone(UTC)
+    if wanted == study.deadline or (wanted is None and not change.no_deadline):
+        return []
+    if wanted is not None and wanted <= now():
+        raise InvalidInput(f"The deadline {change.deadline:%Y-%m-%d %H:%M} has passed. Give a later one, or pause.")
+    before, after = (None if at is None else at.isoformat() for at in (study.deadline, wanted))
+    study.deadline = wanted
+    _amend(session, actor, study, what="deadline", before=before, after=after, reason=reason)
+    return [f"deadline {'taken away' if change.deadline is None else f'{change.deadline:%Y-%m-%d %H:%M}'}"]

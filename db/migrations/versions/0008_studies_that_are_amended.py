@@ -1,0 +1,54 @@
+"""Studies that are amended: their state, their deadline, who has left, and a row for each amendment.
+
+Revision: 0008, after 0007. The new columns are nullable or have a default, so that no row is written anew: a million
+items cost what one does.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0008"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+
+def _identifier() -> sa.types.TypeEngine[int]:
+    return sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def _value(name: str) -> "sa.Column[object]":
+    made = postgresql.JSONB(none_as_null=True, astext_type=sa.Text())
+    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=True)
+
+
+def upgrade() -> None:
+    """Forward."""
+    op.add_column("study", sa.Column("state", sa.String(), nullable=False, server_default="running"))
+    op.add_column("study", sa.Column("deadline", sa.DateTime(timezone=True), nullable=True))
+    op.add_column("study", sa.Column("amended", sa.Integer(), nullable=False, server_default="0"))
+    op.add_column("study_member", sa.Column("left_at", sa.DateTime(timezone=True), nullable=True))
+    op.create_table(
+        "amendment",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("what", sa.String(), nullable=False),
+        _value("before"),
+        _value("after"),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("ix_amendment_study_id", "amendment", ["study_id"])
+
+
+def downgrade() -> None:
+    """Back."""
+    op.drop_table("amendment")
+    op.drop_column("study_member", "left_at")
+    for name in ("amended", "deadline", "state"):
+        op.drop_column("study", name)

@@ -1,0 +1,49 @@
+"""Pausing, closing and amending a study on its page, and what the others of the project see of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from db.annotating.amendments import amendments_of
+from tests.app.filled import Filled, no_problem
+from tests.app.pages import Pages
+
+
+@pytest.fixture
+def filled(pages: Pages) -> Filled:
+    return Filled(pages)
+
+
+def test_a_study_is_paused_with_a_reason_and_says_so_everywhere(filled: Filled) -> None:
+    page = filled.open("rosa", "study", study=filled.study_id, show="design")
+    page.button(key="study-paused-save").click().run()
+    assert "Say why" in page.error[0].value
+    page.text_input(key="study-paused-reason").input("The guidelines <b>change</b>.")
+    page.button(key="study-paused-save").click().run()
+    page = filled.open("rosa", "study", study=filled.study_id, show="design")
+    assert "&lt;b&gt;change&lt;/b&gt;" in no_problem(page)
+    assert "Start again" in [button.label for button in page.button]
+    assert "paused" in no_problem(filled.open("rosa", "studies"))
+    assert "paused" in no_problem(filled.open("rosa", "home"))
+
+
+def test_the_team_and_the_overlap_are_amended_in_one(filled: Filled) -> None:
+    page = filled.open("rosa", "study", study=filled.study_id, show="design")
+    leaver = filled.study.annotators[0].name
+    page.multiselect(key="amend-remove").select(leaver)
+    page.text_input(key="amend-reason").input("One has left.")
+    page.button(key="study-amend-save").click().run()
+    assert "are left" in page.error[0].value
+    page.number_input(key="amend-overlap").set_value(2)
+    page.button(key="study-amend-save").click().run()
+    rows = amendments_of(filled.pages.db, filled.study.researcher, filled.study_id)
+    assert [(row.what, row.reason) for row in rows] == [("annotators", "One has left."), ("overlap", "One has left.")]
+    shown = no_problem(filled.open("rosa", "study", study=filled.study_id))
+    assert f"{leaver} (left)" in shown
+
+
+def test_who_only_reads_sees_the_amendments_and_no_buttons(filled: Filled) -> None:
+    for who in ("vera", "adam"):
+        page = filled.open(who, "study", study=filled.study_id, show="design")
+        no_problem(page)
+        assert not [button for button in page.button if (button.key or "").startswith("study-")], who
