@@ -12,7 +12,7 @@ import pytest
 from sqlmodel import select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from db.annotating.adjudications import UnitDecision, adjudicate
+from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.annotations import reopen, work
 from db.annotating.assignments import return_to_annotator, skip
 from db.annotating.status import study_status
