@@ -78,8 +78,9 @@ def adjudicate(
 ) -> None:
     """Decide disputed items as a table says.
 
-    It is done as the person of --as, all of it or nothing. Every disputed unit of an item needs a row, and one against a majority a reason. Every problem is named with its
-    line. The same table given twice changes nothing the second time.
+    It is done as the person of --as, all of it or nothing. Every disputed unit of an item needs a row, and one against
+    a majority a reason. Every problem is named with its line. The same table given twice changes nothing the second
+    time.
     """
     if not file.is_file():
         raise NotFound(f"There is no file {str(file)!r}. Check the path.")
