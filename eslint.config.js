@@ -29,5 +29,5 @@ export default [
       'prefer-const': 'error',
     },
   },
-  { files: ['tests/js/**/*.js'], languageOptions: { globals: globals.node }, rules: { 'no-console': 'off' } },
+  { files: ['tests/js/**/*.js', 'tests/**/*.mjs'], languageOptions: { globals: globals.node }, rules: { 'no-console': 'off' } },
 ];

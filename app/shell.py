@@ -12,7 +12,7 @@ from app.navigation import Entry, Group
 from app.style import style
 from app.widgets.bar import BarPlace, bar
 from app.widgets.blocks import address
-from db.annotating.adjudications import count_disputed
+from db.adjudicating.adjudications import count_disputed
 from db.permissions import ADJUDICATORS, Actor
 from db.projects import ProjectRow
 

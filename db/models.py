@@ -495,8 +495,9 @@ class StudyMember(Table, table=True):
 
     `cursor`: every slot up to this queue number has been offered. `exhausted_at`: the study's `next_queue` when a
     search of all slots found nothing for this person; until a slot is freed there is no use in searching again.
-    `left_at`: they were taken out of the study; they get nothing more, and what they submitted stands. `given` counts
-    the slots that they were given, by which gold items and repeats come in at their rates.
+    `left_at`: they were taken out of the study; they get nothing more, and what they submitted stands.
+    `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`
+    counts the slots that they were given, by which gold items and repeats come in at their rates.
     """
 
     __tablename__ = "study_member"
@@ -505,6 +506,7 @@ class StudyMember(Table, table=True):
     cursor: int = Field(default=-1, sa_column=Column(BigInteger, nullable=False))
     exhausted_at: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     left_at: datetime | None = _time(nullable=True)
+    left_out_from: datetime | None = _time(nullable=True)
     given: int = 0
 
 
@@ -528,6 +530,7 @@ class AssignmentState(StrEnum):
     EXPIRED = "expired"
     RETURNED = "returned"
     SURPLUS = "surplus"
+    LEFT_OUT = "left_out"
 
 
 class Assignment(Table, table=True):
@@ -536,7 +539,8 @@ class Assignment(Table, table=True):
     Open, leased, returned and submitted slots of an item are always k together; a skip or an expired lease leaves its
     row and puts a new open one at the end of the queue. `queue` is the order in which slots are offered: a freed slot
     gets a number after all others, so that an annotator who has passed the item meets it again.
-    `steps_done` is the number of committed steps of the current sitting.
+    `steps_done` is the number of committed steps of the current sitting. `left_out_as` is the state that it had before
+    its labels were left out.
     """
 
     __table_args__ = (
@@ -565,6 +569,7 @@ class Assignment(Table, table=True):
     lease_until: datetime | None = _time(nullable=True)
     ended_at: datetime | None = _time(nullable=True)
     reason: str | None = None
+    left_out_as: str | None = None
 
 
 class SettlementState(StrEnum):
@@ -665,6 +670,44 @@ class Annotation(Table, table=True):
     batch_id: int | None = _ref("batch.id", optional=True)
     seconds: float | None = None
     created_at: datetime = _time()
+
+
+class Omission(Table, table=True):
+    """A decision on one annotator's labels in a study: those since a moment are left out, or none. Append-only.
+
+    The latest one of an annotator holds. `since` is None where it restores what was left out before.
+    """
+
+    append_only: ClassVar[bool] = True
+    __table_args__ = (Index("ix_omission_annotator", "study_id", "annotator_id"),)
+    id: int | None = _id()
+    study_id: int = _ref("study.id")
+    annotator_id: int = _ref("person.id")
+    since: datetime | None = _time(nullable=True)
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class OmissionSurplus(Table, table=True):
+    """An annotation that does not count under a decision: its slot was taken while it was left out. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "omission_surplus"
+    omission_id: int = _ref("omission.id", primary_key=True)
+    annotation_id: int = _ref("annotation.id", primary_key=True, index=True)
+
+
+class SetAside(Table, table=True):
+    """An annotation that does not count whatever its kind says: `left_out`, or `surplus` since it was restored.
+
+    It follows from `Omission`, `OmissionSurplus` and the time of the annotation, and is kept for queries.
+    """
+
+    __tablename__ = "set_aside"
+    annotation_id: int = _ref("annotation.id", primary_key=True)
+    study_id: int = _ref("study.id", index=True)
+    kind: str
 
 
 class StoredLabel(Table, table=True):

@@ -140,6 +140,8 @@ def _sentence(act: Act, found: Explanation) -> str:
         "item adjudicated": lambda: f"{who} decided {_words(act.label)}" + _of_part(act, found),
         "batch withdrawn": lambda: f"{who} withdrew the labels of batch {act.batch}",
         "batch reinstated": lambda: f"{who} put the labels of batch {act.batch} back",
+        "labels left out": lambda: f"{who} left out what {act.annotator} submitted",
+        "labels restored": lambda: f"{who} put back what {act.annotator} submitted",
     }[act.did]()
     return ". ".join([said + _saw(act), *_besides(act)]) + "."
 
@@ -167,6 +169,7 @@ def _besides(act: Act) -> list[str]:
         "superseded": f"Superseded at {at}",
         "surplus": "Surplus: the item had all its annotations",
         "withdrawn": f"Withdrawn with batch {act.batch}",
+        "left_out": "Left out by a decision",
         "incomplete": "The item was not completed",
     }
     found = [stands.get(act.stands, f"Does not count: {act.stands}")] if act.stands not in (None, "counts") else []

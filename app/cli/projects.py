@@ -100,7 +100,7 @@ def import_items(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import items with their documents, evidence, claims and scores.
+    """Import items with documents, evidence, claims and scores.
 
     Everything is seen from one moment on, or (with a bad row and without --skip-bad) nothing is added, and the exit
     code is 2. People go on working meanwhile.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +16,7 @@ from app.cli.base import (
     check_names,
     command,
     group,
+    moment,
     opened,
     option,
     project_id_of,
@@ -264,6 +264,7 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
 def show(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show a study's state, its design, and its amendments with their reasons."""
     from db.annotating.amendments import amendments_of
+    from db.quality.omissions import omissions_of
     from db.studies.design import design_of, study_facts
 
     with opened(context) as here:
@@ -272,7 +273,8 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
         amendments = [row.to_json() for row in amendments_of(here.db, here.actor, study_id)]
         design, hashes = design_of(facts), {"protocol": facts.protocol_hash, "sample": facts.sample_hash}
         about = {"study": facts.name, "state": facts.state}
-        document = {**about, "design": design, "amendments": amendments, "hashes": hashes}
+        left_out = [row.to_json() for row in omissions_of(here.db, here.actor, study_id)]
+        document = {**about, "design": design, "amendments": amendments, "left_out": left_out, "hashes": hashes}
 
         def words() -> str:
             lines = [f"{facts.name}: {facts.state}"]
@@ -280,7 +282,11 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
             lines += [f"  SHA-256 of {name}: {digest}" for name, digest in hashes.items()]
             headers = ("at", "by", "what", "before", "after", "reason")
             rows = [[_plain(row[name]) for name in headers] for row in amendments]
-            return "\n".join([*lines, "", table(headers, rows) if rows else "No amendments."])
+            lines += ["", table(headers, rows) if rows else "No amendments."]
+            if left_out:
+                about_labels = ("at", "by", "annotator", "from", "reason")
+                lines += ["", table(about_labels, [[_plain(row[name]) for name in about_labels] for row in left_out])]
+            return "\n".join(lines)
 
         emit(document, words, as_json=as_json)
 
@@ -357,7 +363,7 @@ def amend(
         overlap=overlap,
         add=_names(add),
         remove=_names(remove),
-        deadline=None if deadline in (None, "none") else _moment(deadline),
+        deadline=None if deadline in (None, "none") else moment(deadline, until=True),
         no_deadline=deadline == "none",
     )
     with opened(context) as here:
@@ -368,17 +374,6 @@ def amend(
 
 def _names(given: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
-
-
-def _moment(given: str) -> datetime:
-    """A time as somebody writes it, the computer's own time where no zone is given; a day alone is its last minute."""
-    from annotators.errors import InvalidInput
-
-    try:
-        found = datetime.fromisoformat(given)
-    except ValueError:
-        raise InvalidInput(f"{given!r} is no time. Write it as 2026-12-24 or 2026-12-24T18:00.") from None
-    return (found.replace(hour=23, minute=59) if len(given) == len("2026-12-24") else found).astimezone()
 
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:

@@ -8,7 +8,7 @@ from annotators.errors import NotFound
 from app import ui, wording
 from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
-from db.annotating.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
+from db.adjudicating.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
 from db.people.preferences import my_preferences
 from db.permissions import Actor
 from db.projects import ProjectRow

@@ -11,12 +11,13 @@ from db.annotating.annotations import MyItem, my_work
 from db.annotating.my_progress import MyProgress, my_progress
 
 PAGE = 50
-_AGAIN = ("submitted", "returned", "surplus", "expired")
+_AGAIN = ("submitted", "returned", "surplus", "expired", "left_out")
 """States in which an item can be opened again."""
 
 _WORDS = {
     "surplus": "submitted late: kept, not counted",
     "expired": "time ran out",
+    "left_out": "kept, left out for now",
 }
 
 

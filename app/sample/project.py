@@ -18,7 +18,7 @@ from app.sample.judgements import (
     judge_of_ambiguity,
     judge_of_scores,
 )
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.annotating.status import study_status

@@ -1,1 +1,1 @@
-"""What people do in a study: slots, drafts, what is shown, committing a step, adjudicating, how far they are."""
+"""What people do in a study: slots, drafts, what is shown, committing a step, how far they are."""

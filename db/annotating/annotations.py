@@ -222,7 +222,7 @@ def submit(
                 )
             status, saved_at = "duplicate", known.created_at
         else:
-            status, saved_at = commit(session, study, protocol, row=row, step=step, counts=counts)
+            status, saved_at = commit(session, member, protocol, row=row, step=step, counts=counts)
         hand = lease(connection, member, counts, ahead=ahead)
         counts.write(connection)
     with db.read() as session:

@@ -59,6 +59,7 @@ class Member:
     study: Study
     person_id: int
     left_at: datetime | None
+    left_out_from: datetime | None
     cursor: int
     exhausted_at: int | None
     next_queue: int
@@ -80,6 +81,8 @@ class Held:
     lease_until: datetime | None
     ended_at: datetime | None
     reason: str | None
+    kind: str
+    left_out_as: str | None
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ def _member_query() -> Select[Any]:
         _MEMBER.c.cursor,
         _MEMBER.c.exhausted_at,
         _MEMBER.c.left_at,
+        _MEMBER.c.left_out_from,
         _STUDY.c.amended,
         _STUDY.c.next_queue,
         _STUDY.c.created_at,
@@ -140,7 +144,7 @@ def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = 
         raise NotAllowed("You are not an annotator of this study. Ask its researcher to add you.")
     frozen = (row.protocol_hash, row.sample_hash)
     study = frozen_study(session, study_id, row.created_at, frozen=frozen, amended=row.amended)
-    return Member(study, person_id, row.left_at, row.cursor, row.exhausted_at, row.next_queue)
+    return Member(study, person_id, row.left_at, row.left_out_from, row.cursor, row.exhausted_at, row.next_queue)
 
 
 def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int = AHEAD) -> Hand:
@@ -173,10 +177,14 @@ def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int
 
 
 def is_halted(member: Member) -> bool:
-    """Whether the person gets no items: they left the study, it is paused or closed, or its deadline has passed."""
+    """Whether the person gets no items: they left the study, it is paused or closed, or its deadline has passed.
+
+    Nor does somebody whose labels are left out now: what they would give would be as well.
+    """
     study = member.study
     late = study.deadline is not None and study.deadline <= now()
-    return member.left_at is not None or study.state != StudyState.RUNNING or late
+    gone = member.left_at is not None or member.left_out_from is not None
+    return gone or study.state != StudyState.RUNNING or late
 
 
 def why_halted(session: Session, member: Member) -> str:
@@ -184,6 +192,9 @@ def why_halted(session: Session, member: Member) -> str:
     study = member.study
     if member.left_at is not None:
         return "You are no annotator of this study any more. What you submitted stands."
+    if member.left_out_from is not None:
+        since = f"{member.left_out_from:%Y-%m-%d %H:%M}"
+        return f"What you submitted since {since} UTC is kept, but left out for now. Ask the study's researcher."
     if study.state == StudyState.RUNNING:
         assert study.deadline is not None
         return f"Its deadline was {study.deadline:%Y-%m-%d %H:%M} UTC. What you submitted is saved."
@@ -220,7 +231,7 @@ def _tally(person_id: Any, state: AssignmentState) -> Any:
 _LEFT = sql_select(
     _tally(tallies.EVERYBODY, AssignmentState.OPEN),
     sql_select(func.count())
-    .where(_MEMBER.c.study_id == bindparam("study"), _MEMBER.c.left_at.is_(None))
+    .where(_MEMBER.c.study_id == bindparam("study"), _MEMBER.c.left_at.is_(None), _MEMBER.c.left_out_from.is_(None))
     .scalar_subquery(),
     _tally(bindparam("person"), AssignmentState.EXPIRED),
     _tally(bindparam("person"), AssignmentState.SUBMITTED),
@@ -232,7 +243,7 @@ def _left(connection: Connection, member: Member) -> Left:
 
 
 _HELD = tuple(_SLOT[field.name] for field in fields(Held))
-_CHANGES = ("state", "sitting", "steps_done", "lease_until", "ended_at", "reason")
+_CHANGES = ("state", "sitting", "steps_done", "lease_until", "ended_at", "reason", "left_out_as")
 _SAVE = update(_ASSIGNMENT).where(_SLOT.id == bindparam("of")).values({name: bindparam(name) for name in _CHANGES})
 
 

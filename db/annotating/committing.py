@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func
+from sqlalchemy import Connection, String, bindparam, delete, func
 from sqlmodel import Session, col, select
 
 from annotators.asking.submissions import GivenLabel, check_step
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
-from db.annotating.assignments import Held, save, take_open_slot
+from db.annotating.assignments import Held, Member, reopen_slot, save, take_open_slot
 from db.annotating.presentations import Wire, next_step, shown_in, units_at
 from db.engine import dumps, insert_many
 from db.models import (
@@ -21,13 +21,14 @@ from db.models import (
     AnnotationKind,
     AssignmentState,
     Draft,
+    SetAside,
     Study,
     StudyState,
     Submission,
     now,
 )
 from db.models import StoredLabel as LabelRow
-from db.query import table_of
+from db.query import pick, table_of
 from db.studies.settlements import update_settlements
 from db.studies.tallies import Tallies
 
@@ -66,12 +67,15 @@ _DROP_DRAFT = delete(_DRAFTS).where(
 
 
 def commit(
-    session: Session, study: Study, protocol: Protocol, *, row: Held, step: StepSubmission, counts: Tallies
+    session: Session, member: Member, protocol: Protocol, *, row: Held, step: StepSubmission, counts: Tallies
 ) -> tuple[str, datetime]:
     """Store a step in the caller's transaction; what became of it ("step", "done", "surplus") and when.
 
+    What comes from somebody whose labels are left out is kept as they are, and acknowledged as what does not count.
+
     Raises Conflict for a step that is not the next one, InvalidInput for labels that do not fit the protocol.
     """
+    study = member.study
     if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
         raise Conflict(f"This item is {row.state}: you gave it up. Go on with the next one.")
     expected = next_step(row, len(protocol.steps))
@@ -104,7 +108,7 @@ def commit(
         save(connection, row)
         return "step", moment
     seconds = within_a_day(step.seconds)
-    return _complete(connection, study, protocol, row=row, seconds=seconds, counts=counts), moment
+    return _complete(connection, member, protocol, row=row, seconds=seconds, counts=counts), moment
 
 
 def _stored(label: GivenLabel) -> tuple[Any, ...]:
@@ -157,22 +161,41 @@ _LATEST = (
     .limit(1)
 )
 
+_SET_ASIDE = (
+    table_of(SetAside)
+    .insert()
+    .from_select(
+        ["annotation_id", "study_id", "kind"],
+        pick(_ANNOTATIONS.c.id, _ANNOTATIONS.c.study_id, bindparam("kind", type_=String())).where(
+            _ANNOTATIONS.c.assignment_id == bindparam("assignment"), _ANNOTATIONS.c.sitting == bindparam("of")
+        ),
+    )
+)
+_HOLDING = (AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
+"""The states in which a slot is somebody's."""
+
 
 def _complete(
-    connection: Connection, study: Study, protocol: Protocol, *, row: Held, seconds: float | None, counts: Tallies
+    connection: Connection, member: Member, protocol: Protocol, *, row: Held, seconds: float | None, counts: Tallies
 ) -> str:
     """Make the annotation of the sitting that was just committed, and settle what it means for the slot.
 
     `seconds` are those of its last step, which are all there are where a protocol has one.
     """
-    spent = seconds
+    study, spent = member.study, seconds
     if len(protocol.steps) > 1:
         spent = connection.execute(_SPENT, {"assignment": row.id, "of": row.sitting}).scalar_one()
     # Nothing was completed before in the first sitting.
     earlier = connection.execute(_LATEST, {"assignment": row.id}).first() if row.sitting > 1 else None
-    before = row.state
-    if earlier is not None:
-        kind = earlier.kind
+    before, row.ended_at = row.state, now()
+    left_out = member.left_out_from is not None and row.ended_at >= member.left_out_from
+    if left_out and row.kind == "slot" and before != AssignmentState.SURPLUS:
+        # It holds no slot any more, and gets one, where one is free, when it is restored.
+        kind = AnnotationKind.REGULAR if earlier is None else earlier.kind
+        row.state, row.left_out_as = AssignmentState.LEFT_OUT, AssignmentState.SUBMITTED
+    elif earlier is not None:
+        # Of what was restored to find its slot taken the kind is still that of the slot it had.
+        kind = AnnotationKind.SURPLUS if before == AssignmentState.SURPLUS else earlier.kind
         if before == AssignmentState.RETURNED:
             row.state = AssignmentState.SUBMITTED
     elif study.state == StudyState.CLOSED:
@@ -184,8 +207,9 @@ def _complete(
         kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
     else:
         kind, row.state = AnnotationKind.SURPLUS, AssignmentState.SURPLUS
-    row.ended_at = now()
     save(connection, row)
+    if row.state == AssignmentState.LEFT_OUT and before in _HOLDING:
+        reopen_slot(connection, study, row.study_item_id, counts)
     if row.state != before:
         counts.move(before, row.state, row.person_id, seconds=0 if earlier else (spent or 0))
     annotation = {
@@ -200,6 +224,8 @@ def _complete(
         "created_at": row.ended_at,
     }
     connection.execute(_ANNOTATIONS.insert(), annotation)
+    if left_out:
+        connection.execute(_SET_ASIDE, {"assignment": row.id, "of": row.sitting, "kind": AssignmentState.LEFT_OUT})
     if kind == AnnotationKind.REGULAR:
         update_settlements(connection, study, protocol, [row.study_item_id])
-    return "surplus" if kind == AnnotationKind.SURPLUS else "done"
+    return "surplus" if left_out or kind == AnnotationKind.SURPLUS else "done"

@@ -14,12 +14,13 @@ from db.permissions import Actor, On, Role, operation
 from db.studies import tallies
 from db.studies.design import disputed_items
 
-# An open slot of an item that somebody has skipped, and that everybody who is left in the study has had.
+# An open slot of an item that somebody has skipped, or whose labels of it are left out, and that everybody who is left
+# in the study has had.
 _STUCK = text(
     "SELECT count(DISTINCT o.study_item_id) FROM assignment s JOIN assignment o ON o.study_item_id = s.study_item_id "
-    "AND o.state = 'open' WHERE s.study_id = :study AND s.state = 'skipped' AND NOT EXISTS (SELECT 1 FROM study_member "
-    "m WHERE m.study_id = :study AND m.left_at IS NULL AND NOT EXISTS (SELECT 1 FROM assignment h WHERE "
-    "h.study_item_id = s.study_item_id AND h.person_id = m.person_id))"
+    "AND o.state = 'open' WHERE s.study_id = :study AND s.state IN ('skipped', 'left_out') AND NOT EXISTS (SELECT 1 "
+    "FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL AND m.left_out_from IS NULL AND NOT EXISTS "
+    "(SELECT 1 FROM assignment h WHERE h.study_item_id = s.study_item_id AND h.person_id = m.person_id))"
 )
 
 
@@ -35,14 +36,14 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
         study = session.get_one(Study, study_id)
         everybody = tallies.counts(session, study_id)
         members = session.execute(
-            select(StudyMember.person_id, Account.name, StudyMember.left_at)
+            select(StudyMember.person_id, Account.name, StudyMember.left_at, StudyMember.left_out_from)
             .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
             .where(StudyMember.study_id == study_id)
             .order_by(col(StudyMember.person_id))
         ).all()
         read = readers(session, study)
         annotators = []
-        for person_id, name, left_at in members:
+        for person_id, name, left_at, left_out_from in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
@@ -57,6 +58,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "seconds_per_item": round(seconds / submitted, 1) if seconds and submitted else None,
                     "guidelines_read": read[person_id].isoformat() if person_id in read else None,
                     "left": left_at.isoformat() if left_at else None,
+                    "left_out_from": left_out_from.isoformat() if left_out_from else None,
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}
@@ -69,7 +71,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             "items": study.n_items,
             "states": states,
             "disputed": disputed_items(session, study_id),
-            "stuck": _stuck(session, study_id) if states["open"] and states["skipped"] else 0,
+            "stuck": _stuck(session, study_id) if states["open"] and (states["skipped"] or states["left_out"]) else 0,
             "annotators": annotators,
             "finished": unfinished == 0,
         }

@@ -27,7 +27,7 @@ Marks = dict[str, dict[str, Any]]
 exports before revision 0005 lack, {"last": highest id, "unpublished": [id, …] of those that nobody saw}."""
 
 MARKED = ("event", "study", "item_version", "revision", "withdrawal", "document", "score", "submission", "annotation",
-          "adjudication", "amendment")  # fmt: skip
+          "adjudication", "amendment", "omission")  # fmt: skip
 """Tables whose growth is written down. Rows of other tables came with one of these, or never change a result."""
 
 _PARENTS = {
@@ -37,6 +37,7 @@ _PARENTS = {
     "image": ("item_version_id", "item_version"),
     "label": ("submission_id", "submission"),
     "adjudicated_label": ("adjudication_id", "adjudication"),
+    "omission_surplus": ("omission_id", "omission"),
 }
 """Table → the column by which its rows came with a row of a marked table."""
 
@@ -76,7 +77,7 @@ def look_back(session: Session, past: Marks) -> None:
 def _conditions(past: Mapping[str, Any]) -> dict[str, str]:
     """Table → the condition on an id, written `{id}`, that it was there."""
     conditions = {}
-    nothing_yet = {"amendment": {"last": 0, "missing": []}}  # exports before revision 0008
+    nothing_yet = {table: {"last": 0, "missing": []} for table in ("amendment", "omission")}  # before revision 0008
     for table in MARKED:
         try:
             mark = (nothing_yet | dict(past))[table]
@@ -131,6 +132,7 @@ def _views(past: Mapping[str, Any], conditions: dict[str, str], home: str) -> It
     yield "study", f"SELECT {', '.join(columns)} FROM {home}.study s WHERE {there('study', 's.id')}"
     for table, (column, parent) in _PARENTS.items():
         yield table, f"SELECT * FROM {home}.{table} WHERE {there(parent, column)}"
+    yield "set_aside", _set_aside(home, conditions)
     later = {
         kind: f"EXISTS (SELECT 1 FROM {home}.event e WHERE e.kind = '{kind}' AND e.thing_id = d.id AND NOT "
         f"({there('event', 'e.id')}))"
@@ -159,3 +161,18 @@ def _views(past: Mapping[str, Any], conditions: dict[str, str], home: str) -> It
         for name in Table.metadata.tables["item"].columns.keys()  # noqa: SIM118
     ]
     yield "item", f"SELECT {', '.join(columns)} FROM {home}.item i"
+
+
+def _set_aside(home: str, conditions: Mapping[str, str]) -> str:
+    """The annotations that did not count then: what the decisions that held left out, or gave back as surplus."""
+    held = (
+        f"{conditions['omission'].format(id='o.id')} AND NOT EXISTS (SELECT 1 FROM {home}.omission p WHERE "
+        f"p.study_id = o.study_id AND p.annotator_id = o.annotator_id AND p.id > o.id AND "
+        f"{conditions['omission'].format(id='p.id')})"
+    )
+    return (
+        f"SELECT a.id AS annotation_id, a.study_id, 'left_out' AS kind FROM {home}.annotation a JOIN {home}.omission o "
+        f"ON o.study_id = a.study_id AND o.annotator_id = a.person_id AND o.since <= a.created_at WHERE {held} "
+        f"UNION ALL SELECT u.annotation_id, o.study_id, 'surplus' FROM {home}.omission_surplus u "
+        f"JOIN {home}.omission o ON o.id = u.omission_id WHERE {held}"
+    )

@@ -1,4 +1,4 @@
-"""What is current: items of batches that are published and not withdrawn, each in its version of the highest number."""
+"""What is current: items of published batches that are not withdrawn, each in its highest version; what counts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, CompoundSelect, Select, func, union_all
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
-from db.models import Item, ItemVersion, UnpublishedBatch, Withdrawal
+from db.models import Item, ItemVersion, SetAside, UnpublishedBatch, Withdrawal
 from db.query import pick
 
 
@@ -17,6 +17,11 @@ def withdrawn_batches() -> Select[Any]:
     later = aliased(Withdrawal)
     newer = pick(later.id).where(col(later.batch_id) == col(Withdrawal.batch_id), col(later.id) > col(Withdrawal.id))
     return pick(col(Withdrawal.batch_id)).where(col(Withdrawal.reinstates).is_(False), ~newer.exists())
+
+
+def is_set_aside(annotation_id: Any) -> ColumnElement[bool]:
+    """The condition on an annotation (its id, a column) that it does not count, as a decision left it out."""
+    return pick(col(SetAside.annotation_id)).where(col(SetAside.annotation_id) == annotation_id).exists()
 
 
 def unpublished_batches() -> Select[Any]:

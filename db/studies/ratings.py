@@ -19,7 +19,7 @@ from sqlmodel import Session, col
 from annotators.criteria import Criterion
 from annotators.protocols import Protocol
 from db.engine import Database
-from db.items.current import withdrawn_batches
+from db.items.current import is_set_aside, withdrawn_batches
 from db.models import (
     Account,
     Adjudication,
@@ -29,6 +29,7 @@ from db.models import (
     Event,
     Item,
     ItemVersion,
+    Omission,
     Revision,
     Run,
     Score,
@@ -181,12 +182,13 @@ def may_see_names(db: Database, actor: Actor, study_id: int) -> bool:
 
 @operation(On.STUDY, READERS)
 def ratings_stamp(db: Database, actor: Actor, study_id: int) -> tuple[int, ...]:
-    """Numbers that change whenever what `ratings` gives does: newest annotation, withdrawal, adjudication; names."""
+    """Numbers that change whenever what `ratings` gives does: newest annotation, withdrawal, decisions; names."""
     with db.read() as session:
         newest = pick(func.max(col(Annotation.id))).where(col(Annotation.study_id) == study_id).scalar_subquery()
         decided = pick(func.max(col(Adjudication.id))).where(col(Adjudication.study_id) == study_id).scalar_subquery()
         withdrawn = pick(func.max(col(Withdrawal.id))).scalar_subquery()
-        found = session.execute(pick(newest, withdrawn, decided)).one()
+        left_out = pick(func.max(col(Omission.id))).where(col(Omission.study_id) == study_id).scalar_subquery()
+        found = session.execute(pick(newest, withdrawn, decided, left_out)).one()
         members = pick(Account.person_id, Account.name).join(
             StudyMember, col(StudyMember.person_id) == Account.person_id
         )
@@ -263,6 +265,7 @@ def _counting(study_id: int, kinds: Sequence[AnnotationKind]) -> list[ColumnElem
         col(Annotation.kind).in_(kinds),
         ~pick(newer.id).where(col(newer.supersedes_id) == Annotation.id).exists(),
         col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
+        ~is_set_aside(col(Annotation.id)),
     ]
 
 

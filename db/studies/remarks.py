@@ -14,7 +14,7 @@ from sqlmodel import Session, col
 from annotators.asking.submissions import flag_words
 from annotators.errors import NotFound
 from db.engine import Database
-from db.items.current import item_is_published
+from db.items.current import is_set_aside, item_is_published
 from db.models import (
     Annotation,
     Assignment,
@@ -224,6 +224,7 @@ def _counting(study: Study) -> tuple[ColumnElement[bool], ...]:
         col(Annotation.study_id) == study.id,
         col(Annotation.kind).in_(COUNTING),
         ~pick(newer.id).where(col(newer.supersedes_id) == col(Annotation.id)).exists(),
+        ~is_set_aside(col(Annotation.id)),
     )
 
 

@@ -15,7 +15,7 @@ from annotators.items.item import ItemContent
 from annotators.items.normal import item_hash
 from annotators.items.revising import edited, revised
 from db.engine import Database
-from db.items.current import item_is_current
+from db.items.current import is_set_aside, item_is_current
 from db.items.rows import insert_items, read_items, rows_of
 from db.models import Annotation, Document, Item, ItemVersion, Revision, Study, StudyItem, now
 from db.permissions import RESEARCHERS, Actor, On, operation, record
@@ -180,7 +180,11 @@ def _effects(session: Session, item_id: int, touched: Sequence[str]) -> list[Stu
         .join(StudyItem, col(StudyItem.study_id) == Study.id)
         .join(ItemVersion, col(ItemVersion.id).in_([col(StudyItem.item_version_id), col(StudyItem.other_version_id)]))
         .join(Annotation, col(Annotation.study_item_id) == StudyItem.id)
-        .where(col(ItemVersion.item_id) == item_id, col(Annotation.kind).in_(COUNTING))
+        .where(
+            col(ItemVersion.item_id) == item_id,
+            col(Annotation.kind).in_(COUNTING),
+            ~is_set_aside(col(Annotation.id)),
+        )
         .group_by(col(Study.id))
         .order_by(col(Study.id))
     ).all()

@@ -18,7 +18,7 @@ from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
 from annotators.errors import NotAllowed
 from annotators.protocols import Protocol
-from db.items.current import withdrawn_batches
+from db.items.current import is_set_aside, withdrawn_batches
 from db.models import (
     AdjudicatedLabel,
     Adjudication,
@@ -120,6 +120,7 @@ def _current() -> Select[Any]:
             given.kind.in_(COUNTING),
             given.batch_id.is_(None) | given.batch_id.not_in(withdrawn_batches()),
             ~sql_select(newer.c.id).where(newer.c.supersedes_id == given.id).exists(),
+            ~is_set_aside(given.id),
         )
         .order_by(label.id)
     )
@@ -463,7 +464,7 @@ def _has_yet_to_judge(session: Session, study: Study, study_item_id: int, person
         col(Assignment.study_item_id) == study_item_id, col(Assignment.person_id) == person_id
     )
     own = session.execute(query).scalars().all()
-    if AssignmentState.SUBMITTED in own or AssignmentState.SURPLUS in own:
+    if own and {AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.LEFT_OUT} & set(own):
         return False
     if AssignmentState.LEASED in own or AssignmentState.RETURNED in own:
         return True

@@ -30,7 +30,9 @@ from db.models import (
     Event,
     Item,
     ItemVersion,
+    Omission,
     Revision,
+    SetAside,
     StoredLabel,
     Study,
     StudyItem,
@@ -79,6 +81,7 @@ class Act:
     comment: str | None = None
     batch: int | None = None
     source: str | None = None
+    annotator: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As `assay why --json` prints it."""
@@ -277,13 +280,15 @@ class _Story:
             if sitting.annotation is not None and sitting.annotation.supersedes_id is not None
         }
         self._withdrawals = self._read_withdrawals()
+        self._aside = self._read_set_aside()
         self._called = self._names(actor)
 
     def told(self) -> Explanation:
         """The explanation of the unit."""
         unit = next((unit for unit in self._units if self._is_this(unit)), None)
         study, criterion = self._study, self._criterion
-        acts = [*self._items(), *self._frozen(), *self._given(), *self._slots(), *self._decisions(), *self._batches()]
+        acts = [*self._items(), *self._frozen(), *self._given(), *self._slots(), *self._decisions(), *self._batches(),
+                *self._omissions()]  # fmt: skip
         counting = [sitting for sitting in self._sittings if self._stands(sitting) == "counts"]
         return Explanation(
             item=self._place.name,
@@ -429,6 +434,8 @@ class _Story:
                 return "withdrawn"
         if annotation.id in self._superseded:
             return "superseded"
+        if annotation.id in self._aside:
+            return self._aside[annotation.id]
         return "counts" if annotation.kind in COUNTING else annotation.kind
 
     def _slots(self) -> Iterator[Act]:
@@ -577,6 +584,38 @@ class _Story:
                 event = events[place] if place < len(events) else None
                 who = self._name(row.person_id)
                 yield Act(row.created_at, who, did, event=event, batch=batch_id, reason=row.reason)
+
+    def _read_set_aside(self) -> dict[int, str]:
+        """Annotation → how it is set aside, where it does not count though its kind would."""
+        ids = [sitting.annotation.id for sitting in self._sittings if sitting.annotation is not None]
+        rows = self._session.execute(
+            pick(SetAside.annotation_id, SetAside.kind).where(col(SetAside.annotation_id).in_(ids))
+        )
+        return {annotation_id: kind for annotation_id, kind in rows}  # noqa: C416 - rows are not plain tuples
+
+    def _omissions(self) -> Iterator[Act]:
+        """The decisions that left out, or restored, what annotators of the item gave in the study."""
+        last: dict[int, datetime] = {}
+        for sitting in self._sittings:
+            if sitting.annotation is not None:
+                given = sitting.annotation.created_at
+                last[sitting.person_id] = max(last.get(sitting.person_id, given), given)
+        query = pick(Omission).where(
+            col(Omission.study_id) == self._study.id, col(Omission.annotator_id).in_(list(last))
+        )
+        left_out: set[int] = set()
+        for row in self._session.execute(query.order_by(col(Omission.id))).scalars():
+            person = row.annotator_id
+            if row.since is not None and row.since <= last[person]:
+                left_out.add(person)
+                did = "labels left out"
+            elif person in left_out:
+                left_out.discard(person)
+                did = "labels restored"
+            else:
+                continue
+            who = self._name(row.person_id)
+            yield Act(row.created_at, who, did, reason=row.reason, annotator=self._called(person))
 
     # Who it was -------------------------------------------------------------------------------------------------------
 

@@ -29,7 +29,9 @@ from db.items.documents import document_is_current
 from db.items.read import BLOCK, current_versions
 from db.items.rows import items_as_json
 from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion, Project, Study, StudyItem
+from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
+from db.quality.omissions import omissions_by_study
 from db.query import pick
 from db.schema import current_revision
 from db.studies.design import protocol_of
@@ -115,7 +117,9 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
         raise NotFound(f"There is no project {selection.project_id}.")
     studies = _studies(session, selection)
     past = marks(session)
-    amendments = amendments_by_study(session, [study.id or 0 for study in studies])
+    ids = [study.id or 0 for study in studies]
+    amendments, omissions = amendments_by_study(session, ids), omissions_by_study(session, ids)
+    called = {of: (real_names if selection.names else pseudonyms)(session, of) for of in ids if omissions[of]}
     manifest = Manifest(
         assay=program_version(),
         schema=current_revision(db) or "",
@@ -129,7 +133,10 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
             "names": selection.names,
             "documents": selection.data_folder is not None,
         },
-        studies=[study_snapshot(study, amendments[study.id or 0]) for study in studies],
+        studies=[
+            study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
+            for of, study in zip(ids, studies, strict=True)
+        ],
     )
     counts = manifest.counts
     if "native" in selection.formats:

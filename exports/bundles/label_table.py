@@ -32,7 +32,7 @@ AT_ONCE = 500
 _REMEMBERED = 10_000
 
 _SUBMISSIONS = """
-SELECT s.id, i.external_id, v.number, q.key, i.system, s.person_id, s.created_at, s.seconds, n.kind,
+SELECT s.id, i.external_id, v.number, q.key, i.system, s.person_id, s.created_at, s.seconds, coalesce(z.kind, n.kind),
        n.id IS NULL OR NOT (
            EXISTS (SELECT 1 FROM annotation m WHERE m.supersedes_id = n.id)
            OR coalesce((SELECT NOT w.reinstates FROM withdrawal w WHERE w.batch_id = n.batch_id
@@ -48,6 +48,7 @@ LEFT JOIN item o ON o.id = w.item_id
 JOIN assignment a ON a.study_item_id = x.id
 JOIN submission s ON s.assignment_id = a.id
 LEFT JOIN annotation n ON n.assignment_id = s.assignment_id AND n.sitting = s.sitting
+LEFT JOIN set_aside z ON z.annotation_id = n.id
 WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
 ORDER BY x.position, a.id, s.sitting, s.step
 """

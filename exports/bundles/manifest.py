@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from annotators.errors import InvalidInput
 
 if TYPE_CHECKING:
     from db.items.as_of import Marks
-    from db.models import Amendment, Study
+    from db.models import Amendment, Omission, Study
 
 NAME = "manifest.json"
 LARGEST = 64 << 20
@@ -47,10 +47,13 @@ class Manifest:
         return orjson.dumps(self.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def study_snapshot(study: Study, amendments: Sequence[Amendment]) -> dict[str, Any]:
+def study_snapshot(
+    study: Study, amendments: Sequence[Amendment], omissions: Sequence[Omission], called: Mapping[int, str]
+) -> dict[str, Any]:
     """What a study is known by: as it was frozen, and what has been amended since, if anything.
 
-    Of annotators only the number is told: who they are is the labels' table to say, by name or by pseudonym.
+    Of annotators only the number is told: who they are is the labels' table to say, by name or by pseudonym. Whose
+    labels are left out is told as that table calls them, `called`.
     """
 
     def told(what: str, value: Any) -> Any:
@@ -65,6 +68,15 @@ def study_snapshot(study: Study, amendments: Sequence[Amendment]) -> dict[str, A
             "reason": row.reason,
         }
         for row in amendments
+    ]
+    left_out = [
+        {
+            "at": row.created_at.isoformat(timespec="seconds"),
+            "annotator": called.get(row.annotator_id),
+            "from": None if row.since is None else row.since.isoformat(),
+            "reason": row.reason,
+        }
+        for row in omissions
     ]
     return {
         "name": study.name,
@@ -82,6 +94,7 @@ def study_snapshot(study: Study, amendments: Sequence[Amendment]) -> dict[str, A
         "rule": study.rule,
         "show_scores": study.show_scores,
         **({"amendments": changed} if changed else {}),
+        **({"left_out": left_out} if left_out else {}),
     }
 
 

@@ -184,7 +184,7 @@ def _not_counting(current: str, complete: str, cannot_judge: str, kind: str) -> 
         return "incomplete"
     if current.lower() == "false":
         return "superseded or withdrawn"
-    return kind.lower() if kind.lower() in ("surplus", "repeat", "gold") else None
+    return kind.lower() if kind.lower() in ("surplus", "left_out", "repeat", "gold") else None
 
 
 @lru_cache(_REMEMBERED)

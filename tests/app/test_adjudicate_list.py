@@ -7,7 +7,7 @@ from copy import copy
 
 import pytest
 
-from db.annotating.adjudications import UnitDecision, adjudicate, disputes
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.pages.agreement import page as agreement
-from db.annotating.adjudications import UnitDecision, adjudicate, disputes
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.models import StudyMember
 from db.people.accounts import set_member
 from db.permissions import Role

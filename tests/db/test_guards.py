@@ -47,7 +47,12 @@ def one_of_each(db: Database) -> None:
                 models.Revision(item_id=version[1], from_version_id=version[0], to_version_id=version[0], reason="r"),
             ]
         )
+        omission = models.Omission(study_id=study.study_id, annotator_id=person, reason="r")
+        s.add(omission)
         s.flush()
+        annotation = s.connection().execute(text("SELECT id FROM annotation")).scalar_one()
+        s.add(models.OmissionSurplus(omission_id=omission.id, annotation_id=annotation))
+        s.add(models.GoldLabel(study_item_id=study_item, criterion="right", value="yes"))
         s.add(models.StudyScore(study_item_id=study_item, score_id=score.id))
         s.add(models.AdjudicatedLabel(adjudication_id=adjudication.id, criterion="right", value="yes"))
 

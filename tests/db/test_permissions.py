@@ -43,13 +43,13 @@ ROLES = frozenset({"researcher", "adjudicator", "annotator", "viewer"})
 SIGNED_IN = frozenset({"anybody signed in"})
 
 MAY: dict[str, frozenset[str]] = {
-    "annotating.adjudications.adjudicate": ADJUDICATORS,
-    "annotating.adjudications.count_disputed": ADJUDICATORS,
-    "annotating.adjudications.disputed_item": ADJUDICATORS,
-    "annotating.adjudications.disputes": ADJUDICATORS,
-    "annotating.adjudications.latest_decisions": ADJUDICATORS,
-    "annotating.adjudications.settlement_counts": ADJUDICATORS,
-    "annotating.adjudications.study_disputes": ADJUDICATORS,
+    "adjudicating.adjudications.adjudicate": ADJUDICATORS,
+    "adjudicating.adjudications.count_disputed": ADJUDICATORS,
+    "adjudicating.adjudications.disputed_item": ADJUDICATORS,
+    "adjudicating.adjudications.disputes": ADJUDICATORS,
+    "adjudicating.adjudications.latest_decisions": ADJUDICATORS,
+    "adjudicating.adjudications.settlement_counts": ADJUDICATORS,
+    "adjudicating.adjudications.study_disputes": ADJUDICATORS,
     "annotating.annotations.my_work": SIGNED_IN,
     "annotating.annotations.reopen": ANNOTATORS,
     "annotating.annotations.save_draft": ANNOTATORS,
@@ -158,6 +158,9 @@ MAY: dict[str, frozenset[str]] = {
     "annotating.amendments.amend_study": RESEARCHERS,
     "annotating.amendments.amendments_of": READERS,
     "annotating.amendments.set_state": RESEARCHERS,
+    "quality.omissions.leave_out": RESEARCHERS,
+    "quality.omissions.omissions_of": READERS,
+    "quality.omissions.restore": RESEARCHERS,
     "scores.training_sets.accept_training_set": RESEARCHERS,
     "scores.training_sets.list_training_sets": READERS,
     "scores.training_sets.present_training_set": READERS,
@@ -257,7 +260,7 @@ def test_there_are_operations_to_walk() -> None:
     assert len(NAMES) >= 30
     assert {
         "annotating.annotations.submit",
-        "annotating.adjudications.adjudicate",
+        "adjudicating.adjudications.adjudicate",
         "studies.design.create_study",
     } <= set(NAMES)
 

@@ -20,7 +20,7 @@ from annotators.criteria.order import Order
 from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.protocols import Material, Protocol, Step
-from db.annotating.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
 from db.engine import Database
 from db.models import AdjudicatedLabel, Adjudication, Assignment, AssignmentState
 from db.people.accounts import actor_named, revoke_sessions, set_member

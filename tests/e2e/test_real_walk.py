@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from db.annotating.adjudications import settlement_counts
+from db.adjudicating.adjudications import settlement_counts
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import my_projects

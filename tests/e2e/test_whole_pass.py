@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlmodel import col, select
 
-from db.annotating.adjudications import disputes
+from db.adjudicating.adjudications import disputes
 from db.models import Annotation, Submission
 from tests.e2e.conftest import NewPage, screenshot, sign_in_by_form
 from tests.e2e.disputes import settle_one

@@ -12,7 +12,7 @@ import pytest
 from annotators.asking.submissions import GivenLabel, broken_rules, is_asked
 from annotators.criteria import Criterion
 from annotators.protocols import PROTOCOLS, Protocol
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.engine import Database

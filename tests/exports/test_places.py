@@ -13,7 +13,7 @@ from annotators.asking.submissions import GivenLabel
 from annotators.criteria.place import Place
 from annotators.errors import InvalidInput
 from annotators.protocols import Material, Protocol, Step
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.engine import Database

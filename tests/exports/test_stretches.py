@@ -12,7 +12,7 @@ import pytest
 from annotators.asking.submissions import GivenLabel
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.engine import Database

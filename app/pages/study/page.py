@@ -14,7 +14,7 @@ from app import ui, wording
 from app.pages.study import amendments, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES, SUGGESTIONS
-from db.annotating.adjudications import settlement_counts
+from db.adjudicating.adjudications import settlement_counts
 from db.annotating.status import study_status
 from db.models import Study, StudyState
 from db.permissions import ADJUDICATORS

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from annotators.errors import InvalidInput
 from app.server.routes.json_routes import integer, json_route, text
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import protocol_for_browser
 from db.annotating.assignments import return_to_annotator
 from db.engine import Database

@@ -1,7 +1,7 @@
 """Studies that change: their state and amendments, and what a study item is for.
 
-Revision: 0008, after 0007. A section for each of them. The new columns are nullable or have a default, so that no row is written anew: a million
-items cost what one does.
+Revision: 0008, after 0007. A section for each of them. The new columns are nullable or have a default, so that no row
+is written anew: a million items cost what one does.
 """
 
 import sqlalchemy as sa
@@ -26,12 +26,14 @@ def _value(name: str) -> "sa.Column[object]":
 def upgrade() -> None:
     """Forward."""
     _amendments()
+    _leave_out_labels()
     _purposes()
 
 
 def downgrade() -> None:
     """Back."""
     _no_purposes()
+    _count_all_labels()
     _no_amendments()
 
 
@@ -65,6 +67,58 @@ def _no_amendments() -> None:
     op.drop_column("study_member", "left_at")
     for name in ("amended", "deadline", "state"):
         op.drop_column("study", name)
+
+
+# Labels left out -----------------------------------------------------------------------------------------------------
+
+
+def _leave_out_labels() -> None:
+    """Decisions that leave out what an annotator submitted since a moment."""
+    op.add_column("study_member", sa.Column("left_out_from", sa.DateTime(timezone=True), nullable=True))
+    op.add_column("assignment", sa.Column("left_out_as", sa.String(), nullable=True))
+    op.create_table(
+        "omission",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("annotator_id", _identifier(), nullable=False),
+        sa.Column("since", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["annotator_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("ix_omission_annotator", "omission", ["study_id", "annotator_id"])
+    op.create_table(
+        "omission_surplus",
+        sa.Column("omission_id", _identifier(), nullable=False),
+        sa.Column("annotation_id", _identifier(), nullable=False),
+        sa.ForeignKeyConstraint(["annotation_id"], ["annotation.id"]),
+        sa.ForeignKeyConstraint(["omission_id"], ["omission.id"]),
+        sa.PrimaryKeyConstraint("omission_id", "annotation_id"),
+    )
+    op.create_index("ix_omission_surplus_annotation_id", "omission_surplus", ["annotation_id"])
+    op.create_table(
+        "set_aside",
+        sa.Column("annotation_id", _identifier(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("kind", sa.String(), nullable=False),
+        sa.ForeignKeyConstraint(["annotation_id"], ["annotation.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("annotation_id"),
+    )
+    op.create_index("ix_set_aside_study_id", "set_aside", ["study_id"])
+
+
+def _count_all_labels() -> None:
+    """Back."""
+    for name in ("set_aside", "omission_surplus", "omission"):
+        op.drop_table(name)
+    op.drop_column("assignment", "left_out_as")
+    op.drop_column("study_member", "left_out_from")
+
 
 
 # What study items are for ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.items.parsed import ForeignLabel
 from annotators.items.targets import target_kind
 from annotators.protocols import Material, Protocol, Step
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item
 from db.annotating.disclosure import may_see_page, reading
 from db.engine import Database
 from db.models import Claim, Document, Image, ItemVersion, StoredLabel, StudyItem

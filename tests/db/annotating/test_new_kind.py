@@ -17,7 +17,7 @@ from annotators.criteria.material import Material
 from annotators.errors import InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Step
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.engine import Database
 from db.models import StoredLabel
 from exports.agreement.study import agreement_report

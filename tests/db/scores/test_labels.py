@@ -14,7 +14,7 @@ from sqlmodel import Session, col, select
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
-from db.annotating.adjudications import UnitDecision, adjudicate
+from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.engine import Database
 from db.models import Item, ItemVersion, Project, Run, Score, Study, StudyItem
 from db.scores.label_states import labels_state_now

@@ -13,7 +13,7 @@ from annotators.criteria.choice import Choice
 from annotators.criteria.number import Number
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
-from db.annotating.adjudications import UnitDecision, adjudicate, disputes
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.engine import Database
 from db.studies.design import StudyDesign, create_study
 from db.studies.labels import import_labels

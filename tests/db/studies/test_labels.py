@@ -15,7 +15,7 @@ from annotators.criteria.grade import Grade
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
-from db.annotating.adjudications import UnitDecision, adjudicate, settlement_counts
+from db.adjudicating.adjudications import UnitDecision, adjudicate, settlement_counts
 from db.annotating.assignments import return_to_annotator
 from db.annotating.status import study_status
 from db.batches import withdraw_batch

@@ -18,7 +18,7 @@ from annotators.errors import InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.items.targets import TargetKind
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
-from db.annotating.adjudications import disputed_item, disputes
+from db.adjudicating.adjudications import disputed_item, disputes
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.annotating.disclosure import may_see_page

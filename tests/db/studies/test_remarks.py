@@ -10,7 +10,7 @@ from sqlmodel import select
 
 from annotators.asking.submissions import FLAGGED, GivenLabel
 from annotators.errors import NotFound
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
 from db.annotating.annotations import reopen, submit
 from db.annotating.assignments import skip
 from db.annotating.committing import StepSubmission

@@ -14,7 +14,7 @@ from annotators.criteria.text import Text
 from annotators.errors import InvalidInput, NotAllowed, NotFound
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Protocol, Step
-from db.annotating.adjudications import UnitDecision, adjudicate
+from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.annotations import reopen
 from db.annotating.assignments import return_to_annotator, skip
 from db.batches import withdraw_batch

@@ -12,7 +12,7 @@ from sqlmodel import col, select
 from annotators.asking.submissions import GivenLabel as GivenWith
 from annotators.errors import InvalidInput, NotAllowed, NotFound
 from db import guards
-from db.annotating.adjudications import UnitDecision, adjudicate
+from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.annotating.annotations import save_draft, submit
 from db.annotating.assignments import return_to_annotator
 from db.annotating.committing import StepSubmission

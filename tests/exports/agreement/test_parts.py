@@ -12,7 +12,7 @@ import pytest
 from annotators.agreement.annotators import agreement_with_rest, similarity
 from annotators.agreement.measure import measure
 from annotators.errors import InvalidInput, NotFound
-from db.annotating.adjudications import UnitDecision, adjudicate, disputes
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.annotating.annotations import reopen
 from db.batches import withdraw_batch
 from db.engine import Database

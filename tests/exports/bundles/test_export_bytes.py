@@ -13,7 +13,7 @@ from annotators.criteria.grade import Grade
 from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.protocols import Material, Protocol, Step
-from db.annotating.adjudications import UnitDecision, adjudicate
+from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.engine import Database
 from db.models import StudyItem
 from db.query import pick

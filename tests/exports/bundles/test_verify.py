@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from db.items.documents import attach_bytes
 from db.items.imports import import_items, staged
 from db.items.read import current_versions
 from db.models import Account, ItemVersion, Run, Score, StudyState
+from db.quality.omissions import leave_out, restore
 from exports.bundles.bundle import export_project
 from exports.bundles.manifest import read_manifest
 from exports.bundles.verify import VerifyReport, verify_against, verify_folder
@@ -124,6 +126,29 @@ def test_an_amendment_that_came_later_changes_nothing_of_an_old_export(exported:
     assert (before["overlap"], now["overlap"]) == (2, 3)
     set_state(exported.db, study.researcher, study.study_id, state=StudyState.CLOSED, reason="enough")
     assert verify_against(exported.db, study.researcher, tmp_path / "later").ok
+
+
+def test_an_export_marks_what_is_left_out_and_says_so_and_one_from_before_stands(
+    exported: Exported, tmp_path: Path
+) -> None:
+    study = exported.study
+    name = study.annotators[0].name
+    since = datetime(2020, 1, 1, tzinfo=UTC)
+    leave_out(exported.db, study.researcher, study.study_id, annotator=name, since=since, reason="at random")
+    assert exported.against().ok
+    export_project(
+        exported.db, study.researcher, study.project_id, to=tmp_path / "left out", study_id=study.study_id, formats=ALL
+    )
+    manifest = read_manifest(tmp_path / "left out")
+    (told,) = manifest.studies[0]["left_out"]
+    assert (told["from"], told["reason"]) == ("2020-01-01T00:00:00+00:00", "at random")
+    with (tmp_path / "left out/labels.csv").open(newline="") as file:
+        kinds = {(row["annotator"], row["kind"]) for row in csv.DictReader(file)}
+    assert (told["annotator"], "left_out") in kinds
+    assert not {kind for annotator, kind in kinds if annotator == told["annotator"]} - {"left_out"}
+    restore(exported.db, study.researcher, study.study_id, annotator=name, reason="no")
+    assert verify_against(exported.db, study.researcher, tmp_path / "left out").ok
+    assert exported.against().ok
 
 
 def test_a_changed_file_is_found_by_its_hash(exported: Exported) -> None:

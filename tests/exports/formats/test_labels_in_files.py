@@ -14,7 +14,7 @@ from sqlmodel import select
 
 from annotators.errors import InvalidInput, NotFound
 from annotators.protocols import PROTOCOLS
-from db.annotating.adjudications import UnitDecision, adjudicate
+from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.engine import Database
 from db.models import Account, Annotation, Batch, Item, ItemVersion, StoredLabel, Study, StudyItem
 from db.studies.design import StudyDesign, create_study, find_study

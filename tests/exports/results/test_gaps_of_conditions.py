@@ -11,7 +11,7 @@ from sqlmodel import select
 
 from annotators.agreement.measure import measure
 from annotators.asking.protocol_files import protocol_from_yaml
-from db.annotating.adjudications import UnitDecision, adjudicate
+from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.engine import Database
 from db.models import StudyItem
 from db.studies.library import add_protocol, named_protocol

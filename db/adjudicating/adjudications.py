@@ -19,6 +19,7 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
 from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
+from db.items.current import is_set_aside
 from db.models import (
     Account,
     AdjudicatedLabel,
@@ -279,7 +280,7 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
             flags,
             {raters[annotation.person_id]: annotation.assignment_id for annotation in annotations},
             settlement.state if settlement else SettlementState.PENDING,
-            _refusal(study, annotations, actor),
+            _refusal(session, study, study_item_id, actor),
         )
 
 
@@ -292,6 +293,7 @@ def _annotations(session: Session, study: Study, study_item_id: int) -> list[Ann
             Annotation.study_item_id == study_item_id,
             col(Annotation.kind).in_(COUNTING),
             ~select(newer.id).where(newer.supersedes_id == Annotation.id).exists(),
+            ~is_set_aside(col(Annotation.id)),
         )
         .order_by(col(Annotation.person_id))
     )
@@ -383,10 +385,15 @@ def _remarks(
     return comments, flags
 
 
-def _refusal(study: Study, annotations: Sequence[Annotation], actor: Actor) -> str | None:
-    """Why this person may not adjudicate the item, or None."""
-    own = any(annotation.person_id == actor.person_id for annotation in annotations)
-    if own and not study.settings.get("allow_own_adjudication"):
+def _refusal(session: Session, study: Study, study_item_id: int, actor: Actor) -> str | None:
+    """Why this person may not adjudicate the item, or None. What they gave counts here even where it was left out."""
+    query = select(Annotation.id).where(
+        Annotation.study_item_id == study_item_id,
+        Annotation.person_id == actor.person_id,
+        col(Annotation.kind).in_(COUNTING),
+    )
+    own = not study.settings.get("allow_own_adjudication") and session.exec(query.limit(1)).first() is not None
+    if own:
         return "You annotated this item yourself, so somebody else has to adjudicate it."
     return None
 
@@ -425,7 +432,7 @@ def adjudicate(
         if settlement.state == SettlementState.ADJUDICATED and not again:
             raise Conflict("Somebody else has adjudicated this item meanwhile. Go on with the next one.")
         check_has_judged(session, study, study_item_id, actor)
-        refusal = _refusal(study, _annotations(session, study, study_item_id), actor)
+        refusal = _refusal(session, study, study_item_id, actor)
         if refusal:
             raise NotAllowed(refusal)
         if from_browser:

@@ -11,7 +11,7 @@ from annotators.criteria import Condition, Label
 from annotators.criteria.choice import Choice
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Step
-from db.annotating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import reopen
 from db.annotating.assignments import return_to_annotator
 from db.engine import Database

@@ -1,0 +1,1 @@
+"""What annotators disagree on: the queue of disputes, and what adjudicators decide."""

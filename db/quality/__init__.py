@@ -1,0 +1,1 @@
+"""How well annotators do, and what is decided of it: labels that are left out, gold, repeats."""
