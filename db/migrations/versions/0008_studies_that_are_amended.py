@@ -120,7 +120,6 @@ def _count_all_labels() -> None:
     op.drop_column("study_member", "left_out_from")
 
 
-
 # What study items are for ---------------------------------------------------------------------------------------------
 
 
