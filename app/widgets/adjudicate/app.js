@@ -186,14 +186,8 @@ export class App extends Page {
       return null;
     });
     if (!dispute || this.queue.current !== item || this.decisions) return;
-    const lease = dispute.state === 'disputed' ? await this.api.take(item).catch((/** @type {unknown} */ error) => this.#notTaken(error)) : null;
-    if (this.queue.current !== item || this.decisions) return;
     this.status.trouble = null;
-    if (lease && !lease.mine) {
-      this.news.mention(WORDS.held(lease.by));
-      this.fresh = false;
-      this.#next();
-    } else if (dispute.state === 'disputed') this.#open(dispute, false, this.half.of(item));
+    if (dispute.state === 'disputed') this.#open(dispute, false, this.half.of(item));
     else {
       this.news.mention(WORDS.gone(dispute.state));
       this.fresh = false;
@@ -201,26 +195,29 @@ export class App extends Page {
     }
   }
 
-  /** Without an answer one can go on: whoever is stored first stands, and nothing is lost. @param {unknown} error @returns {null} */
-  #notTaken(error) {
-    if (error instanceof SignedOut) this.#signOut();
-    else this.news.mention(WORDS.notTaken);
-    return null;
-  }
-
-  /** Says again that the item on the screen is here, now and then while something is done. */
-  #keep() {
-    const item = this.queue.current;
-    if (item === null || Date.now() - this.toldAt < KEEP) return;
+  /** Says that the item on the screen is here; where somebody else has it, it is passed over, unless something was decided. */
+  async #claim() {
+    const { decisions } = this;
+    if (!decisions || decisions.dispute.allowed) return;
+    const { study_item_id: item } = decisions.dispute;
     this.toldAt = Date.now();
-    this.api.take(item).then((lease) => {
-      if (!lease.mine && this.queue.current === item) this.news.mention(WORDS.takenOver(lease.by));
-    }, () => undefined);
+    const lease = await this.api.take(item).catch((/** @type {unknown} */ error) => {
+      if (error instanceof SignedOut) this.#signOut();
+      return null;
+    });
+    if (!lease || lease.mine || this.decisions !== decisions) return;
+    if (decisions.touched || decisions.again) {
+      this.news.mention(WORDS.takenOver(lease.by));
+      return;
+    }
+    this.news.mention(WORDS.held(lease.by));
+    this.fresh = false;
+    this.#next();
   }
 
   /** Others may have the item on the screen. */
   #letGo() {
-    if (this.decisions) this.api.leave(this.decisions.dispute.study_item_id);
+    if (this.decisions && !this.decisions.dispute.allowed) this.api.leave(this.decisions.dispute.study_item_id);
   }
 
   /** @param {number} item @param {unknown} error */
@@ -241,7 +238,7 @@ export class App extends Page {
     this.desk?.put(decisions);
     this.status.show();
     this.shownAt = performance.now();
-    this.toldAt = Date.now();
+    void this.#claim();
     this.shell.announce(dispute.allowed ?? WORDS.nextItem(this.status.done, this.status.of, decisions.missing().length));
     setTimeout(() => {
       for (const next of this.queue.next(AHEAD)) {
@@ -253,7 +250,7 @@ export class App extends Page {
   #changed() {
     if (!this.decisions) return;
     this.half.keep(this.decisions);
-    this.#keep();
+    if (Date.now() - this.toldAt > KEEP) void this.#claim();
     this.status.keptAt = new Date();
     this.status.show();
   }

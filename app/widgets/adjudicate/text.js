@@ -79,9 +79,8 @@ export const WORDS = {
     adjudicated: 'Somebody else settled the item that came next. It was passed over.',
     pending: 'The item that came next went back to an annotator. It was passed over.',
   })[state] ?? 'The item that came next is no longer disputed. It was passed over.',
-  held: (/** @type {string} */ by) => `${by} has the item that came next before them. It was passed over.`,
-  takenOver: (/** @type {string} */ by) => `You did nothing for a while, and ${by} has taken this item over. Whose decision is stored first stands.`,
-  notTaken: 'The server could not be told that you have this item. Somebody else may take it too; whose decision is stored first stands.',
+  held: (/** @type {string} */ by) => `${by} has that item before them. It was passed over.`,
+  takenOver: (/** @type {string} */ by) => `${by} has this item before them too. Whose decision is stored first stands.`,
   heldByOthers: (/** @type {number} */ n, /** @type {string} */ names) => `${count(n, 'dispute is', 'disputes are')} before ${names} now.`,
   nextItem: (/** @type {number} */ done, /** @type {number} */ of, /** @type {number} */ n) =>
     `Next dispute, ${count(n, 'decision', 'decisions')} to make. ${done} of ${of} settled.`,
