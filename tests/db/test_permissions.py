@@ -50,6 +50,8 @@ MAY: dict[str, frozenset[str]] = {
     "adjudicating.adjudications.latest_decisions": ADJUDICATORS,
     "adjudicating.adjudications.settlement_counts": ADJUDICATORS,
     "adjudicating.adjudications.study_disputes": ADJUDICATORS,
+    "adjudicating.listed.listed_disputes": ADJUDICATORS,
+    "adjudicating.tables.adjudicate_table": ADJUDICATORS,
     "annotating.annotations.my_work": SIGNED_IN,
     "annotating.annotations.reopen": ANNOTATORS,
     "annotating.annotations.save_draft": ANNOTATORS,

@@ -37,6 +37,7 @@ def settled(page: Page) -> None:
     """Until the page is drawn."""
     expect(page.get_by_role("heading", name="Agreement")).to_be_visible(timeout=30_000)
     page.wait_for_function("!document.querySelector('[data-testid=stSpinner]')")
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(600)
 
@@ -126,6 +127,9 @@ def test_from_a_number_to_its_units_to_an_item(
     lines = (tmp_path / "units.csv").read_text().splitlines()
     assert lines[0].startswith("Item,Target,ada,dan")
     assert len(lines) == n + 1
+    # The menu is shut and nothing is drawn any more: what is clicked is not replaced under the pointer.
+    page.keyboard.press("Escape")
+    settled(page)
     item = units.get_by_role("link").first
     name = item.inner_text()
     item.click()
@@ -147,6 +151,7 @@ def test_plots_and_the_report_are_taken_away(
         got.value.save_as(tmp_path / label)
         assert (tmp_path / label).read_bytes().startswith(begins)
     page.keyboard.press("Escape")
+    settled(page)
     page.get_by_role("button", name="Download the report").click()
     with page.expect_download(timeout=60_000) as got:
         page.get_by_role("button", name="HTML").click()
