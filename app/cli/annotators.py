@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
+import typer.core
 
 from annotators.figures import count
 from app.cli.base import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class _ShownByDefault(typer.core.TyperGroup):
     """Takes `annotators PROJECT STUDY` for `annotators show PROJECT STUDY`."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """With the name of the command before what is none."""
         if args and args[0] not in (*self.commands, *self.get_help_option_names(ctx)):
             args = ["show", *args]

@@ -160,7 +160,9 @@ def share_right(hits: FloatArray, clusters: IntArray) -> ShareRight:
         )
         return ShareRight(n, right, reason=why if not n else f"{why} needed")
     _, place = np.unique(clusters, return_inverse=True)
-    interval = share_interval(np.bincount(place, weights=hits), np.bincount(place).astype(np.float64), over="questions")
+    interval = share_interval(
+        np.bincount(place, weights=hits).astype(np.float64), np.bincount(place).astype(np.float64), over="questions"
+    )
     return ShareRight(n, right, right / n, interval.low, interval.high, interval.in_words())
 
 
@@ -174,8 +176,8 @@ def _pace(found: StudyRatings, member: TeamMember, lengths: FloatArray) -> list[
     run = hurried(given.seconds[own], lengths[given.item[own]])
     if run is None or run.ratio is None:
         return []
-    took = given.seconds[own[run.start : run.stop]]
-    took, usual = float(np.nanmedian(took)), float(np.nanmedian(given.seconds[own]))
+    took = float(np.nanmedian(given.seconds[own[run.start : run.stop]]))
+    usual = float(np.nanmedian(given.seconds[own]))
     first, last = _ends(found, given.item[own[[run.start, run.stop - 1]]])
     text = (
         f"{count(run.length, 'item')} in a row took {took:.1f} s (median; {usual:.1f} s over all), "
