@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from sqlmodel import col, select
 
-from db.models import Annotation, Assignment, Draft, Study, Submission
+from db.annotating.amendments import set_state
+from db.models import Annotation, Assignment, Draft, Study, StudyState, Submission
 from db.people.accounts import actor_named
 from db.people.preferences import my_preferences, set_preference
 from tests.e2e.conftest import NewPage, screenshot, sign_in
@@ -65,6 +66,56 @@ def label_one(page: Page) -> str:
     answer_second_step(page)
     expect(page.locator(f'[data-assignment="{assignment}"]')).to_have_count(0)
     return asked
+
+
+# A study that is amended meanwhile ------------------------------------------------------------------------------------
+
+
+def submitted(scene: Scene) -> int:
+    with scene.server.db.read() as session:
+        return len(session.exec(select(Annotation.id).where(Annotation.study_id == scene.study_id)).all())
+
+
+def pause(scene: Scene, state: StudyState = StudyState.PAUSED) -> None:
+    set_state(scene.server.db, scene.server.admin, scene.study_id, state=state, reason="the guidelines change")
+
+
+def test_after_a_pause_nothing_that_was_looked_ahead_at_is_shown_and_nothing_submitted_is_lost(
+    scene: Scene, new_page: NewPage
+) -> None:
+    page = open_as(new_page, scene, "ada")
+    answer_first_step(page)
+    pause(scene)
+    answer_second_step(page)
+    halted = page.get_by_test_id("halted")
+    expect(halted).to_contain_text("the guidelines change")
+    expect(judgement(page)).to_be_hidden()
+    wait_until_saved(page)
+    assert submitted(scene) == 1
+    screenshot(page, "annotate-halted")
+    pause(scene, StudyState.RUNNING)
+    page.get_by_test_id("check-again").click()
+    expect(judgement(page)).to_be_visible()
+    label_one(page)
+    wait_until_saved(page)
+    assert submitted(scene) == 2
+
+
+def test_an_item_that_was_begun_before_the_pause_was_known_stays_until_it_is_submitted(
+    scene: Scene, new_page: NewPage
+) -> None:
+    page = open_as(new_page, scene, "ada")
+    label_one(page)
+    wait_until_saved(page)
+    wait_for_step(page, "Question alone")
+    page.keyboard.press("1")
+    pause(scene)
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    answer_second_step(page)
+    expect(page.get_by_test_id("halted")).to_contain_text("the guidelines change")
+    wait_until_saved(page)
+    assert submitted(scene) == 2
 
 
 # Drafts ---------------------------------------------------------------------------------------------------------------

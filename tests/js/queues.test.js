@@ -28,6 +28,18 @@ test('of what we have the server sends stubs, which change nothing', () => {
   assert.deepEqual(queue.ahead.map(({ question }) => question), ['How?']);
 });
 
+test('where the study gives nothing any more, nothing that was only looked ahead at comes up', () => {
+  const queue = new Queue();
+  queue.refill([item(1), item(2), item(3)], []);
+  queue.take();
+  queue.interrupt(item(9), true);
+  queue.submitted();
+  assert.equal(queue.take().assignment, 1);
+  queue.halt();
+  assert.equal(queue.take(), null);
+  assert.deepEqual([queue.have, queue.history], [[], [9]]);
+});
+
 test('going back opens what was submitted last, then the one before it, and the item that was left comes again', () => {
   const queue = new Queue();
   queue.refill([1, 2, 3].map((one) => item(one)), []);

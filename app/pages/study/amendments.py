@@ -31,9 +31,9 @@ _MEANS = {
 _WHAT = {"state": "State", "overlap": "Overlap", "deadline": "Deadline", "annotators": "Annotators"}
 
 
-def tag(state: str) -> str:
-    """The state as a word behind a study's name; nothing where it is running, as most are."""
-    return "" if state == StudyState.RUNNING else blocks.tag(state, quiet=state == StudyState.CLOSED).html
+def tag(state: str) -> blocks.Html:
+    """The state of a study that is not running, as a word beside its links."""
+    return blocks.tag(state, quiet=state == StudyState.CLOSED)
 
 
 def draw(study: Study) -> None:
@@ -95,27 +95,39 @@ def _state_form(study: Study, label: str, to: StudyState) -> None:
 
 def _amend_form(study: Study) -> None:
     present, others = _people(study)
-    with st.form("study-amend-form", border=False):
-        overlap = st.number_input("Overlap", min_value=1, value=study.overlap, step=1, key="amend-overlap")
-        st.caption(
-            "More: each item gets another slot, and waits until it is labelled. Fewer: open slots go; what is at hand "
-            "or submitted counts."
+    with st.container(width=560), st.form("study-amend-form", border=False):
+        left, middle, right = st.columns([2, 3, 2])
+        overlap = left.number_input(
+            "Overlap",
+            min_value=1,
+            value=study.overlap,
+            step=1,
+            key="amend-overlap",
+            help="More: each item gets another slot, and waits until it is labelled. Fewer: open slots go; what is at "
+            "hand or submitted counts.",
         )
-        add = st.multiselect("Annotators who join", others, key="amend-add")
-        remove = st.multiselect("Annotators who leave", present, key="amend-remove")
-        st.caption("Who leaves gives back what is at hand. What they submitted stands.")
-        day, at = _deadline(study)
+        now = None if study.deadline is None else study.deadline.astimezone(_zone())
+        day = middle.date_input("Last day (optional)", value=None if now is None else now.date(), key="amend-day")
+        at = right.time_input("until", value=time(23, 59) if now is None else now.time(), key="amend-time")
+        left, right = st.columns(2)
+        add = left.multiselect("Annotators who join", others, key="amend-add")
+        remove = right.multiselect(
+            "Annotators who leave",
+            present,
+            key="amend-remove",
+            help="Who leaves gives back what is at hand. What they submitted stands.",
+        )
         reason = st.text_input("Reason", max_chars=2000, key="amend-reason", help="It is kept, and exports say it.")
         pressed = st.form_submit_button("Amend the study", type="primary", key="study-amend-save")
     if pressed:
-        deadline = None if day is None else datetime.combine(day, at or time(23, 59), _zone())
+        deadline = datetime.combine(day, at or time(23, 59), _zone()) if isinstance(day, date) else None
         same = deadline is not None and study.deadline is not None and deadline == study.deadline.replace(second=0)
         change = StudyChange(
             overlap=int(overlap),
             add=tuple(add),
             remove=tuple(remove),
             deadline=None if same else deadline,
-            no_deadline=day is None and study.deadline is not None,
+            no_deadline=deadline is None and study.deadline is not None,
         )
         with ui.problems():
             amend_study(ui.db(), ui.actor(), study.id or 0, change=change, reason=reason)
@@ -128,14 +140,6 @@ def _people(study: Study) -> tuple[list[str], list[str]]:
     present = [row["annotator"] for row in status["annotators"] if row["left"] is None]
     may = [row.name for row in who_may_annotate(ui.db(), ui.actor(), study.project_id)]
     return present, [name for name in may if name not in present]
-
-
-def _deadline(study: Study) -> tuple[date | None, time | None]:
-    now = None if study.deadline is None else study.deadline.astimezone(_zone())
-    left, right = st.columns(2)
-    day = left.date_input("Last day (optional)", value=None if now is None else now.date(), key="amend-day")
-    at = right.time_input("until", value=time(23, 59) if now is None else now.time(), key="amend-time")
-    return (day if isinstance(day, date) else None), at
 
 
 def _zone() -> ZoneInfo:

@@ -39,8 +39,6 @@ def page() -> None:
     protocol = protocol_of(study)
     about = f"{protocol.title}, {wording.count(study.n_items, 'item')}, overlap {study.overlap}"
     ui.heading(study.name, f"{about}, made {ui.when(study.created_at)}")
-    if row.state != StudyState.RUNNING:
-        st.html(amendments.tag(row.state))
     _links(row)
     asked = st.query_params.get("show", "").lower()
     first = next((name for name in _TABS if name.lower() == asked), _TABS[0])
@@ -79,6 +77,8 @@ def _study() -> Study | None:
 def _links(row: StudyRow) -> None:
     parameters = {"study": row.study_id, "project": row.project_id}
     cells = [blocks.to("All studies", "studies", project=row.project_id)]
+    if row.state != StudyState.RUNNING:
+        cells.insert(0, amendments.tag(row.state))
     if row.submitted:
         cells.append(blocks.to("Agreement so far", "agreement", **parameters))
     if row.disputed and row.may_adjudicate:

@@ -192,7 +192,8 @@ export class App extends Page {
     this.screens.refused(this.outbox.refused);
     this.#state();
     this.#count();
-    if (!this.sheet) this.#next();
+    if (this.#stopped()) this.queue.halt();
+    if (!this.sheet || !this.queue.item) this.#next();
   }
 
   /** Builds top line and desk; again after keys were changed. */
@@ -315,8 +316,19 @@ export class App extends Page {
       if (answer.item) this.queue.interrupt(answer.item, true);
     }
     this.#follow(answer);
+    if (this.#stopped()) this.queue.halt();
     if (awaited && answer.item) this.#show(answer.item);
-    else if (awaited || !this.sheet) this.#next();
+    else if (awaited || !this.sheet || !this.queue.item) this.#next();
+  }
+
+  /**
+   * Whether the item on the screen goes, as the study gives nothing now and nobody has begun it: what was looked ahead at
+   * came up before the server could say so. One that was begun, or is corrected, stays until it is submitted.
+   */
+  #stopped() {
+    const { sheet, queue } = this;
+    if (this.halted === null || queue.correcting || this.busy) return false;
+    return !sheet || (sheet.item.step === 0 && !sheet.begun);
   }
 
   /** Takes over what the server says about progress and what is ahead. @param {Submitted} answer */

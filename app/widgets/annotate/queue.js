@@ -73,6 +73,13 @@ export class Queue {
     this.item = null;
   }
 
+  /** The study gives nothing now: what was only looked ahead at is dropped, with the item on the screen. */
+  halt() {
+    this.item = null;
+    this.interrupted = null;
+    this.ahead = [];
+  }
+
   /**
    * The assignment to open again when the annotator goes back: the last one, then the one before it.
    *

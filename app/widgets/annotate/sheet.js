@@ -54,6 +54,11 @@ export class Sheet {
     this.why = typeof content.flag === 'string' ? content.flag : '';
   }
 
+  /** Whether anything was given here or in an earlier draft. */
+  get begun() {
+    return this.touched || this.given.size > 0 || !!this.comment || this.flagged;
+  }
+
   /** Everything that was given, hidden or not: what a draft keeps. @returns {Content} */
   content() {
     return { labels: [...this.given.values()], comment: this.comment, flag: this.flag };
