@@ -421,11 +421,24 @@ class Amendment(Table, table=True):
     created_at: datetime = _time()
 
 
+class Purpose(StrEnum):
+    """What an item is in a study for.
+
+    The sample is what the study is about; its items stand at the positions below `Study.n_items`, all others behind.
+    Gold items have right labels that are known. A recheck is a new version of an item, asked what fell with the change.
+    """
+
+    SAMPLE = "sample"
+    GOLD = "gold"
+    RECHECK = "recheck"
+
+
 class StudyItem(Table, table=True):
-    """One item of a study's sample, or a pair of two of one question, as the study is frozen on them. Append-only.
+    """One item of a study, or a pair of two of one question, as the study is frozen on them. Append-only.
 
     The second item of a pair is `other_version_id`; `other_left` says that it stands left before the annotators. An
-    item by itself is there once, in pairs as often as it has partners.
+    item by itself is there once, in pairs as often as it has partners. `overlap` is its own (None: the study's), and
+    `criteria` are those that it asks (None: all of the protocol's). `earlier_id`: the study item that it rechecks.
     """
 
     append_only: ClassVar[bool] = True
@@ -448,6 +461,24 @@ class StudyItem(Table, table=True):
     position: int
     other_version_id: int | None = _ref("item_version.id", optional=True, index=True)
     other_left: bool = False
+    purpose: str = Purpose.SAMPLE
+    overlap: int | None = None
+    criteria: list[Any] | None = _json(lambda: None, nullable=True)
+    earlier_id: int | None = _ref("study_item.id", optional=True, index=True)
+
+
+class GoldLabel(Table, table=True):
+    """The right label of one unit of a gold item, and in words why, if said. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "gold_label"
+    __table_args__ = (UniqueConstraint("study_item_id", "criterion", "target"),)
+    id: int | None = _id()
+    study_item_id: int = _ref("study_item.id")
+    criterion: str
+    target: str = "item"
+    value: Any = _json(lambda: None, nullable=True)
+    explanation: str | None = None
 
 
 class StudyScore(Table, table=True):
@@ -465,7 +496,8 @@ class StudyMember(Table, table=True):
     `cursor`: every slot up to this queue number has been offered. `exhausted_at`: the study's `next_queue` when a
     search of all slots found nothing for this person; until a slot is freed there is no use in searching again.
     `left_at`: they were taken out of the study; they get nothing more, and what they submitted stands.
-    `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds.
+    `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`
+    counts the slots that they were given, by which gold items and repeats come in at their rates.
     """
 
     __tablename__ = "study_member"
@@ -475,6 +507,7 @@ class StudyMember(Table, table=True):
     exhausted_at: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     left_at: datetime | None = _time(nullable=True)
     left_out_from: datetime | None = _time(nullable=True)
+    given: int = 0
 
 
 class Tally(Table, table=True):
@@ -552,7 +585,8 @@ class Settlement(Table, table=True):
     """Where each item of a study stands, kept as annotations and adjudications come in: what queues are read from.
 
     It can be derived again from the append-only tables. `dispute` orders the queue: the sum over disputed units of the
-    share of votes against the most frequent label.
+    share of votes against the most frequent label. `wanted`: how many annotations the item needs where that is neither
+    its own overlap nor the study's, as its annotators disagreed.
     """
 
     __table_args__ = (Index("ix_settlement_queue", "study_id", "state", "dispute"),)
@@ -562,6 +596,7 @@ class Settlement(Table, table=True):
     n_annotations: int = 0
     n_disputed: int = 0
     dispute: float = 0
+    wanted: int | None = None
 
 
 class Draft(Table, table=True):

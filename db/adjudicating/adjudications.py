@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import func
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
-from annotators.asking.settling import Outcome, settle
+from annotators.asking.settling import Outcome, Settled, settle
 from annotators.asking.submissions import GivenLabel, broken_rules, flag_words
 from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
@@ -423,50 +423,77 @@ def adjudicate(
             if (known.person_id, known.study_item_id) != (actor.person_id, study_item_id):
                 raise Conflict(f"Adjudication id {uid!r} was used for something else. Reload the page and try again.")
             return known.id or 0
-        place = session.get_one(StudyItem, study_item_id)
-        study = session.get_one(Study, place.study_id)
+        study = session.get_one(Study, session.get_one(StudyItem, study_item_id).study_id)
         protocol = protocol_of(study)
-        settlement = session.get(Settlement, study_item_id, with_for_update=True)
-        if settlement is None or settlement.state == SettlementState.PENDING:
-            raise Conflict("This item does not have all its annotations yet. Adjudicate it when it has.")
-        if settlement.state == SettlementState.ADJUDICATED and not again:
-            raise Conflict("Somebody else has adjudicated this item meanwhile. Go on with the next one.")
-        check_has_judged(session, study, study_item_id, actor)
-        refusal = _refusal(session, study, study_item_id, actor)
-        if refusal:
-            raise NotAllowed(refusal)
+        settlement = open_settlement(session, study, study_item_id, actor, again=again)
         if from_browser:
             decisions = _from_browser(decisions, protocol, _wire(session, protocol, study_item_id))
-        final = _checked(session, study, protocol, study_item_id, decisions=decisions, reason=reason)
-        rounds = session.execute(
-            select(func.coalesce(func.max(Adjudication.round), 0)).where(Adjudication.study_item_id == study_item_id)
-        ).scalar_one()
-        row = Adjudication(
-            uid=uid,
-            study_id=place.study_id,
-            study_item_id=study_item_id,
-            round=rounds + 1,
-            person_id=actor.person_id,
-            reason=(reason or "").strip() or None,
-        )
-        session.add(row)
-        session.flush()
-        assert row.id is not None
-        for label in final:
-            label.adjudication_id = row.id
-            session.add(label)
-        settlement.state = SettlementState.ADJUDICATED
-        session.add(settlement)
-        record(
-            session,
-            actor,
-            "item adjudicated",
-            "study item",
-            study_item_id,
-            project_id=study.project_id,
-            details={"round": row.round, "overruled": sum(label.overrules for label in final)},
-        )
-        return row.id
+        final, problems = checked_decisions(
+            session, study, protocol, study_item_id, decisions=decisions, reason=reason
+        )  # fmt: skip
+        if problems:
+            raise InvalidInput(problems[0].reason)
+        return store_decisions(session, actor, study, settlement, uid=uid, final=final, reason=reason).id or 0
+
+
+def open_settlement(
+    session: Session, study: Study, study_item_id: int, actor: Actor, *, again: bool = False
+) -> Settlement:
+    """Where an item stands, locked, that this person may decide now; Conflict or NotAllowed says why they may not."""
+    settlement = session.get(Settlement, study_item_id, with_for_update=True)
+    if settlement is None or settlement.state == SettlementState.PENDING:
+        raise Conflict("This item does not have all its annotations yet. Adjudicate it when it has.")
+    if settlement.state == SettlementState.ADJUDICATED and not again:
+        raise Conflict("Somebody else has adjudicated this item meanwhile. Go on with the next one.")
+    check_has_judged(session, study, study_item_id, actor)
+    refusal = _refusal(session, study, study_item_id, actor)
+    if refusal:
+        raise NotAllowed(refusal)
+    return settlement
+
+
+def store_decisions(
+    session: Session,
+    actor: Actor,
+    study: Study,
+    settlement: Settlement,
+    *,
+    uid: str,
+    final: Sequence[AdjudicatedLabel],
+    reason: str | None = None,
+) -> Adjudication:
+    """Append a round of decisions that are checked, in the caller's transaction."""
+    assert study.id is not None
+    study_item_id = settlement.study_item_id
+    rounds = session.execute(
+        select(func.coalesce(func.max(Adjudication.round), 0)).where(Adjudication.study_item_id == study_item_id)
+    ).scalar_one()
+    row = Adjudication(
+        uid=uid,
+        study_id=study.id,
+        study_item_id=study_item_id,
+        round=rounds + 1,
+        person_id=actor.person_id,
+        reason=(reason or "").strip() or None,
+    )
+    session.add(row)
+    session.flush()
+    assert row.id is not None
+    for label in final:
+        label.adjudication_id = row.id
+        session.add(label)
+    settlement.state = SettlementState.ADJUDICATED
+    session.add(settlement)
+    record(
+        session,
+        actor,
+        "item adjudicated",
+        "study item",
+        study_item_id,
+        project_id=study.project_id,
+        details={"round": row.round, "overruled": sum(label.overrules for label in final)},
+    )
+    return row
 
 
 def _from_browser(decisions: Sequence[UnitDecision], protocol: Protocol, wire: Wire) -> list[UnitDecision]:
@@ -483,60 +510,90 @@ def _from_browser(decisions: Sequence[UnitDecision], protocol: Protocol, wire: W
     ]
 
 
-def _checked(
+class Misfit(NamedTuple):
+    """Why decisions cannot be stored, and about which criterion and target; None: about what is not decided."""
+
+    unit: tuple[str, str] | None
+    reason: str
+
+
+def checked_decisions(
     session: Session,
     study: Study,
     protocol: Protocol,
     study_item_id: int,
     *,
     decisions: Sequence[UnitDecision],
-    reason: str | None,
-) -> list[AdjudicatedLabel]:
+    reason: str | None = None,
+) -> tuple[list[AdjudicatedLabel], list[Misfit]]:
+    """The final labels of an item as they are stored, and everything that stands against storing them."""
     assert study.id is not None
     labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
     settled = {(name, target): votes for name, target, votes in settle_item(protocol, labels, study.rule)}
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
+    problems: list[Misfit] = []
+    tried: set[tuple[str, str]] = set()
     for decision in decisions:
         unit = (decision.criterion, decision.target)
-        if unit not in settled:
-            raise InvalidInput(f"Nobody labelled {decision.criterion!r} of {decision.target!r}, so it is not decided.")
-        if unit in final:
-            raise InvalidInput(f"{decision.criterion!r} of {decision.target!r} is decided twice. Decide it once.")
-        criterion = protocol.criterion(decision.criterion)
-        value = criterion.check(decision.value)
-        if criterion.vote(value) not in settled[unit].votes:
-            value = _fitted(session, study, study_item_id, criterion, value)
-        majority = settled[unit].majority
-        overrules = majority is not None and criterion.vote(majority) != criterion.vote(value)
-        why = (decision.reason or "").strip() or None
-        if overrules and not why and not (reason or "").strip():
-            raise InvalidInput(
-                f"{criterion.title}: {majority!r} has the majority, and you decide {value!r}. Give a reason."
-            )
-        final[unit] = AdjudicatedLabel(
-            adjudication_id=0,
-            criterion=decision.criterion,
-            target=decision.target,
-            value=value,
-            overrules=overrules,
-            reason=why,
-        )
+        try:
+            if unit in tried:
+                raise InvalidInput(f"{decision.criterion!r} of {decision.target!r} is decided twice. Decide it once.")
+            tried.add(unit)
+            final[unit] = _checked(session, study, protocol, study_item_id, decision, settled=settled, reason=reason)
+        except InvalidInput as error:
+            problems.append(Misfit(unit, str(error)))
     missing = [
         f"{protocol.criterion(name).title} ({target})" if target != "item" else protocol.criterion(name).title
         for (name, target), votes in settled.items()
-        if is_disputed(protocol, name, votes, labels.n_annotations) and (name, target) not in final
+        if is_disputed(protocol, name, votes, labels.n_annotations) and (name, target) not in tried
     ]
     if missing:
-        raise InvalidInput(f"Not decided yet: {', '.join(missing)}.")
-    votes = {unit: given.value for unit, given in settled.items() if given.outcome is not Outcome.OPEN}
-    earlier = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
-    standing = {**votes, **{unit: label.value for unit, label in earlier.items()}}
-    standing |= {unit: label.value for unit, label in final.items()}
-    before = _broken(protocol, votes)
-    for unit, sentence in _broken(protocol, standing).items():
-        if before.get(unit) != sentence:  # what the votes alone settle stands, as labels made elsewhere may
-            raise InvalidInput(sentence if unit[1] == "item" else f"{sentence} ({unit[1]})")
-    return list(final.values())
+        problems.append(Misfit(None, f"Not decided yet: {', '.join(missing)}."))
+    if not problems:
+        votes = {unit: given.value for unit, given in settled.items() if given.outcome is not Outcome.OPEN}
+        earlier = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
+        standing = {**votes, **{unit: label.value for unit, label in earlier.items()}}
+        standing |= {unit: label.value for unit, label in final.items()}
+        before = _broken(protocol, votes)
+        for unit, sentence in _broken(protocol, standing).items():
+            if before.get(unit) != sentence:  # what the votes alone settle stands, as labels made elsewhere may
+                problems.append(Misfit(unit, sentence if unit[1] == "item" else f"{sentence} ({unit[1]})"))
+    return list(final.values()), problems
+
+
+def _checked(
+    session: Session,
+    study: Study,
+    protocol: Protocol,
+    study_item_id: int,
+    decision: UnitDecision,
+    *,
+    settled: Mapping[tuple[str, str], Settled],
+    reason: str | None,
+) -> AdjudicatedLabel:
+    """One decision as it is stored; InvalidInput for a value that does not fit, or that lacks a reason."""
+    unit = (decision.criterion, decision.target)
+    if unit not in settled:
+        raise InvalidInput(f"Nobody labelled {decision.criterion!r} of {decision.target!r}, so it is not decided.")
+    criterion = protocol.criterion(decision.criterion)
+    value = criterion.check(decision.value)
+    if criterion.vote(value) not in settled[unit].votes:
+        value = _fitted(session, study, study_item_id, criterion, value)
+    majority = settled[unit].majority
+    overrules = majority is not None and criterion.vote(majority) != criterion.vote(value)
+    why = (decision.reason or "").strip() or None
+    if overrules and not why and not (reason or "").strip():
+        raise InvalidInput(
+            f"{criterion.title}: {majority!r} has the majority, and you decide {value!r}. Give a reason."
+        )
+    return AdjudicatedLabel(
+        adjudication_id=0,
+        criterion=decision.criterion,
+        target=decision.target,
+        value=value,
+        overrules=overrules,
+        reason=why,
+    )
 
 
 def _broken(protocol: Protocol, values: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], str]:

@@ -145,6 +145,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("assignment", _STUDY),
     ("settlement", _STUDY),
     ("study_score", _PLACE),
+    ("gold_label", _PLACE),
     ("study_item", _STUDY),
     ("study_member", _STUDY),
     ("amendment", _STUDY),

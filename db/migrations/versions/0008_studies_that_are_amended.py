@@ -1,7 +1,7 @@
-"""Studies that are amended: their state, their deadline, who has left, and a row for each amendment.
+"""Studies that change: their state and amendments, and what a study item is for.
 
-Revision: 0008, after 0007. The new columns are nullable or have a default, so that no row is written anew: a million
-items cost what one does.
+Revision: 0008, after 0007. A section for each of them. The new columns are nullable or have a default, so that no row
+is written anew: a million items cost what one does.
 """
 
 import sqlalchemy as sa
@@ -25,6 +25,22 @@ def _value(name: str) -> "sa.Column[object]":
 
 def upgrade() -> None:
     """Forward."""
+    _amendments()
+    _leave_out_labels()
+    _purposes()
+
+
+def downgrade() -> None:
+    """Back."""
+    _no_purposes()
+    _count_all_labels()
+    _no_amendments()
+
+
+# State, deadline, who has left, amendments ----------------------------------------------------------------------------
+
+
+def _amendments() -> None:
     op.add_column("study", sa.Column("state", sa.String(), nullable=False, server_default="running"))
     op.add_column("study", sa.Column("deadline", sa.DateTime(timezone=True), nullable=True))
     op.add_column("study", sa.Column("amended", sa.Integer(), nullable=False, server_default="0"))
@@ -44,16 +60,16 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_amendment_study_id", "amendment", ["study_id"])
-    _leave_out_labels()
 
 
-def downgrade() -> None:
-    """Back."""
-    _count_all_labels()
+def _no_amendments() -> None:
     op.drop_table("amendment")
     op.drop_column("study_member", "left_at")
     for name in ("amended", "deadline", "state"):
         op.drop_column("study", name)
+
+
+# Labels left out -----------------------------------------------------------------------------------------------------
 
 
 def _leave_out_labels() -> None:
@@ -102,3 +118,44 @@ def _count_all_labels() -> None:
         op.drop_table(name)
     op.drop_column("assignment", "left_out_as")
     op.drop_column("study_member", "left_out_from")
+
+
+# What study items are for ---------------------------------------------------------------------------------------------
+
+
+def _purposes() -> None:
+    op.add_column("study_item", sa.Column("purpose", sa.String(), nullable=False, server_default="sample"))
+    op.add_column("study_item", sa.Column("overlap", sa.Integer(), nullable=True))
+    op.add_column("study_item", _value("criteria"))
+    earlier = sa.Column("earlier_id", _identifier(), sa.ForeignKey("study_item.id"), nullable=True)
+    op.add_column("study_item", earlier, inline_references=True)
+    op.create_index("ix_study_item_earlier_id", "study_item", ["earlier_id"])
+    op.add_column("settlement", sa.Column("wanted", sa.Integer(), nullable=True))
+    op.add_column("study_member", sa.Column("given", sa.Integer(), nullable=False, server_default="0"))
+    op.create_table(
+        "gold_label",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("study_item_id", _identifier(), nullable=False),
+        sa.Column("criterion", sa.String(), nullable=False),
+        sa.Column("target", sa.String(), nullable=False),
+        _value("value"),
+        sa.Column("explanation", sa.String(), nullable=True),
+        sa.ForeignKeyConstraint(["study_item_id"], ["study_item.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("study_item_id", "criterion", "target"),
+    )
+
+
+def _no_purposes() -> None:
+    op.drop_table("gold_label")
+    op.drop_column("study_member", "given")
+    op.drop_column("settlement", "wanted")
+    op.drop_index("ix_study_item_earlier_id", "study_item")
+    if op.get_context().dialect.name == "sqlite":
+        # A column that refers to another cannot be dropped there: the table is made anew without it.
+        with op.batch_alter_table("study_item") as table:
+            table.drop_column("earlier_id")
+    else:
+        op.drop_column("study_item", "earlier_id")
+    for name in ("criteria", "overlap", "purpose"):
+        op.drop_column("study_item", name)

@@ -1,0 +1,102 @@
+"""`assay disputes` and `assay adjudicate`: what annotators disagree on, and decisions from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annotators.errors import NotFound
+from annotators.figures import count
+from annotators.items.pairs import in_words, pair_name
+from app.cli.base import AsJson, ProjectName, StudyName, check_names, command, opened, study_id_of
+from app.cli.output import emit, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from db.adjudicating.listed import ListedDispute
+    from db.adjudicating.tables import TableDecided
+
+
+def add_to(app: typer.Typer) -> None:
+    """Enter the commands of this module."""
+    command(app, "disputes", "assay --home ./assay-home disputes finance verification --json")(disputes)
+    command(
+        app,
+        "adjudicate",
+        "assay --home ./assay-home --as rosa adjudicate finance verification decisions.csv",
+        "assay --home ./assay-home --as rosa adjudicate finance verification decisions.csv --again --json",
+    )(adjudicate)
+
+
+def disputes(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
+    """List what annotators disagree on, with their votes."""
+    check_names(context, project, study)
+    from db.adjudicating.listed import listed_disputes
+
+    with opened(context) as here:
+        found = listed_disputes(here.db, here.actor, study_id_of(here, project, study))
+        emit([dispute.to_json() for dispute in found], lambda: _in_words(found), as_json=as_json)
+
+
+def _in_words(found: Sequence[ListedDispute]) -> str:
+    if not found:
+        return "Nothing is disputed."
+    units = sum(len(dispute.units) for dispute in found)
+    rows = [
+        (
+            in_words(pair_name(dispute.item, dispute.other)),
+            unit.criterion,
+            unit.target,
+            ", ".join(f"{value} {n}" for value, n in unit.votes.items()),
+            round(unit.weight, 2),
+            dispute.stage,
+        )
+        for dispute in found
+        for unit in dispute.units
+    ]
+    headers = ("item", "criterion", "target", "votes", "weight", "stage")
+    about = f"{count(len(found), 'disputed item')}, {count(units, 'unit')} to decide."
+    return f"{about}\n\n{table(headers, rows, decimals=2)}"
+
+
+def adjudicate(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE.csv", help="Columns item, criterion, target, value, reason.", show_default=False),
+    ],
+    again: Annotated[
+        bool, typer.Option("--again", help="Decide items again that are adjudicated; earlier rounds are kept.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Decide disputed items as a table says.
+
+    It is done as the person of --as, all of it or nothing. Every disputed unit of an item needs a row, and one against
+    a majority a reason. Every problem is named with its line. The same table given twice changes nothing the second
+    time.
+    """
+    if not file.is_file():
+        raise NotFound(f"There is no file {str(file)!r}. Check the path.")
+    check_names(context, project, study)
+    from exports.importing.decisions import import_decisions
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        done = import_decisions(here.db, here.actor, study_id, path=file, again=again)
+        document = {"study": study, "by": here.actor.name, **done.to_json()}
+        emit(document, lambda: _done(done, study, here.actor.name), as_json=as_json)
+
+
+def _done(done: TableDecided, study: str, name: str) -> str:
+    against = f", {done.overruled:,} against a majority" if done.overruled else ""
+    lines = [f"{name} decided {count(done.items, 'item')} of {study} ({count(done.units, 'unit')}{against})."]
+    if done.unchanged:
+        lines.append(f"{count(done.unchanged, 'item')} stood so already.")
+    return "\n".join(lines)
