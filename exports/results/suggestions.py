@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sqlalchemy import select as sql_select
 from sqlmodel import col, select
 
 from annotators.arrays import FloatArray
@@ -118,17 +119,17 @@ def _seen(labels: StudyLabels, steps: Mapping[str, int]) -> set[tuple[int, int, 
 def _own(labels: StudyLabels, criteria: set[str]) -> dict[_Key, str]:
     """What each person said by themselves: the labels of the first sitting, written out."""
     rows = (
-        select(
-            Assignment.study_item_id,
-            Assignment.person_id,
-            StoredLabel.criterion,
-            StoredLabel.target,
-            StoredLabel.value,
+        sql_select(
+            col(Assignment.study_item_id),
+            col(Assignment.person_id),
+            col(StoredLabel.criterion),
+            col(StoredLabel.target),
+            col(StoredLabel.value),
         )
         .join(StoredLabel, col(StoredLabel.assignment_id) == Assignment.id)
         .where(
-            Assignment.study_id == labels.study_id,
-            StoredLabel.sitting == 1,
+            col(Assignment.study_id) == labels.study_id,
+            col(StoredLabel.sitting) == 1,
             col(StoredLabel.criterion).in_(criteria),
             col(StoredLabel.cannot_judge).is_(False),
         )
@@ -136,7 +137,7 @@ def _own(labels: StudyLabels, criteria: set[str]) -> dict[_Key, str]:
     with labels.db.read() as session:
         return {
             (item, person or 0, criterion, target): written(value)
-            for item, person, criterion, target, value in session.exec(rows)
+            for item, person, criterion, target, value in session.execute(rows)
         }
 
 
