@@ -357,7 +357,7 @@ def shown_in(study: Study, step: int, sitting: int) -> set[Material]:
     return shown | {Material.SUGGESTIONS} if now and protocol.suggests_at(step) else shown
 
 
-def _suggested(study: Study) -> dict[str, list[ScoreKey]] | None:
+def suggested_scores(study: Study) -> dict[str, list[ScoreKey]] | None:
     """Criterion → the scores that suggest its labels; None where the study shows no suggestions."""
     if study.settings.get("suggestions", "never") == "never":
         return None
@@ -373,7 +373,7 @@ def to_compare(session: Session, study: Study, row: Presented) -> dict[str, Any]
     if study.settings.get("suggestions") != "after" or row.sitting > 1:
         return None
     protocol = protocol_of(study)
-    loaded = load_materials(session, [row.study_item_id], _all_shown(protocol), suggested=_suggested(study))
+    loaded = load_materials(session, [row.study_item_id], _all_shown(protocol), suggested=suggested_scores(study))
     for step in range(len(protocol.steps)):
         if not protocol.suggests_at(step):
             continue
@@ -445,7 +445,7 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
     protocol = protocol_of(study)
     items = {assignment.study_item_id for assignment in assignments}
     loaded = load_materials(
-        session, items, _all_shown(protocol), pairs=protocol.about_pairs, suggested=_suggested(study)
+        session, items, _all_shown(protocol), pairs=protocol.about_pairs, suggested=suggested_scores(study)
     )
     ids = [assignment.id for assignment in assignments]
     labels: dict[tuple[int, int], list[StoredLabel]] = defaultdict(list)
