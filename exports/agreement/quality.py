@@ -92,8 +92,7 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
     team = team_of(db, actor, study_id)
     found = ratings(db, actor, study_id)
     lengths = np.array(reading_lengths(db, actor, study_id), dtype=np.float64)
-    compared = [column for column in found.criteria if column.criterion in _asked(found) and len(column.unit)]
-    beside = [_Beside.of(column) for column in compared]
+    beside = compared_criteria(found)
     return [
         AnnotatorQuality(
             member,
@@ -105,16 +104,17 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
     ]
 
 
-def _asked(found: StudyRatings) -> list[Any]:
-    """The criteria whose labels are compared as they were given: no texts, and nothing that is derived."""
-    return [criterion for criterion in found.protocol.criteria if criterion.compared]
+def compared_criteria(found: StudyRatings) -> list[Beside]:
+    """The criteria with labels that are compared as they were given: no texts, and nothing that is derived."""
+    asked = [criterion for criterion in found.protocol.criteria if criterion.compared]
+    return [Beside.of(column) for column in found.criteria if column.criterion in asked and len(column.unit)]
 
 
 # Beside the rest ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Beside:
+class Beside:
     """A criterion's labels as votes: of each the code of its vote, and that of most of the others (-1: none, a tie)."""
 
     column: CriterionRatings
@@ -123,7 +123,8 @@ class _Beside:
     rest: IntArray
 
     @classmethod
-    def of(cls, column: CriterionRatings) -> _Beside:
+    def of(cls, column: CriterionRatings) -> Beside:
+        """Of a column of labels."""
         votes = [column.criterion.vote(value) for value in column.distinct]
         names = list(dict.fromkeys(votes))
         place = {vote: number for number, vote in enumerate(names)}
@@ -137,7 +138,7 @@ class _Beside:
         return np.flatnonzero(self.column.rater == self.column.people.index(person_id))
 
 
-def _together(found: StudyRatings, parts: list[_Beside], person_id: int) -> ShareRight:
+def _together(found: StudyRatings, parts: list[Beside], person_id: int) -> ShareRight:
     """How often the person gave what most of the others gave, over criteria, questions as clusters."""
     hits: list[FloatArray] = []
     questions: list[IntArray] = []
@@ -186,7 +187,7 @@ def _pace(found: StudyRatings, member: TeamMember, lengths: FloatArray) -> list[
     return [Remark("pace", text, run.p, first, last)]
 
 
-def _straight(found: StudyRatings, parts: list[_Beside], member: TeamMember) -> list[Remark]:
+def _straight(found: StudyRatings, parts: list[Beside], member: TeamMember) -> list[Remark]:
     """Runs of one label, criterion by criterion; the level is shared out among the criteria."""
     remarks = []
     for part in parts:
