@@ -1,16 +1,47 @@
-"""`assay annotators …`: what is left out of what an annotator submitted, and restored."""
+"""`assay annotators …`: how well each does; what is left out of what one submitted, and restored."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import typer.core
 
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, StudyName, command, group, moment, opened, option, study_id_of
-from app.cli.output import emit
+from app.cli.base import (
+    AsJson,
+    ProjectName,
+    StudyName,
+    check_names,
+    command,
+    moment,
+    opened,
+    option,
+    study_id_of,
+)
+from app.cli.output import emit, table
 
-annotators = group("annotators", "Annotators of a study: how well they do, leave out, restore.")
+if TYPE_CHECKING:
+    from exports.agreement.quality import AnnotatorQuality, ShareRight
+
+
+class _ShownByDefault(typer.core.TyperGroup):
+    """Takes `annotators PROJECT STUDY` for `annotators show PROJECT STUDY`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """With the name of the command before what is none."""
+        if args and args[0] not in (*self.commands, *self.get_help_option_names(ctx)):
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+annotators = typer.Typer(
+    name="annotators",
+    cls=_ShownByDefault,
+    help="Annotators of a study: how well they do, leave out, restore.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 Person = Annotated[str, typer.Argument(metavar="PERSON", help="Name of the annotator.", show_default=False)]
 Why = Annotated[str, option("TEXT", "Why; it is kept, and the study's exports say it.")]
@@ -19,6 +50,50 @@ Why = Annotated[str, option("TEXT", "Why; it is kept, and the study's exports sa
 def add_to(app: typer.Typer) -> None:
     """Enter the commands of this module."""
     app.add_typer(annotators)
+
+
+@command(
+    annotators,
+    "show",
+    "assay --home ./assay-home annotators finance verification",
+    "assay --home ./assay-home annotators show finance verification --json",
+)
+def show(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
+    """Show how well each annotator does: beside most of the others, seconds an item, and what calls for a look.
+
+    It is what `annotators` does without another command.
+    """
+    check_names(context, project, study)
+    from exports.agreement.quality import annotator_quality
+
+    with opened(context) as here:
+        found = annotator_quality(here.db, here.actor, study_id_of(here, project, study))
+        emit([annotator.to_json() for annotator in found], lambda: _in_words(found), as_json=as_json)
+
+
+def _in_words(found: list[AnnotatorQuality]) -> str:
+    headers = ("annotator", "state", "submitted", "with the rest", "seconds an item", "warnings")
+    rows = [
+        [
+            row.member.name,
+            row.member.state.replace("_", " "),
+            row.member.submitted,
+            _share(row.with_rest),
+            "" if row.member.seconds_per_item is None else row.member.seconds_per_item,
+            len(row.remarks),
+        ]
+        for row in found
+    ]
+    said = [f"{row.member.name}: {remark.text}; {remark.first} to {remark.last}" for row in found
+            for remark in row.remarks]  # fmt: skip
+    return "\n".join([table(headers, rows, decimals=1), *(["", *said] if said else [])])
+
+
+def _share(share: ShareRight) -> str:
+    if share.value is None:
+        return share.reason or ""
+    ends = "" if share.low is None or share.high is None else f" [{share.low:.2f}, {share.high:.2f}]"
+    return f"{share.value:.2f}{ends} of {share.n:,}"
 
 
 @command(

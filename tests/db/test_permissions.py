@@ -166,6 +166,8 @@ MAY: dict[str, frozenset[str]] = {
     "quality.omissions.leave_out": RESEARCHERS,
     "quality.omissions.omissions_of": READERS,
     "quality.omissions.restore": RESEARCHERS,
+    "quality.team.reading_lengths": READERS,
+    "quality.team.team_of": RESEARCHERS,
     "scores.training_sets.accept_training_set": RESEARCHERS,
     "scores.training_sets.list_training_sets": READERS,
     "scores.training_sets.present_training_set": READERS,

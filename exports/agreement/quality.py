@@ -1,0 +1,227 @@
+"""How well each annotator of a study does: beside most of the rest, their pace, and what calls for a look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotators.agreement.attention import LEVEL, hurried, straight_lined
+from annotators.agreement.majority import majority_of_rest
+from annotators.arrays import FloatArray, IntArray
+from annotators.criteria.base import written
+from annotators.figures import count
+from annotators.intervals.shares import share_interval
+from db.engine import Database
+from db.permissions import Actor
+from db.quality.team import TeamMember, reading_lengths, team_of
+from db.studies.ratings import CriterionRatings, StudyRatings, ratings
+
+FEWEST = 10
+"""Labels below which a share is not given, but said to rest on too few."""
+
+
+@dataclass(frozen=True)
+class ShareRight:
+    """A share (0..1) of n labels, its interval and how it was made; without a value, why there is none."""
+
+    n: int
+    hits: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+    reason: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay annotators --json` prints it."""
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "n": self.n,
+            "method": self.method,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What calls for a look: `pace` or `straight-lining`, in words with its numbers; p as in `attention.Run`.
+
+    `first` and `last` are the items (their external ids) with which the run begins and ends.
+    """
+
+    kind: str
+    text: str
+    p: float
+    first: str
+    last: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay annotators --json` prints it."""
+        return {"kind": self.kind, "text": self.text, "p": self.p, "first": self.first, "last": self.last}
+
+
+@dataclass(frozen=True)
+class AnnotatorQuality:
+    """One annotator: their place in the study, agreement with most of the rest over all criteria, and warnings."""
+
+    member: TeamMember
+    with_rest: ShareRight
+    by_criterion: dict[str, ShareRight]
+    remarks: list[Remark]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay annotators --json` prints it."""
+        return {
+            "annotator": self.member.name,
+            "submitted": self.member.submitted,
+            "with_rest": self.with_rest.to_json(),
+            "by_criterion": {name: share.to_json() for name, share in self.by_criterion.items()},
+            "seconds_per_item": self.member.seconds_per_item,
+            "warnings": [remark.to_json() for remark in self.remarks],
+            "state": self.member.state,
+            "left_out_from": self.member.left_out_from.isoformat() if self.member.left_out_from else None,
+        }
+
+
+def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[AnnotatorQuality]:
+    """Every annotator of the study, in the order of their names. For researchers."""
+    team = team_of(db, actor, study_id)
+    found = ratings(db, actor, study_id)
+    lengths = np.array(reading_lengths(db, actor, study_id), dtype=np.float64)
+    beside = compared_criteria(found)
+    return [
+        AnnotatorQuality(
+            member,
+            _together(found, beside, member.person_id),
+            {part.column.criterion.name: _together(found, [part], member.person_id) for part in beside},
+            [*_pace(found, member, lengths), *_straight(found, beside, member)],
+        )
+        for member in sorted(team, key=lambda member: member.name)
+    ]
+
+
+def compared_criteria(found: StudyRatings) -> list[Beside]:
+    """The criteria with labels that are compared as they were given: no texts, and nothing that is derived."""
+    asked = [criterion for criterion in found.protocol.criteria if criterion.compared]
+    return [Beside.of(column) for column in found.criteria if column.criterion in asked and len(column.unit)]
+
+
+# Beside the rest ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """A criterion's labels as votes: of each the code of its vote, and that of most of the others (-1: none, a tie)."""
+
+    column: CriterionRatings
+    votes: list[str]
+    code: IntArray
+    rest: IntArray
+
+    @classmethod
+    def of(cls, column: CriterionRatings) -> Beside:
+        """Of a column of labels."""
+        votes = [column.criterion.vote(value) for value in column.distinct]
+        names = list(dict.fromkeys(votes))
+        place = {vote: number for number, vote in enumerate(names)}
+        code = np.array([place[vote] for vote in votes], dtype=np.int64)[column.value]
+        return cls(column, names, code, majority_of_rest(column.unit, code))
+
+    def own(self, person_id: int) -> IntArray:
+        """The places of the person's labels."""
+        if person_id not in self.column.people:
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(self.column.rater == self.column.people.index(person_id))
+
+
+def _together(found: StudyRatings, parts: list[Beside], person_id: int) -> ShareRight:
+    """How often the person gave what most of the others gave, over criteria, questions as clusters."""
+    hits: list[FloatArray] = []
+    questions: list[IntArray] = []
+    for part in parts:
+        own = part.own(person_id)
+        own = own[part.rest[own] >= 0]
+        hits.append((part.code[own] == part.rest[own]).astype(np.float64))
+        questions.append(found.items.question[part.column.item[part.column.unit[own]]])
+    return share_right(np.concatenate([*hits, np.zeros(0)]), np.concatenate([*questions, np.zeros(0, dtype=np.int64)]))
+
+
+def share_right(hits: FloatArray, clusters: IntArray) -> ShareRight:
+    """The share of `hits` (n, 0 or 1), with Wilson's interval over clusters (n), or why there is none."""
+    n, right = len(hits), int(hits.sum())
+    if n < FEWEST:
+        why = (
+            "nobody else has judged what they judged, or they are divided"
+            if not n
+            else f"{count(n, 'label')} are too few: {FEWEST} are"
+        )
+        return ShareRight(n, right, reason=why if not n else f"{why} needed")
+    _, place = np.unique(clusters, return_inverse=True)
+    interval = share_interval(
+        np.bincount(place, weights=hits).astype(np.float64), np.bincount(place).astype(np.float64), over="questions"
+    )
+    return ShareRight(n, right, right / n, interval.low, interval.high, interval.in_words())
+
+
+# What calls for a look ------------------------------------------------------------------------------------------------
+
+
+def _pace(found: StudyRatings, member: TeamMember, lengths: FloatArray) -> list[Remark]:
+    given = found.annotations
+    own = np.flatnonzero(given.person == member.person_id)
+    own = own[np.argsort(given.time[own], kind="stable")]
+    run = hurried(given.seconds[own], lengths[given.item[own]])
+    if run is None or run.ratio is None:
+        return []
+    took = float(np.nanmedian(given.seconds[own[run.start : run.stop]]))
+    usual = float(np.nanmedian(given.seconds[own]))
+    first, last = _ends(found, given.item[own[[run.start, run.stop - 1]]])
+    text = (
+        f"{count(run.length, 'item')} in a row took {took:.1f} s (median; {usual:.1f} s over all), "
+        f"{run.ratio:.0%} of what their length and the annotator's other times make expected (p = {run.p:.2g})"
+    )
+    return [Remark("pace", text, run.p, first, last)]
+
+
+def _straight(found: StudyRatings, parts: list[Beside], member: TeamMember) -> list[Remark]:
+    """Runs of one label, criterion by criterion; the level is shared out among the criteria."""
+    remarks = []
+    for part in parts:
+        own = part.own(member.person_id)
+        if not len(own):
+            continue
+        item = part.column.item[part.column.unit[own]]
+        own = own[np.lexsort((item, found.annotations.time[part.column.annotation[own]]))]
+        item = part.column.item[part.column.unit[own]]
+        codes, rest, starts = _by_item(part.code[own], part.rest[own], part.column.annotation[own])
+        run = straight_lined(codes, part.votes, rest, LEVEL / len(parts))
+        if run is None:
+            continue
+        first, last = _ends(found, item[starts[[run.start, run.stop - 1]]])
+        share = float((codes == part.votes.index(str(run.label))).mean())
+        text = (
+            f"{part.column.criterion.title}: {written(run.label)} {run.length:,} times in a row, where they give it "
+            f"{share:.0%} of the time (p = {min(1.0, run.p * len(parts)):.2g})"
+        )
+        remarks.append(Remark("straight-lining", text, min(1.0, run.p * len(parts)), first, last))
+    return remarks
+
+
+def _by_item(code: IntArray, rest: IntArray, annotation: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Of labels in the order of their annotations: the one label of each annotation (-1: several), and where it begins.
+
+    The second column is the one that most of the others gave throughout.
+    """
+    starts = np.flatnonzero(np.concatenate([[True], annotation[1:] != annotation[:-1]]))
+    low, high = np.minimum.reduceat(code, starts), np.maximum.reduceat(code, starts)
+    below, above = np.minimum.reduceat(rest, starts), np.maximum.reduceat(rest, starts)
+    return np.where(low == high, low, -1), np.where(below == above, below, -1), starts
+
+
+def _ends(found: StudyRatings, items: IntArray) -> tuple[str, str]:
+    first, last = items.tolist()
+    return found.items.external_id[first], found.items.external_id[last]

@@ -1,0 +1,68 @@
+"""How well each annotator does: beside most of the rest, by the study's own labels, and what calls for a look."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from annotators.errors import NotAllowed
+from db.engine import Database
+from exports.agreement.quality import AnnotatorQuality, annotator_quality
+from tests.makers import StudyInUse
+
+
+def labelled(database: Database, items: int = 60) -> StudyInUse:
+    """Three annotators: the first two follow the item, the third clicks "yes" through the middle at a second each."""
+    study, draw = StudyInUse(database, items=items, annotators=3, overlap=3), random.Random(4)
+    right = [draw.choice(["yes", "no"]) for _ in range(items)]
+    for who in range(3):
+        for number in range(items):
+            item = study.work(who)["items"][0]
+            clicked = who == 2 and 20 <= number < 40
+            value = "yes" if clicked else right[number] if draw.random() < 0.9 else "no"
+            study.submit(who, item, {"right": value}, seconds=1.0 if clicked else draw.lognormvariate(3, 0.4))
+    return study
+
+
+def quality(study: StudyInUse) -> list[AnnotatorQuality]:
+    found = annotator_quality(study.db, study.researcher, study.study_id)
+    return sorted(found, key=lambda annotator: annotator.member.person_id)
+
+
+def test_who_clicks_through_is_remarked_with_numbers_and_the_others_are_not(sqlite_database: Database) -> None:
+    first, second, third = quality(labelled(sqlite_database))
+    assert (first.remarks, second.remarks) == ([], [])
+    assert [remark.kind for remark in third.remarks] == ["pace", "straight-lining"]
+    pace, straight = third.remarks
+    assert pace.p <= 0.01
+    assert "in a row took 1.0 s (median;" in pace.text
+    assert "i00021" <= pace.first < pace.last <= "i00040"
+    assert straight.text.startswith("Right: yes 2")
+    assert straight.first <= "i00021"
+    assert straight.last >= "i00040"
+    assert (third.with_rest.value or 0) < (first.with_rest.value or 0)
+
+
+def test_agreement_with_the_rest_leaves_the_annotator_out_of_the_majority(sqlite_database: Database) -> None:
+    study = StudyInUse(sqlite_database, items=12, annotators=3, overlap=3)
+    for who, value in enumerate(("yes", "yes", "no")):
+        study.label_all(who, value)
+    first, _, third = quality(study)
+    assert (first.with_rest.n, first.with_rest.value) == (0, None), "of the other two one said yes, one no"
+    assert first.with_rest.reason == "nobody else has judged what they judged, or they are divided"
+    assert (third.with_rest.n, third.with_rest.value, third.with_rest.low) == (12, 0.0, 0.0)
+    assert 0 < (third.with_rest.high or 0) < 0.35
+    assert third.by_criterion["right"] == third.with_rest
+
+
+def test_too_few_labels_are_said_to_be_too_few(sqlite_database: Database) -> None:
+    study = StudyInUse(sqlite_database, items=4, annotators=2, overlap=2)
+    study.label_all(0), study.label_all(1)
+    found = quality(study)[0]
+    assert (found.with_rest.value, found.with_rest.reason) == (None, "4 labels are too few: 10 are needed")
+    document = found.to_json()
+    assert {"annotator", "submitted", "with_rest", "seconds_per_item", "warnings", "state"} <= document.keys()
+    assert (document["state"], document["submitted"], document["seconds_per_item"]) == ("active", 4, 2.0)
+    with pytest.raises(NotAllowed):
+        annotator_quality(sqlite_database, study.annotators[0], study.study_id)
