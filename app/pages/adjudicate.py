@@ -9,6 +9,7 @@ from app import ui, wording
 from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
 from db.adjudicating.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
+from db.adjudicating.causes import CAUSES, cause_counts, guideline_notes
 from db.people.preferences import my_preferences
 from db.permissions import Actor
 from db.projects import ProjectRow
@@ -40,6 +41,8 @@ def page() -> None:
     if not shown:
         return
     _studies(shown, actor, several=bool(elsewhere))
+    _causes(here, actor)
+    _notes(here, actor)
     _lately(here, actor)
 
 
@@ -92,6 +95,31 @@ def _studies(rows: Sequence[StudyRow], actor: Actor, *, several: bool) -> None:
 
 def _last(found: StudyDisputes) -> str:
     return f"{wording.ago(found.last_at)}, by {found.last_by}" if found.last_at else ""
+
+
+def _causes(studies: Sequence[StudyRow], actor: Actor) -> None:
+    """What disagreements came from in this project's studies, where adjudicators have said so."""
+    rows = [
+        (study.name, row.title, f"{row.units:,}", *(f"{n:,}" if n else "" for n in row.causes.values()))
+        for study in studies
+        for row in cause_counts(ui.db(), actor, study.study_id)
+        if row.by_item
+    ]
+    if rows:
+        blocks.section("Causes of disagreement")
+        blocks.table("Causes of disagreement", ("Study", "Criterion", "Decided", *CAUSES.values()), rows)
+
+
+def _notes(studies: Sequence[StudyRow], actor: Actor) -> None:
+    """What adjudicators would have the guidelines say."""
+    rows = [
+        (note.title, note.note, study.name, blocks.identifier(note.item), note.by, ui.when(note.at))
+        for study in studies
+        for note in guideline_notes(ui.db(), actor, study.study_id)
+    ]
+    if rows:
+        blocks.section("For the guidelines")
+        blocks.table("For the guidelines", ("Criterion", "Note", "Study", "Item", "By", "When"), rows)
 
 
 def _lately(studies: Sequence[StudyRow], actor: Actor) -> None:

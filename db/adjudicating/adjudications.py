@@ -17,6 +17,7 @@ from annotators.asking.submissions import GivenLabel, broken_rules, flag_words
 from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
+from db.adjudicating.causes import check_said
 from db.adjudicating.leases import end_lease, held_items
 from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
@@ -101,12 +102,19 @@ class DisputedItem:
 
 @dataclass(frozen=True)
 class UnitDecision:
-    """The final value of one unit, with a reason where it overrules a majority."""
+    """The final value of one unit, with a reason where it overrules a majority.
+
+    Of one's own accord: what the disagreement came from, how sure one is, and what the guidelines should say
+    (db/adjudicating/causes.py).
+    """
 
     criterion: str
     target: str
     value: Any
     reason: str | None = None
+    cause: str | None = None
+    confidence: str | None = None
+    note: str | None = None
 
 
 @operation(On.STUDY, ADJUDICATORS)
@@ -588,6 +596,8 @@ def _checked(
     majority = settled[unit].majority
     overrules = majority is not None and criterion.vote(majority) != criterion.vote(value)
     why = (decision.reason or "").strip() or None
+    note = (decision.note or "").strip() or None
+    check_said(decision.cause, decision.confidence, note)
     if overrules and not why and not (reason or "").strip():
         raise InvalidInput(
             f"{criterion.title}: {majority!r} has the majority, and you decide {value!r}. Give a reason."
@@ -599,6 +609,9 @@ def _checked(
         value=value,
         overrules=overrules,
         reason=why,
+        cause=decision.cause,
+        confidence=decision.confidence,
+        note=note,
     )
 
 

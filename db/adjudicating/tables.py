@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sqlmodel import Session, col, select
@@ -40,6 +40,9 @@ class DecidedRow:
     value: str
     reason: str | None = None
     other: str | None = None
+    cause: str | None = None
+    confidence: str | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -168,15 +171,19 @@ def _by_item(
             value = criterion.parse(row.value)
         except InvalidInput as error:
             wrong.append(_problem(row.line, str(error)))
-            decided.decisions.append(UnitDecision(row.criterion, row.target, _UNREADABLE, row.reason))
+            decided.decisions.append(_decision(row, _UNREADABLE))
             continue
         value = criterion.turned(value) if turned else value
-        decided.decisions.append(UnitDecision(row.criterion, row.target, value, row.reason))
+        decided.decisions.append(_decision(row, value))
     return found, wrong
 
 
 _UNREADABLE = object()
 """Stands for a value that was refused, so that its unit is not called undecided as well."""
+
+
+def _decision(row: DecidedRow, value: Any) -> UnitDecision:
+    return UnitDecision(row.criterion, row.target, value, row.reason, row.cause, row.confidence, row.note)
 
 
 def _place(row: DecidedRow, items: Mapping[str, int], pairs: Mapping[str, list[str]]) -> tuple[int | None, bool]:
@@ -231,9 +238,7 @@ def _problem(line: int, message: str) -> Problem:
 
 def _digest(actor: Actor, study_item_id: int, decisions: Sequence[UnitDecision]) -> str:
     """What the same decisions of the same person about the same item have in common."""
-    said = sorted(
-        [decision.criterion, decision.target, str(decision.value), decision.reason or ""] for decision in decisions
-    )
+    said = sorted([repr(getattr(decision, part.name)) for part in fields(decision)] for decision in decisions)
     return hashlib.sha256(dumps([actor.person_id, study_item_id, said]).encode()).hexdigest()[:40]
 
 

@@ -12,11 +12,11 @@ from db.permissions import Actor
 from exports.reading.tables import open_table
 
 NEEDED = ("item", "criterion", "value")
-OPTIONAL = ("target", "reason", "other_item")
+OPTIONAL = ("target", "reason", "other_item", "cause", "confidence", "note")
 
 
 def read_decisions(path: Path) -> tuple[list[DecidedRow], list[Problem]]:
-    """The rows of a table with the columns item, criterion, value, and perhaps target, reason, other_item; bad rows.
+    """The rows of a table, and those that are bad: columns item, criterion, value, and perhaps those of `OPTIONAL`.
 
     Columns may stand in any order, others are ignored. Raises NotFound for a path that is not there, InvalidInput for
     one that is no such table or has no rows.
@@ -47,8 +47,8 @@ def read_decisions(path: Path) -> tuple[list[DecidedRow], list[Problem]]:
             continue
         other = found.get("other_item") or None
         target = found.get("target") or ("pair" if other else "item")
-        reason = found.get("reason") or None
-        rows.append(DecidedRow(line, found["item"], found["criterion"], target, found["value"], reason, other))
+        said = {name: found.get(name) or None for name in ("reason", "cause", "confidence", "note")}
+        rows.append(DecidedRow(line, found["item"], found["criterion"], target, found["value"], other=other, **said))
     if not rows and not problems:
         raise InvalidInput(f"{path.name} has no rows. Write a row for each unit that is decided.")
     return rows, problems

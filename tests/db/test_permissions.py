@@ -50,6 +50,8 @@ MAY: dict[str, frozenset[str]] = {
     "adjudicating.adjudications.latest_decisions": ADJUDICATORS,
     "adjudicating.adjudications.settlement_counts": ADJUDICATORS,
     "adjudicating.adjudications.study_disputes": ADJUDICATORS,
+    "adjudicating.causes.cause_counts": READERS,
+    "adjudicating.causes.guideline_notes": ADJUDICATORS,
     "adjudicating.leases.held_by_others": ADJUDICATORS,
     "adjudicating.leases.leave_item": ADJUDICATORS,
     "adjudicating.leases.take_item": ADJUDICATORS,

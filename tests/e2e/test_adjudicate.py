@@ -21,6 +21,7 @@ from annotators.criteria.several import Several
 from annotators.criteria.text import Text
 from annotators.protocols import Material, Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes, settlement_counts
+from db.adjudicating.causes import cause_counts
 from db.engine import Database
 from db.models import AdjudicatedLabel, Adjudication, Assignment, AssignmentState
 from db.people.accounts import actor_named, revoke_sessions, set_member
@@ -701,3 +702,34 @@ def test_two_adjudicators_at_once_never_have_the_same_item(
     wait_until_saved(dora)
     assert len({row[4:] for row in decided(server.db, study_id)}) == 1
     assert disputes(server.db, server.admin, study_id) == []
+
+
+def test_causes_and_notes_are_said_kept_and_gathered(new_page: NewPage, server: RunningServer, study: Study) -> None:
+    study_id = study()
+    page = open_disputes(new_page, server, study_id)
+    complete = row(page, COMPLETE)
+    expect(complete.get_by_test_id("cause")).to_be_hidden()
+    page.keyboard.press("1")
+    complete.get_by_test_id("cause").select_option("slip")
+    expect(complete.get_by_test_id("note")).to_be_hidden()
+    complete.get_by_test_id("cause").select_option("guideline_gap")
+    complete.get_by_test_id("note").fill("Say whether dates are asked for.")
+    complete.get_by_test_id("confidence").select_option("medium")
+    screenshot(page, "adjudicate-causes-light")
+    page.reload()
+    expect(complete.get_by_test_id("cause")).to_have_value("guideline_gap")
+    dark = open_disputes(new_page, server, study_id, who="dora", dark=True)
+    dark.keyboard.press("1")
+    row(dark, COMPLETE).get_by_test_id("cause").select_option("guideline_gap")
+    screenshot(dark, "adjudicate-causes-dark")
+    row(page, GROUNDING, "evidence:E1").locator("th").click()
+    page.keyboard.press("1")
+    before = item_on_screen(page)
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    wait_until_saved(page)
+    [counted, _] = cause_counts(server.db, server.admin, study_id)
+    assert (counted.criterion, counted.causes["guideline_gap"], counted.confidences["medium"]) == (COMPLETE, 1, 1)
+    page.goto(f"{server.url}/adjudicate")
+    expect(page.get_by_text("Say whether dates are asked for.")).to_be_visible()
+    screenshot(page, "adjudicate-overview")

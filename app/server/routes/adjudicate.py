@@ -76,7 +76,11 @@ def _decision(decision: Any) -> UnitDecision:
     if not isinstance(decision, dict) or not isinstance(decision.get("criterion"), str):
         raise InvalidInput("A decision needs a criterion, a target and a value. Reload the page and try again.")
     return UnitDecision(
-        decision["criterion"], text(decision, "target") or "item", decision.get("value"), text(decision, "reason")
+        decision["criterion"],
+        text(decision, "target") or "item",
+        decision.get("value"),
+        text(decision, "reason"),
+        *(text(decision, name) or None for name in ("cause", "confidence", "note")),
     )
 
 

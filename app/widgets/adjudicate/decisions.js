@@ -6,9 +6,10 @@ import { freshId } from '../shared/outbox.js';
 import { keys, read, remove, write } from '../shared/storage.js';
 import { ballot, imageKeys, rekeyed, unitsOf } from './units.js';
 
-/** @typedef {{value: Value | null, reason: string}} Decision */
-/** @typedef {{uid: string, decisions: {criterion: string, target: string, value: Value | null, reason: string | null}[]}} Kept */
+/** @typedef {{value: Value | null, reason: string} & AboutDecision} Decision */
+/** @typedef {{uid: string, decisions: {criterion: string, target: string, value: Value | null, reason: string | null, cause?: string | null, confidence?: string | null, note?: string | null}[]}} Kept */
 
+const UNSAID = { value: null, reason: '', cause: null, confidence: null, note: null };
 const PREFIX = 'assay.adjudication.1';
 const KEPT = 30 * 24 * 3600_000; // milliseconds a half decision is kept
 
@@ -34,12 +35,12 @@ export class Decisions {
     this.opened = new Set();
     if (again && !kept) {
       for (const unit of this.units) {
-        if (unit.decided !== null) this.given.set(unit.id, { value: unit.decided, reason: '' });
+        if (unit.decided !== null) this.given.set(unit.id, { ...UNSAID, value: unit.decided });
       }
     }
-    for (const { criterion, target, value, reason } of kept?.decisions ?? []) {
+    for (const { criterion, target, value, reason, cause = null, confidence = null, note = null } of kept?.decisions ?? []) {
       const unit = this.byId.get(`${criterion} ${target}`);
-      if (unit) this.given.set(unit.id, { value: rekeyed(value, unit.criterion, this.images), reason: reason ?? '' });
+      if (unit) this.given.set(unit.id, { value: rekeyed(value, unit.criterion, this.images), reason: reason ?? '', cause, confidence, note });
     }
     for (const id of this.given.keys()) {
       if (!this.byId.get(id)?.disputed) this.opened.add(id);
@@ -48,7 +49,7 @@ export class Decisions {
 
   /** @param {VotedUnit} unit @returns {Decision} */
   of(unit) {
-    return this.given.get(unit.id) ?? { value: null, reason: '' };
+    return this.given.get(unit.id) ?? UNSAID;
   }
 
   /** @param {VotedUnit} unit @param {Partial<Decision>} change */
@@ -134,8 +135,9 @@ export class Decisions {
   #written() {
     const stored = new Map([...this.images ?? []].map(([key, shown]) => [shown, key]));
     return this.units.filter((unit) => this.given.has(unit.id)).map((unit) => {
-      const { value, reason } = this.of(unit);
-      return { criterion: unit.criterion.name, target: unit.stored, reason: reason.trim() || null, value: rekeyed(value, unit.criterion, stored) };
+      const { value, reason, cause, confidence, note } = this.of(unit);
+      const said = Object.fromEntries(Object.entries({ cause, confidence, note: note?.trim() }).filter(([, words]) => words));
+      return { criterion: unit.criterion.name, target: unit.stored, reason: reason.trim() || null, value: rekeyed(value, unit.criterion, stored), ...said };
     });
   }
 

@@ -70,6 +70,10 @@ export class Panel extends Side {
         decisions.set(unit, { reason });
         this.#changed();
       },
+      said: (unit, said) => {
+        decisions.set(unit, said);
+        this.#changed();
+      },
       pick: (unit) => this.go(unit),
       open: (unit) => this.#open(unit),
       done: (unit) => this.#reasoned(unit),

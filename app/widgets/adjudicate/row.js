@@ -9,6 +9,7 @@ import { WORDS } from './text.js';
 import { about, division, isOdd, outcomeWords } from './units.js';
 
 const NAMED = 12; // folded units that are named
+const NOTE = 2000; // characters of a note, as the server takes them
 
 /**
  * @typedef {object} Panel what rows ask of the panel they are in
@@ -16,6 +17,7 @@ const NAMED = 12; // folded units that are named
  * @property {Markable} answer
  * @property {(unit: VotedUnit, value: Value | null, done: boolean) => void} give
  * @property {(unit: VotedUnit, reason: string) => void} reason
+ * @property {(unit: VotedUnit, said: Partial<AboutDecision>) => void} said what one says of a decision of one's own accord
  * @property {(unit: VotedUnit) => void} pick the adjudicator points at a row
  * @property {(unit: VotedUnit) => void} open the adjudicator wants to decide a settled unit
  * @property {(unit: VotedUnit) => void} done a reason is written
@@ -46,6 +48,13 @@ export class Row {
       onkeydown: onEnter(() => panel.done(unit)),
     });
     this.reasonPart = h('label', { class: 'reason-part' }, this.reasonLabel, keycap(panel.reasonKey), this.reasonField);
+    this.cause = choice(WORDS.cause, WORDS.causeMore, WORDS.causes, 'cause', (cause) => panel.said(unit, { cause }));
+    this.confidence = choice(WORDS.confidence, WORDS.confidenceMore, WORDS.confidences, 'confidence', (confidence) => panel.said(unit, { confidence }));
+    this.note = h('textarea', {
+      class: 'field', rows: 2, dir: 'auto', maxlength: NOTE, 'aria-label': WORDS.note, placeholder: WORDS.note, 'data-testid': 'note',
+      oninput: () => panel.said(unit, { note: this.note.value }),
+    });
+    this.aboutPart = h('div', { class: 'about-part' }, this.cause.element, this.confidence.element, this.note);
     this.cell = h('td', { class: 'decision' });
     const words = division(unit, raters.length);
     this.element = h('tr', {
@@ -53,7 +62,7 @@ export class Row {
       'data-criterion': unit.criterion.name, 'data-target': unit.target,
       onclick: (/** @type {Event} */ event) => {
         // A click on a control speaks for itself; anywhere else it makes this row the current one.
-        if (event.target instanceof Element && !event.target.closest('button, input, textarea, .seg')) panel.pick(unit);
+        if (event.target instanceof Element && !event.target.closest('button, input, textarea, select, .seg')) panel.pick(unit);
       },
     },
     h('th', { scope: 'row' }, grouped
@@ -69,7 +78,7 @@ export class Row {
   refresh() {
     const { unit, panel: { decisions } } = this;
     if (decisions.open(unit) !== !!this.input) this.#buildCell();
-    const { value, reason } = decisions.of(unit);
+    const { value, reason, cause, confidence, note } = decisions.of(unit);
     const overrules = decisions.overrules(unit);
     const lacks = decisions.lacksReason(unit);
     this.element.classList.toggle('decided', decisions.decided(unit) && !lacks);
@@ -83,6 +92,11 @@ export class Row {
     this.reasonLabel.classList.toggle('warn-text', lacks);
     // What is being typed stays as it is, spaces at its end included.
     if (this.reasonField.value.trim() !== reason.trim()) this.reasonField.value = reason;
+    this.aboutPart.hidden = value === null;
+    this.cause.select.value = cause ?? '';
+    this.confidence.select.value = confidence ?? '';
+    this.note.hidden = cause !== 'guideline_gap' && !note;
+    if (this.note.value.trim() !== (note ?? '').trim()) this.note.value = note ?? '';
     attribute(this.reasonField, 'aria-required', overrules ? 'true' : null);
     attribute(this.reasonField, 'aria-invalid', lacks ? 'true' : null);
   }
@@ -119,7 +133,7 @@ export class Row {
         criterion: unit.criterion, name: `${WORDS.decision}: ${this.name}`, item: decisions.item, answer: panel.answer, votes: unit.votes,
         give: (value, done) => panel.give(unit, value, done),
       });
-      this.cell.replaceChildren(this.input.element, this.hint, this.reasonPart);
+      this.cell.replaceChildren(this.input.element, this.hint, this.reasonPart, this.aboutPart);
       return;
     }
     const undecided = unit.outcome === 'open';
@@ -133,6 +147,18 @@ export class Row {
     const words = this.otherwise ? (undecided ? WORDS.onlyIf : outcomeWords(unit)) : WORDS.ownWords;
     this.cell.replaceChildren(h('span', { class: 'soft', dir: 'auto' }, words), ...(this.otherwise ? [this.otherwise] : []));
   }
+}
+
+/**
+ * Something one may say in a word, or not.
+ *
+ * @param {string} title @param {string} more @param {Record<string, string>} words @param {string} testid
+ * @param {(said: string | null) => void} say
+ */
+function choice(title, more, words, testid, say) {
+  const select = h('select', { 'data-testid': testid, title: more, onchange: () => say(select.value || null) },
+    h('option', { value: '' }, '–'), ...Object.entries(words).map(([value, word]) => h('option', { value }, word)));
+  return { select, element: h('label', {}, h('span', {}, title), select) };
 }
 
 /** The score that a criterion is about, with what it means. @param {VotedUnit} unit @param {Presentation} item */

@@ -49,6 +49,13 @@ export const WORDS = {
   reason: 'Reason',
   reasonKeys: 'Enter goes on, and settles the item when nothing else is missing; Shift + Enter breaks a line',
   reasonsLeft: (/** @type {number} */ n, /** @type {string} */ key) => `${count(n, 'reason is', 'reasons are')} still needed; ${key} goes there.`,
+  cause: 'Cause',
+  causeMore: 'What the disagreement comes from, if you like to say; counted by criterion',
+  causes: { item_unclear: 'Item unclear', guideline_gap: 'Guideline gap', slip: 'Slip', true_difference: 'True difference' },
+  confidence: 'Confidence',
+  confidenceMore: 'How sure you are, if you like to say',
+  confidences: { low: 'Low', medium: 'Medium', high: 'High' },
+  note: 'What should the guidelines say?',
   remarks: 'Said about the whole item',
   flagged: 'flagged it',
 

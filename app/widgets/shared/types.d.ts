@@ -218,7 +218,9 @@ interface VotedUnit {
   decided: Value | null;
 }
 
-type SentDecision = { criterion: string; target: string; value: Value; reason: string | null };
+/** What an adjudicator says of a decision of their own accord. */
+type AboutDecision = { cause: string | null; confidence: string | null; note: string | null };
+type SentDecision = { criterion: string; target: string; value: Value; reason: string | null } & Partial<AboutDecision>;
 type Settlement = { uid: string; study_item: number; decisions: SentDecision[]; again: boolean };
 /** The words of a refusal because somebody else was faster, or null. */
 type SettlementAnswer = { conflict: string | null };
