@@ -114,9 +114,23 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
     name = row.member.name
     blocks.section(name)
     _decide(study, row)
-    for remark in row.remarks:
-        st.warning(f"{ui.plain(remark.text)}; {ui.plain(remark.first)} to {ui.plain(remark.last)}.")
-    if not row.remarks:
+    if row.remarks:
+        project = study.project_id
+        blocks.table(
+            f"What calls for a look in the work of {name}",
+            ("Warning", "What it is", "From", "To"),
+            [
+                (
+                    blocks.tag(remark.kind),
+                    remark.text,
+                    blocks.item(remark.first, remark.items[0], project),
+                    blocks.item(remark.last, remark.items[1], project),
+                )
+                for remark in row.remarks
+            ],
+            name=f"annotator-warnings-{study.id}",
+        )
+    else:
         note("Nothing in their pace or in runs of one label calls for a look.")
     assert study.id is not None
     (found,) = measured(("annotator", stamp, name), Annotator(ui.actor(), study.id, name))
