@@ -7,14 +7,14 @@ whose labels are made for one of them have it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotators.criteria.base import Criterion
 from annotators.criteria.derived.unit_set import UnitSet
 from annotators.errors import InvalidInput
-from annotators.items.targets import OF_CLAIMS, TargetKind
+from annotators.items.targets import OF_CLAIMS, TargetKind, target_kind
 
 WHEN = ("before", "after", "never")
 """When a study shows suggestions: with what is asked, once the annotator's own labels are committed, or never."""
@@ -85,6 +85,21 @@ def suggestion(criterion: Criterion, target: str, proposals: Proposals) -> Any:
             return _yes_or_no(criterion, label == _ENTAILMENT[0])
     value = proposals.scores.get(criterion.name) if criterion.target == TargetKind.ITEM else None
     return None if value is None else _of_score(criterion, value)
+
+
+def is_anything_suggested(criterion: Criterion, proposals: Proposals) -> bool:
+    """Whether there is a suggestion for some label of a criterion, whatever an item's units are."""
+    source = suggested_by(criterion)
+    targets: Mapping[str, Iterable[str]] = {
+        PAGE_LABELS: proposals.pages,
+        USED: proposals.used,
+        VERDICTS: (f"claim:{claim}|{against}" for claim, against in proposals.verdicts),
+    }
+    return source is not None and any(
+        suggestion(criterion, target, proposals) is not None
+        for target in targets.get(source, ("item",))
+        if target_kind(target) == criterion.target
+    )
 
 
 def _of_score(criterion: Criterion, value: float) -> Any:

@@ -35,7 +35,7 @@ from annotators.pages.documents.cache import DRAWING
 from annotators.protocols import Material, Protocol
 from annotators.scorers.base import UNSCORED, ScoreValue, meaning, scorer_title, value_kind
 from annotators.scorers.shared.phrases import RULES, Mode, PhraseSet, counted_behind, places_of, share_in_words
-from annotators.scorers.shared.verdicts import judged_verdicts
+from db.items.proposed import READ, proposals_of
 from db.items.rows import StoredDocument, StoredItem, read_study_items
 from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyItem, StudyScore
 from db.query import table_of
@@ -112,7 +112,7 @@ def load_materials(
     if not wanted:
         return {}
     parts = {name for name, materials in _SHOWN_AS.items() if needs & materials}
-    items = read_study_items(session, wanted, parts if suggested is None else parts | {"evidence", "metadata"})
+    items = read_study_items(session, wanted, parts if suggested is None else parts | READ)
     scores = _scores_of(session, wanted) if Material.SCORES in needs or suggested else {}
     found = {
         study_item_id: Materials(
@@ -122,7 +122,9 @@ def load_materials(
             item.documents,
             scores.get(study_item_id, ()) if Material.SCORES in needs else (),
             labelled_pages(item.content) if Material.PAGE_LABELS in needs else (),
-            None if suggested is None else _proposals(item.content, suggested, scores.get(study_item_id, ())),
+            None
+            if suggested is None
+            else proposals_of(item.content, suggested, _values(scores.get(study_item_id, ()))),
         )
         for study_item_id, item in items.items()
     }
@@ -133,21 +135,8 @@ def load_materials(
     return found
 
 
-def _proposals(
-    item: ItemContent, suggested: Mapping[str, Sequence[ScoreKey]], scores: Sequence[tuple[Score, Run]]
-) -> Proposals:
-    """What models say of an item; verdicts are those of one judge, and never people's."""
-    values = {(run.name, score.name): score.value for score, run in scores if score.value is not None}
-    return Proposals(
-        pages=frozenset(labelled_pages(item)),
-        used={f"evidence:{unit.key}": unit.used for unit in item.evidence if unit.used is not None},
-        verdicts=judged_verdicts(item),
-        scores={
-            criterion: next(values[key] for key in keys if key in values)
-            for criterion, keys in suggested.items()
-            if any(key in values for key in keys)
-        },
-    )
+def _values(scores: Sequence[tuple[Score, Run]]) -> dict[ScoreKey, float]:
+    return {(run.name, score.name): score.value for score, run in scores if score.value is not None}
 
 
 def _pair(first: Materials, other: StoredItem, *, turned: bool) -> Materials:

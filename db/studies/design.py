@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -16,9 +16,11 @@ from sqlmodel import Session, col, select
 from annotators.asking.judged_scores import ScoreKey, measuring
 from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.figures import some
 from annotators.items.sampling import Candidate, sample_digest
 from annotators.protocols import Material, Protocol
 from db.engine import Database, insert_many
+from db.items.proposed import versions_without_proposals
 from db.models import (
     Account,
     AssignmentState,
@@ -37,7 +39,16 @@ from db.models import (
 from db.names import no_study
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.studies import tallies
-from db.studies.selection import ChosenItems, ItemChoice, JudgedScores, choose, latest_scores, scores_there
+from db.studies.selection import (
+    ChosenItems,
+    ItemChoice,
+    JudgedScores,
+    choose,
+    latest_scores,
+    scores_there,
+    values_of,
+)
+from db.studies.unasked import items_have
 
 RULES = ("unanimous", "majority")
 
@@ -103,8 +114,7 @@ def plan_study(
             _check_name(session, project_id, design.name)
             for name in design.annotators:
                 person_who_may_annotate(session, project_id, name)
-        suggestions = _suggestions(session, project_id, protocol, design)
-        chosen = choose(session, project_id, protocol, design)
+        suggestions, chosen = _choose(session, project_id, protocol, design)
     n = len(chosen.ordered)
     return StudyPlan(n, n * design.overlap, _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when)
 
@@ -158,8 +168,7 @@ def choose_and_insert(
     session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign
 ) -> tuple[Study, ChosenItems]:
     """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
-    suggestions = _suggestions(session, project_id, protocol, design)
-    chosen = choose(session, project_id, protocol, design)
+    suggestions, chosen = _choose(session, project_id, protocol, design)
     study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
     if suggestions.when != "never":
         study.settings = {**study.settings, "suggestions": suggestions.when}
@@ -213,6 +222,27 @@ def _suggestions(session: Session, project_id: int, protocol: Protocol, design: 
             )
     scorers = dict.fromkeys(scorer for keys in judged.values() for scorer, _ in keys)
     return _Suggestions(when, JudgedScores(project_id, tuple(scorers), judged) if judged else None)
+
+
+def _choose(
+    session: Session, project_id: int, protocol: Protocol, design: StudyDesign
+) -> tuple[_Suggestions, ChosenItems]:
+    """The suggestions and the items of a study, with a note on those for which nothing is suggested."""
+    suggestions = _suggestions(session, project_id, protocol, design)
+    chosen = choose(session, project_id, protocol, design)
+    if suggestions.when == "never":
+        return suggestions, chosen
+    judged = suggestions.scores.judged if suggestions.scores else {}
+    versions = [candidate.version_id for candidate in chosen.ordered]
+    values = {} if suggestions.scores is None else values_of(session, suggestions.scores)
+    without = versions_without_proposals(session, protocol, versions, judged, values)
+    if not without:
+        return suggestions, chosen
+    named = [candidate.external_id for candidate in chosen.ordered if candidate.version_id in without]
+    note = f"{items_have(len(without))} nothing that is suggested ({some(named, 3)}): annotators see no suggestion."
+    if len(without) == len(versions):
+        note = f"None of the {len(versions):,} items has anything that is suggested: annotators see no suggestion."
+    return suggestions, replace(chosen, notes=(*chosen.notes, note))
 
 
 def _check_name(session: Session, project_id: int, name: str) -> None:

@@ -426,6 +426,19 @@ def latest_scores(scores: JudgedScores) -> Select[Any]:
     return _latest_scores(scores.project_id, scores.scorers)
 
 
+def values_of(session: Session, scores: JudgedScores) -> dict[int, dict[ScoreKey, float]]:
+    """Item version → the values of these scores that count."""
+    query = (
+        sql_select(col(Score.item_version_id), col(Run.name), col(Score.name), col(Score.value))
+        .join(Run, col(Run.id) == Score.run_id)
+        .where(col(Score.id).in_(latest_scores(scores)), col(Score.value).is_not(None))
+    )
+    found: dict[int, dict[ScoreKey, float]] = defaultdict(dict)
+    for version_id, scorer, name, value in session.execute(query.execution_options(yield_per=_AT_ONCE)):
+        found[version_id][scorer, name] = value
+    return found
+
+
 def _latest_scores(project_id: int, scorers: Sequence[str]) -> Select[Any]:
     """The ids of the scores that count: of each scorer and value the latest of an item version."""
     return (

@@ -56,6 +56,7 @@ def make_own_scene(
     overlap: int = 3,
     name: str = "Own",
     guidelines_read: bool = True,
+    suggestions: str | None = None,
 ) -> Scene:
     """Import these items and make a study of them; the annotators are there already or are added.
 
@@ -78,7 +79,7 @@ def make_own_scene(
     ).to_json()
     assert report["rejected"] == []
     assert report["added"] == len(rows)
-    design = StudyDesign(name, ANNOTATORS, overlap, order="given")
+    design = StudyDesign(name, ANNOTATORS, overlap, order="given", suggestions=suggestions)
     chosen = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
     made = create_study(server.db, server.admin, project_id, protocol=chosen, design=design)
     if guidelines_read:

@@ -147,6 +147,33 @@ def test_twelve_claims_against_six_units_are_labelled_by_keyboard_alone(
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+def test_every_cell_says_what_a_judge_suggests(new_page: NewPage, server: RunningServer, tmp_path: Path) -> None:
+    row = twelve_claims()
+    said = {("said-1", "gold-1"): "entailment", ("said-5", "gold-2"): "contradiction"}
+    row["metadata"] = {
+        "verdicts": [
+            {"claim": claim, "against": f"evidence:{key}", "label": label, "source": "judge"}
+            for (claim, key), label in said.items()
+        ]
+    }
+    scene = make_own_scene(
+        server, tmp_path, [row], protocol="claim_verification", name="Suggested", suggestions="before"
+    )
+    page, _ = open_grid(new_page, scene, "chloe")
+    grid = page.get_by_test_id("claim-grid")
+    suggested = grid.locator("[data-testid=grid-cell].suggested")
+    expect(suggested).to_have_text(["E", "C"])
+    assert "A model suggests: Contradiction" in (suggested.last.get_attribute("aria-label") or "")
+    screenshot(page, "claims-suggested")
+    target = suggested.last.get_attribute("data-target-of")
+    cell = grid.locator(f"[data-testid=grid-cell][data-target-of='{target}']")
+    cell.click()
+    page.keyboard.press("1")
+    expect(cell).to_have_class("page-chip given given-1")
+    expect(cell).to_have_attribute("title", "A model suggests: Contradiction")
+    expect(suggested).to_have_count(1)
+
+
 @pytest.mark.skipif(not (SHARED / "data" / "ragchecker").is_dir(), reason="real data (../shared/data) is not here")
 def test_a_real_answer_is_labelled_as_its_checker_did_and_read_back(
     new_page: NewPage, server: RunningServer, scene: Scene, tmp_path: Path

@@ -250,6 +250,41 @@ def test_a_scorers_verdict_is_frozen_with_the_study(sqlite_database: Database) -
     assert "phrase_recall" not in json.dumps([first, second])
 
 
+def test_the_plan_counts_the_items_for_which_nothing_is_suggested(sqlite_database: Database, tmp_path: Path) -> None:
+    asked = of_pages(sqlite_database, tmp_path, "before")
+    project = study_facts(sqlite_database, asked.admin, asked.study).project_id
+    design = StudyDesign("next", (asked.ada.name,), 1, suggestions="after")
+
+    def notes(when: str = "after") -> list[str]:
+        wanted = replace(design, suggestions=when)
+        plan = plan_study(sqlite_database, asked.admin, project, protocol=evidence_pages, design=wanted)
+        return [note for note in plan.notes if "suggest" in note]
+
+    assert notes() == []
+    make_item(sqlite_database, project, external_id="bare", n_evidence=1, roles=("distractor",))
+    [note] = notes()
+    assert note.startswith("1 item has nothing that is suggested (")
+    assert "bare" in note
+    assert notes("never") == []
+
+
+def test_of_scores_the_plan_counts_the_items_without_a_value(sqlite_database: Database) -> None:
+    db, admin = sqlite_database, make_person(sqlite_database, admin=True)
+    project = make_project(db)
+    make_item(db, project, answer="copper", references=[["copper"]])
+    criterion = Choice(name="right", title="Right", labels=YES_NO, positive="yes", suggested_by="correctness")
+    protocol = tiny_protocol(
+        name="found",
+        criteria=[criterion],
+        steps=[Step(name="all", title="All", shows=[Material.QUESTION, Material.ANSWER], criteria=["right"])],
+    )
+    run_scorer(db, admin, project, scorer="phrase_recall")
+    make_item(db, project, answer="tin", references=[["tin"]])
+    design = StudyDesign("study", (admin.name,), 1, suggestions="before")
+    plan = plan_study(db, admin, project, protocol=protocol, design=design, people=False)
+    assert any(note.startswith("1 item has nothing that is suggested") for note in plan.notes), plan.notes
+
+
 @pytest.mark.parametrize(
     ("protocol", "when", "words"),
     [

@@ -143,12 +143,20 @@ export class ClaimGrid {
     const { sheet } = this.panel;
     const given = sheet.of(cell);
     const labels = cell.criterion.labels ?? [];
-    const number = labels.findIndex((label) => String(label.value) === String(given.value));
+    const numberOf = (/** @type {unknown} */ value) => labels.findIndex((label) => String(label.value) === String(value));
+    const number = numberOf(given.value);
     const words = given.cannot_judge ? TEXT.cannotJudge : number >= 0 ? labels[number].title : TEXT.notYet;
+    const open = !given.cannot_judge && number < 0;
+    const proposed = sheet.suggestion(cell);
+    const suggested = proposed ? numberOf(proposed.value) : -1;
+    const says = suggested >= 0 ? TEXT.suggested(labels[suggested].title) : null;
     mark.hidden = !sheet.asked(cell);
-    mark.className = `page-chip ${given.cannot_judge ? 'cannot' : number >= 0 ? `given given-${number + 1}` : 'open'}`;
-    mark.textContent = given.cannot_judge ? '?' : this.marks.get(cell.criterion)?.[number] ?? '';
-    attribute(mark, 'aria-label', `${this.#words(cell)}: ${words}`);
+    mark.className = `page-chip ${given.cannot_judge ? 'cannot' : open ? 'open' : `given given-${number + 1}`}`;
+    // An open cell has the letter that is suggested, in a dashed frame; one with another label says it in its tip.
+    mark.classList.toggle('suggested', suggested >= 0 && (open || suggested === number));
+    mark.textContent = given.cannot_judge ? '?' : this.marks.get(cell.criterion)?.[open ? suggested : number] ?? '';
+    attribute(mark, 'title', says);
+    attribute(mark, 'aria-label', [`${this.#words(cell)}: ${words}`, says].filter(Boolean).join('. '));
   }
 
   /** "C6 against E3", or "C6, Form". @param {Cell} cell */
