@@ -57,6 +57,7 @@ ENTRIES = (
     Entry("annotate", "Annotate", ANNOTATORS, Group.WORK, from_="my_work"),
     Entry("studies", "Studies", READERS, Group.WORK),
     Entry("study", "Study", READERS, Group.WORK, from_="studies"),
+    Entry("annotators", "Annotators", RESEARCHERS, Group.WORK, from_="studies"),
     Entry("protocols", "Protocols", READERS, Group.WORK),
     Entry("adjudicate", "Adjudicate", ADJUDICATORS, Group.WORK),
     Entry("data", "Items and documents", READERS, Group.DATA),

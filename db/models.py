@@ -599,6 +599,17 @@ class Settlement(Table, table=True):
     wanted: int | None = None
 
 
+class AdjudicationLease(Table, table=True):
+    """Who has an item of a study before them to decide, and until when they keep it without doing anything."""
+
+    __tablename__ = "adjudication_lease"
+    study_item_id: int = _ref("study_item.id", primary_key=True)
+    stage: str = Field(default="first", primary_key=True)
+    study_id: int = _ref("study.id", index=True)
+    person_id: int = _ref("person.id")
+    lease_until: datetime = _time()
+
+
 class Draft(Table, table=True):
     """What an annotator has entered but not committed: the one thing about a judgement that changes."""
 
@@ -749,7 +760,11 @@ class Adjudication(Table, table=True):
 
 
 class AdjudicatedLabel(Table, table=True):
-    """The final value of one criterion and target. Append-only. `overrules`: it goes against a majority."""
+    """The final value of one criterion and target. Append-only. `overrules`: it goes against a majority.
+
+    Where the adjudicator said so: `cause` of the disagreement, `confidence`, and a `note` of what the guidelines should
+    say.
+    """
 
     append_only: ClassVar[bool] = True
     __tablename__ = "adjudicated_label"
@@ -759,6 +774,9 @@ class AdjudicatedLabel(Table, table=True):
     value: Any = _json(lambda: None, nullable=True)
     overrules: bool = False
     reason: str | None = None
+    cause: str | None = None
+    confidence: str | None = None
+    note: str | None = None
 
 
 # Scores, jobs, events -------------------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.result import Aligned
 from db.engine import Database
 from db.permissions import Actor
+from exports.agreement.one_annotator import OneAnnotator, one_annotator
+from exports.agreement.quality import AnnotatorQuality, annotator_quality
 from exports.agreement.study import AgreementReport, agreement_in_parts
 from exports.alignment.report import AlignmentDocument
 from exports.alignment.study import AlignmentReport, Labels, alignment_in_parts
@@ -72,6 +74,34 @@ class StudyResults:
     def __call__(self, db: Database) -> Results:
         """Measure them."""
         return Results.of_study(db, self.actor, self.study_id, self.asked).drawn()
+
+
+# Annotators -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Team:
+    """How well each annotator of a study does."""
+
+    actor: Actor
+    study_id: int
+
+    def __call__(self, db: Database) -> list[AnnotatorQuality]:
+        """Measure it."""
+        return annotator_quality(db, self.actor, self.study_id)
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """One annotator of a study at length."""
+
+    actor: Actor
+    study_id: int
+    name: str
+
+    def __call__(self, db: Database) -> OneAnnotator:
+        """Measure it."""
+        return one_annotator(db, self.actor, self.study_id, annotator=self.name)
 
 
 # Alignment ------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from annotators.asking.submissions import GivenLabel, broken_rules, flag_words
 from annotators.criteria import Criterion, Value
 from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
+from db.adjudicating.leases import end_lease, held_items
 from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
 from db.items.current import is_set_aside
@@ -109,11 +110,15 @@ class UnitDecision:
 
 
 @operation(On.STUDY, ADJUDICATORS)
-def disputes(db: Database, _actor: Actor, study_id: int, *, limit: int = 200) -> list[Dispute]:
-    """The items that wait for a decision, most disputed first."""
+def disputes(db: Database, actor: Actor, study_id: int, *, limit: int = 200) -> list[Dispute]:
+    """The items that wait for a decision and that nobody else has before them, most disputed first."""
     query = (
         select(Settlement)
-        .where(Settlement.study_id == study_id, Settlement.state == SettlementState.DISPUTED)
+        .where(
+            Settlement.study_id == study_id,
+            Settlement.state == SettlementState.DISPUTED,
+            col(Settlement.study_item_id).not_in(held_items(study_id, actor)),
+        )
         .order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
         .limit(limit)
     )
@@ -484,6 +489,7 @@ def store_decisions(
         session.add(label)
     settlement.state = SettlementState.ADJUDICATED
     session.add(settlement)
+    end_lease(session, study_item_id)
     record(
         session,
         actor,

@@ -9,6 +9,7 @@ from typing import Any
 from sqlmodel import col, select
 
 from annotators.items.pairs import BETWEEN
+from db.adjudicating.leases import FIRST
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Settlement, SettlementState, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
@@ -17,9 +18,6 @@ from db.studies.labels import items_of_study
 from db.studies.settlements import Known, current_labels, is_disputed, settle_item
 
 _AT_ONCE = 500
-
-FIRST = "first"
-"""The stage of an item that waits for its first decision."""
 
 
 @dataclass(frozen=True)

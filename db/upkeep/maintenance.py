@@ -37,6 +37,7 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("assignment", ("id",), "reason", "study_id = :study"),
     ("adjudication", ("id",), "reason", "study_id = :study"),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "reason", _DECIDED),
+    ("adjudicated_label", ("adjudication_id", "criterion", "target"), "note", _DECIDED),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "value", _DECIDED),
     ("event", ("id",), "details", _ABOUT_STUDY),
 )
@@ -135,6 +136,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     # table, which rows belong to the project; what others point at comes last
     ("adjudicated_label", f"adjudication_id IN (SELECT id FROM adjudication WHERE {_STUDY})"),
     ("adjudication", _STUDY),
+    ("adjudication_lease", _STUDY),
     ("label", _SLOT),
     ("set_aside", _STUDY),
     ("omission_surplus", f"omission_id IN (SELECT id FROM omission WHERE {_STUDY})"),

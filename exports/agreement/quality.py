@@ -50,7 +50,7 @@ class ShareRight:
 class Remark:
     """What calls for a look: `pace` or `straight-lining`, in words with its numbers; p as in `attention.Run`.
 
-    `first` and `last` are the items (their external ids) with which the run begins and ends.
+    `first` and `last` are the items (their external ids) with which the run begins and ends, `items` the ids of both.
     """
 
     kind: str
@@ -58,6 +58,7 @@ class Remark:
     p: float
     first: str
     last: str
+    items: tuple[int, int]
 
     def to_json(self) -> dict[str, Any]:
         """As `assay annotators --json` prints it."""
@@ -92,8 +93,7 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
     team = team_of(db, actor, study_id)
     found = ratings(db, actor, study_id)
     lengths = np.array(reading_lengths(db, actor, study_id), dtype=np.float64)
-    compared = [column for column in found.criteria if column.criterion in _asked(found) and len(column.unit)]
-    beside = [_Beside.of(column) for column in compared]
+    beside = compared_criteria(found)
     return [
         AnnotatorQuality(
             member,
@@ -105,16 +105,17 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
     ]
 
 
-def _asked(found: StudyRatings) -> list[Any]:
-    """The criteria whose labels are compared as they were given: no texts, and nothing that is derived."""
-    return [criterion for criterion in found.protocol.criteria if criterion.compared]
+def compared_criteria(found: StudyRatings) -> list[Beside]:
+    """The criteria with labels that are compared as they were given: no texts, and nothing that is derived."""
+    asked = [criterion for criterion in found.protocol.criteria if criterion.compared]
+    return [Beside.of(column) for column in found.criteria if column.criterion in asked and len(column.unit)]
 
 
 # Beside the rest ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Beside:
+class Beside:
     """A criterion's labels as votes: of each the code of its vote, and that of most of the others (-1: none, a tie)."""
 
     column: CriterionRatings
@@ -123,7 +124,8 @@ class _Beside:
     rest: IntArray
 
     @classmethod
-    def of(cls, column: CriterionRatings) -> _Beside:
+    def of(cls, column: CriterionRatings) -> Beside:
+        """Of a column of labels."""
         votes = [column.criterion.vote(value) for value in column.distinct]
         names = list(dict.fromkeys(votes))
         place = {vote: number for number, vote in enumerate(names)}
@@ -137,7 +139,7 @@ class _Beside:
         return np.flatnonzero(self.column.rater == self.column.people.index(person_id))
 
 
-def _together(found: StudyRatings, parts: list[_Beside], person_id: int) -> ShareRight:
+def _together(found: StudyRatings, parts: list[Beside], person_id: int) -> ShareRight:
     """How often the person gave what most of the others gave, over criteria, questions as clusters."""
     hits: list[FloatArray] = []
     questions: list[IntArray] = []
@@ -178,15 +180,15 @@ def _pace(found: StudyRatings, member: TeamMember, lengths: FloatArray) -> list[
         return []
     took = float(np.nanmedian(given.seconds[own[run.start : run.stop]]))
     usual = float(np.nanmedian(given.seconds[own]))
-    first, last = _ends(found, given.item[own[[run.start, run.stop - 1]]])
+    ends = _ends(found, given.item[own[[run.start, run.stop - 1]]])
     text = (
         f"{count(run.length, 'item')} in a row took {took:.1f} s (median; {usual:.1f} s over all), "
-        f"{run.ratio:.0%} of what their length and the annotator's other times make expected (p = {run.p:.2g})"
+        f"{100 * run.ratio:.0f} % of what their length and the annotator's other times make expected (p = {run.p:.2g})"
     )
-    return [Remark("pace", text, run.p, first, last)]
+    return [Remark("pace", text, run.p, *ends)]
 
 
-def _straight(found: StudyRatings, parts: list[_Beside], member: TeamMember) -> list[Remark]:
+def _straight(found: StudyRatings, parts: list[Beside], member: TeamMember) -> list[Remark]:
     """Runs of one label, criterion by criterion; the level is shared out among the criteria."""
     remarks = []
     for part in parts:
@@ -200,13 +202,13 @@ def _straight(found: StudyRatings, parts: list[_Beside], member: TeamMember) -> 
         run = straight_lined(codes, part.votes, rest, LEVEL / len(parts))
         if run is None:
             continue
-        first, last = _ends(found, item[starts[[run.start, run.stop - 1]]])
+        ends = _ends(found, item[starts[[run.start, run.stop - 1]]])
         share = float((codes == part.votes.index(str(run.label))).mean())
         text = (
             f"{part.column.criterion.title}: {written(run.label)} {run.length:,} times in a row, where they give it "
-            f"{share:.0%} of the time (p = {min(1.0, run.p * len(parts)):.2g})"
+            f"{100 * share:.0f} % of the time (p = {min(1.0, run.p * len(parts)):.2g})"
         )
-        remarks.append(Remark("straight-lining", text, min(1.0, run.p * len(parts)), first, last))
+        remarks.append(Remark("straight-lining", text, min(1.0, run.p * len(parts)), *ends))
     return remarks
 
 
@@ -221,6 +223,7 @@ def _by_item(code: IntArray, rest: IntArray, annotation: IntArray) -> tuple[IntA
     return np.where(low == high, low, -1), np.where(below == above, below, -1), starts
 
 
-def _ends(found: StudyRatings, items: IntArray) -> tuple[str, str]:
+def _ends(found: StudyRatings, items: IntArray) -> tuple[str, str, tuple[int, int]]:
     first, last = items.tolist()
-    return found.items.external_id[first], found.items.external_id[last]
+    names, ids = found.items.external_id, found.items.item
+    return names[first], names[last], (int(ids[first]), int(ids[last]))

@@ -40,6 +40,7 @@ from tests.e2e.disputes import (
     wait_until_saved,
 )
 from tests.e2e.scene import import_sample
+from tests.makers import tiny_protocol
 from tests.servers import PASSWORD, RunningServer, running_server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -643,3 +644,60 @@ def test_every_decision_about_three_annotators_is_seen_as_a_whole(
     screenshot(page, f"adjudicate-{width}")
     for button in page.locator(".unit.cur .decision button").all():
         expect(button).to_be_in_viewport(ratio=1)
+
+
+# Several adjudicators -------------------------------------------------------------------------------------------------
+
+ODD = Quarrel(said={(place, "right", "item"): {"ben": Said("no")} for place in range(10)})
+"""Ten items of which one annotator says otherwise than two."""
+
+
+@pytest.fixture(scope="module")
+def larger(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """A project with ten items."""
+    project = create_project(server.db, server.admin, "More reports")
+    import_sample(server, project, tmp_path_factory.mktemp("larger"), items=10, documents=DOCUMENTS)
+    return project
+
+
+def test_ten_disputes_are_settled_by_key_alone(new_page: NewPage, server: RunningServer, larger: int) -> None:
+    study_id = make_disputes(server, larger, "ten", ODD, protocol=tiny_protocol())
+    page = open_disputes(new_page, server, study_id)
+    for n in range(1, 11):
+        settle_one(page, key="1" if n % 2 else "2")
+        expect(page.get_by_test_id("progress")).to_have_text(f"{n} of 10 disputes")
+    expect(page.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(page)
+    stored = decided(server.db, study_id)
+    assert [(value, overrules) for _, _, _, value, overrules, _ in stored] == [("yes", False), ("no", True)] * 5
+    assert {reason for *_, overrules, reason in stored if overrules} == {"The evidence says so plainly."}
+
+
+def test_two_adjudicators_at_once_never_have_the_same_item(
+    new_page: NewPage, server: RunningServer, larger: int
+) -> None:
+    study_id = make_disputes(server, larger, "both", ODD, protocol=tiny_protocol())
+    dora = open_disputes(new_page, server, study_id)
+    emil = open_disputes(new_page, server, study_id, who="emil")
+    decided_by: dict[str, set[str]] = {"dora": set(), "emil": set()}
+    for _ in range(4):
+        expect(dispute(emil)).not_to_have_attribute("data-study-item", item_on_screen(dora))
+        for name, page in (("dora", dora), ("emil", emil)):
+            decided_by[name].add(item_on_screen(page))
+            settle_one(page)
+            wait_until_saved(page)
+            expect(dispute(page)).to_be_visible()
+    assert not decided_by["dora"] & decided_by["emil"]
+    last = item_on_screen(emil)
+    settle_one(dora)
+    expect(dora.get_by_text("1 dispute is before emil now.")).to_be_visible()
+    screenshot(dora, "adjudicate-held")
+    # Who leaves the page lets go of what is on the screen.
+    emil.goto(f"{server.url}/adjudicate")
+    dora.reload()
+    expect(dispute(dora)).to_have_attribute("data-study-item", last)
+    settle_one(dora)
+    expect(dora.get_by_test_id("finished")).to_be_visible()
+    wait_until_saved(dora)
+    assert len({row[4:] for row in decided(server.db, study_id)}) == 1
+    assert disputes(server.db, server.admin, study_id) == []

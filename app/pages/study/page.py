@@ -17,7 +17,7 @@ from app.widgets.study_form import ORDERS, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import settlement_counts
 from db.annotating.status import study_status
 from db.models import Study, StudyState
-from db.permissions import ADJUDICATORS
+from db.permissions import ADJUDICATORS, RESEARCHERS
 from db.projects import my_projects
 from db.studies.design import StudyRow, list_studies, protocol_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
@@ -81,6 +81,9 @@ def _links(row: StudyRow) -> None:
         cells.insert(0, amendments.tag(row.state))
     if row.submitted:
         cells.append(blocks.to("Agreement so far", "agreement", **parameters))
+    role = next((entry.role for entry in my_projects(ui.db(), ui.actor()) if entry.project_id == row.project_id), None)
+    if row.submitted and role is not None and ui.may(role, RESEARCHERS):
+        cells.append(blocks.to("Annotators", "annotators", **parameters))
     if row.disputed and row.may_adjudicate:
         cells.append(blocks.to(f"Adjudicate {wording.count(row.disputed, 'item')}", "adjudicate", **parameters))
     if row.waits_for_me:
@@ -105,7 +108,7 @@ def _progress(row: StudyRow) -> None:
             ("Annotator", "Guidelines", "Submitted", "At hand", "Skipped", "Surplus", "Seconds per item"),
             [
                 (
-                    annotator["annotator"] + (" (left)" if annotator["left"] else ""),
+                    annotator["annotator"] + _standing(annotator),
                     _guidelines(annotator["guidelines_read"]),
                     f"{annotator['submitted']:,}",
                     f"{annotator['open']:,}",
@@ -125,6 +128,12 @@ def _progress(row: StudyRow) -> None:
             )
         others = [f"{n:,} {state}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
+
+
+def _standing(annotator: dict[str, Any]) -> str:
+    """What is to be known of somebody's place in the study, behind the name."""
+    words = [word for word, holds in (("left", annotator["left"]), ("left out", annotator["left_out_from"])) if holds]
+    return f" ({', '.join(words)})" if words else ""
 
 
 def _guidelines(read: str | None) -> object:

@@ -1,4 +1,4 @@
-"""The routes of the adjudicator's page: the queue, one item, a decision, a return to the annotator."""
+"""The routes of the adjudicator's page: the queue, one item, who has it, a decision, a return to the annotator."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -9,6 +9,7 @@ from starlette.routing import Route
 from annotators.errors import InvalidInput
 from app.server.routes.json_routes import integer, json_route, text
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.adjudicating.leases import held_by_others, leave_item, take_item
 from db.annotating.annotations import protocol_for_browser
 from db.annotating.assignments import return_to_annotator
 from db.engine import Database
@@ -22,6 +23,8 @@ def routes(database: Callable[[], Database]) -> list[Route]:
         json_route("/api/studies/{id:int}/disputes", database, _queue, "GET"),
         json_route("/api/study-items/{id:int}", database, _item, "GET"),
         json_route("/api/study-items/{id:int}/adjudicate", database, _adjudicate),
+        json_route("/api/study-items/{id:int}/take", database, _take),
+        json_route("/api/study-items/{id:int}/leave", database, _leave),
         json_route("/api/assignments/{id:int}/return", database, _return),
     ]
 
@@ -33,12 +36,22 @@ def _queue(db: Database, actor: Actor | None, study_id: int, _: dict[str, Any]) 
         "study": {"id": study_id, "name": study.name, "protocol": protocol_for_browser(protocol_of(study))},
         "counts": settlement_counts(db, actor, study_id),
         "queue": [asdict(waiting) for waiting in queue],
+        "held": [asdict(lease) for lease in held_by_others(db, actor, study_id)],
         "person": {"name": actor.name if actor else ""},
     }
 
 
 def _item(db: Database, actor: Actor | None, study_item_id: int, _: dict[str, Any]) -> dict[str, Any]:
     return asdict(disputed_item(db, actor, study_item_id))
+
+
+def _take(db: Database, actor: Actor | None, study_item_id: int, _: dict[str, Any]) -> dict[str, Any]:
+    return asdict(take_item(db, actor, study_item_id))
+
+
+def _leave(db: Database, actor: Actor | None, study_item_id: int, _: dict[str, Any]) -> dict[str, Any]:
+    leave_item(db, actor, study_item_id)
+    return {"left": study_item_id}
 
 
 def _adjudicate(db: Database, actor: Actor | None, study_item_id: int, body: dict[str, Any]) -> dict[str, Any]:

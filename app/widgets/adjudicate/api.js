@@ -23,6 +23,16 @@ export class Api {
     return ask(`/api/study-items/${studyItem}`);
   }
 
+  /** Takes an item, so that others pass it over, or keeps it for longer. @param {number} studyItem @returns {Promise<Lease>} */
+  take(studyItem) {
+    return ask(`/api/study-items/${studyItem}/take`, {});
+  }
+
+  /** Lets others have an item. That it does not arrive costs them a wait, no more. @param {number} studyItem */
+  leave(studyItem) {
+    ask(`/api/study-items/${studyItem}/leave`, {}).catch(() => undefined);
+  }
+
   /** Sends a decision; that somebody else was faster is an answer like another. @param {Settlement} settlement @returns {Promise<SettlementAnswer>} */
   async submit({ study_item: studyItem, ...body }) {
     try {

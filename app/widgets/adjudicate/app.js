@@ -26,6 +26,8 @@ import { SCREENS, WORDS } from './text.js';
 
 const AHEAD = 2; // items that are fetched ahead
 const BLINK = 600; // milliseconds in which a second Enter belongs to the item before
+const KEEP = 60_000; // milliseconds after which what one does says again that one has the item
+const LOOK = 15_000; // milliseconds until it is looked again whether others have let go
 const RETRY = 3000; // milliseconds until what could not be fetched is asked for again
 
 const TOP_LINE = { progress: WORDS.progress, of: WORDS.of, kept: 'kept', keptAt: WORDS.kept, notSavedTitle: WORDS.notSavedTitle };
@@ -60,6 +62,8 @@ export class App extends Page {
     this.work = null;
     /** @type {Decisions | null} about the item on the screen */
     this.decisions = null;
+    /** When the server was last told that the item on the screen is here; 0: never. */
+    this.toldAt = 0;
     this.fresh = false; // the queue is as the server had it, and nothing happened since
   }
 
@@ -79,6 +83,8 @@ export class App extends Page {
       refused: (entry) => this.#refused(entry),
     });
     signal.addEventListener('abort', deaf);
+    signal.addEventListener('abort', () => this.#letGo());
+    window.addEventListener('pagehide', () => this.#letGo(), { signal });
   }
 
   /** Sends what is kept from last time, then asks for the disputes. @param {boolean} [asked] by a person */
@@ -160,10 +166,14 @@ export class App extends Page {
     }
     this.status.show();
     const { waiting, trouble } = this.outbox;
+    const { held } = /** @type {Disputes} */ (this.work);
     if (trouble) this.screens.waiting(trouble, true);
     else if (waiting) this.screens.busy(WORDS.saving);
     else if (!this.fresh) void this.load();
-    else if (this.status.done) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
+    else if (held.length) {
+      this.screens.busy(WORDS.heldByOthers(held.length, [...new Set(held.map(({ by }) => by))].join(', ')));
+      this.timer = window.setTimeout(() => void this.load(), LOOK);
+    } else if (this.status.done) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
     else this.screens.nothing();
   }
 
@@ -185,6 +195,31 @@ export class App extends Page {
     }
   }
 
+  /** Says that the item on the screen is here; where somebody else has it, it is passed over, unless something was decided. */
+  async #claim() {
+    const { decisions } = this;
+    if (!decisions || decisions.dispute.allowed) return;
+    const { study_item_id: item } = decisions.dispute;
+    this.toldAt = Date.now();
+    const lease = await this.api.take(item).catch((/** @type {unknown} */ error) => {
+      if (error instanceof SignedOut) this.#signOut();
+      return null;
+    });
+    if (!lease || lease.mine || this.decisions !== decisions) return;
+    if (decisions.touched || decisions.again) {
+      this.news.mention(WORDS.takenOver(lease.by));
+      return;
+    }
+    this.news.mention(WORDS.held(lease.by));
+    this.fresh = false;
+    this.#next();
+  }
+
+  /** Others may have the item on the screen. */
+  #letGo() {
+    if (this.decisions && !this.decisions.dispute.allowed) this.api.leave(this.decisions.dispute.study_item_id);
+  }
+
   /** @param {number} item @param {unknown} error */
   #notFetched(item, error) {
     if (error instanceof SignedOut) this.#signOut();
@@ -203,6 +238,7 @@ export class App extends Page {
     this.desk?.put(decisions);
     this.status.show();
     this.shownAt = performance.now();
+    void this.#claim();
     this.shell.announce(dispute.allowed ?? WORDS.nextItem(this.status.done, this.status.of, decisions.missing().length));
     setTimeout(() => {
       for (const next of this.queue.next(AHEAD)) {
@@ -214,6 +250,7 @@ export class App extends Page {
   #changed() {
     if (!this.decisions) return;
     this.half.keep(this.decisions);
+    if (Date.now() - this.toldAt > KEEP) void this.#claim();
     this.status.keptAt = new Date();
     this.status.show();
   }
@@ -241,13 +278,17 @@ export class App extends Page {
 
   #later() {
     if (this.decisions?.again) this.#leave();
-    else if (this.queue.putOff()) this.#next();
-    else this.judgement?.say(WORDS.onlyOne);
+    else if (this.queue.length) {
+      this.#letGo();
+      this.queue.putOff();
+      this.#next();
+    } else this.judgement?.say(WORDS.onlyOne);
   }
 
   /** Leaves an item that was opened again as it was. */
   #leave() {
     if (this.decisions) this.half.drop(this.decisions.dispute.study_item_id);
+    this.#letGo();
     this.#next();
   }
 
@@ -271,6 +312,7 @@ export class App extends Page {
     try {
       await this.api.giveBack(decisions.dispute.assignments[rater], reason);
       this.half.drop(decisions.dispute.study_item_id);
+      this.#letGo();
       this.status.savedAt = new Date();
       if (!decisions.again) this.status.disputed -= 1;
       this.fresh = false;

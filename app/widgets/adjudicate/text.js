@@ -79,6 +79,9 @@ export const WORDS = {
     adjudicated: 'Somebody else settled the item that came next. It was passed over.',
     pending: 'The item that came next went back to an annotator. It was passed over.',
   })[state] ?? 'The item that came next is no longer disputed. It was passed over.',
+  held: (/** @type {string} */ by) => `${by} has that item before them. It was passed over.`,
+  takenOver: (/** @type {string} */ by) => `${by} has this item before them too. Whose decision is stored first stands.`,
+  heldByOthers: (/** @type {number} */ n, /** @type {string} */ names) => `${count(n, 'dispute is', 'disputes are')} before ${names} now.`,
   nextItem: (/** @type {number} */ done, /** @type {number} */ of, /** @type {number} */ n) =>
     `Next dispute, ${count(n, 'decision', 'decisions')} to make. ${done} of ${of} settled.`,
 

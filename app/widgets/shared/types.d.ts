@@ -192,8 +192,13 @@ interface Disputes {
   counts: { pending: number; agreed: number; disputed: number; adjudicated: number };
   /** Most disputed first. */
   queue: { study_item_id: number; n_disputed: number; dispute: number }[];
+  /** What other adjudicators have before them. */
+  held: Lease[];
   person: { name: string };
 }
+
+/** Who has an item before them to decide. */
+type Lease = { study_item_id: number; by: string; mine: boolean; until: string };
 
 /** One criterion and target with its votes, as the adjudicator's page works with it. */
 interface VotedUnit {

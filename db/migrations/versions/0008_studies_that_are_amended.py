@@ -28,10 +28,12 @@ def upgrade() -> None:
     _amendments()
     _leave_out_labels()
     _purposes()
+    _adjudication()
 
 
 def downgrade() -> None:
     """Back."""
+    _adjudication_as_it_was()
     _no_purposes()
     _count_all_labels()
     _no_amendments()
@@ -159,3 +161,32 @@ def _no_purposes() -> None:
         op.drop_column("study_item", "earlier_id")
     for name in ("criteria", "overlap", "purpose"):
         op.drop_column("study_item", name)
+
+
+# Adjudication ---------------------------------------------------------------------------------------------------------
+
+_SAID = ("cause", "confidence", "note")
+
+
+def _adjudication() -> None:
+    op.create_table(
+        "adjudication_lease",
+        sa.Column("study_item_id", _identifier(), nullable=False),
+        sa.Column("stage", sa.String(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.ForeignKeyConstraint(["study_item_id"], ["study_item.id"]),
+        sa.PrimaryKeyConstraint("study_item_id", "stage"),
+    )
+    op.create_index("ix_adjudication_lease_study_id", "adjudication_lease", ["study_id"])
+    for name in _SAID:
+        op.add_column("adjudicated_label", sa.Column(name, sa.String(), nullable=True))
+
+
+def _adjudication_as_it_was() -> None:
+    for name in _SAID:
+        op.drop_column("adjudicated_label", name)
+    op.drop_table("adjudication_lease")

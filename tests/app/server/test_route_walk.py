@@ -37,6 +37,8 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/studies/{id:int}/disputes"): {*STAFF},
     ("GET", "/api/study-items/{id:int}"): {*STAFF},
     ("POST", "/api/study-items/{id:int}/adjudicate"): {*STAFF},
+    ("POST", "/api/study-items/{id:int}/take"): {*STAFF},
+    ("POST", "/api/study-items/{id:int}/leave"): {*STAFF},
     ("POST", "/api/assignments/{id:int}/return"): {*STAFF},
     ("GET", "/page-images/{document_id:int}/{page:int}"): {*STAFF, Role.VIEWER},
     ("GET", "/page-images/{document_id:int}/{first:int}-{last:int}"): {*STAFF, Role.VIEWER},

@@ -1,0 +1,262 @@
+"""How well each annotator of a study does, one of them at length, and what of theirs is left out."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+
+from annotators.figures import count
+from app import ui, wording
+from app.pages.agreement.shared import note, table
+from app.widgets import blocks
+from app.widgets.measuring import measured
+from app.widgets.plots import plot
+from app.worker.report_tasks import Annotator, Team
+from db.models import Study
+from db.quality import omissions
+from db.quality.omissions import Decided, leave_out, omissions_of
+from db.studies.design import list_studies, study_facts
+from db.studies.ratings import ratings_stamp
+from exports.agreement.annotators import (
+    beside_table,
+    bias_plot,
+    bias_table,
+    drift_plot,
+    drift_table,
+    speed_table,
+)
+from exports.agreement.one_annotator import OnCriterion, OneAnnotator
+from exports.agreement.quality import AnnotatorQuality, ShareRight
+
+_STATES = {"active": "", "left": "left the study", "left_out": "left out"}
+
+
+def page() -> None:
+    """Draw the page."""
+    blocks.style()
+    study = _study()
+    if study is None or study.id is None:
+        return
+    ui.heading("Annotators", study.name)
+    blocks.links(
+        blocks.to("The study", "study", study=study.id, project=study.project_id),
+        blocks.to("Agreement", "agreement", study=study.id, project=study.project_id),
+    )
+    stamp = (study.id, *ratings_stamp(ui.db(), ui.actor(), study.id))
+    (team,) = measured(("annotators", stamp), Team(ui.actor(), study.id))
+    _all(study, team)
+    names = [row.member.name for row in team]
+    if not names:
+        ui.empty("Nobody annotates in this study.", "Add annotators where its design is amended.")
+        return
+    asked = st.query_params.get("annotator", "")
+    chosen = st.selectbox(
+        "Annotator", names, index=names.index(asked) if asked in names else 0, key=f"annotators-{study.id}"
+    )
+    row = next(row for row in team if row.member.name == chosen)
+    _one(study, row, stamp)
+    _decisions(study)
+
+
+def _study() -> Study | None:
+    """The study of the address (`?study=ID`), else the project's newest."""
+    wanted = ui.integer_parameter("study")
+    if wanted is None:
+        studies = list_studies(ui.db(), ui.actor(), ui.project().project_id)
+        if not studies:
+            ui.heading("Annotators")
+            ui.empty("There is no study yet.", "Design one on the page Studies.")
+            return None
+        wanted = studies[-1].study_id
+    return study_facts(ui.db(), ui.actor(), wanted)
+
+
+def _all(study: Study, team: list[AnnotatorQuality]) -> None:
+    rows = []
+    for row in team:
+        address = {"study": study.id, "project": study.project_id, "annotator": row.member.name}
+        state = _STATES[row.member.state]
+        seconds = row.member.seconds_per_item
+        rows.append(
+            (
+                blocks.to(row.member.name, "annotators", **address),
+                blocks.tag(state, quiet=row.member.state == "left") if state else "",
+                f"{row.member.submitted:,}",
+                share(row.with_rest),
+                "" if seconds is None else wording.number(seconds, 1),
+                blocks.tag(count(len(row.remarks), "warning")) if row.remarks else "none",
+            )
+        )
+    columns = ("Annotator", "State", "Submitted", "With most of the rest", "Seconds an item", "Warnings")
+    blocks.table(f"Annotators of {study.name}", columns, rows, name=f"annotators-{study.id}")
+    note(
+        "With most of the rest: how often they gave what most of the others gave, over all criteria. Their own label "
+        "is never one of the others'. In brackets the 95 % interval, questions as clusters."
+    )
+
+
+def share(found: ShareRight) -> str:
+    """A share with its interval, or why there is none."""
+    if found.value is None:
+        return found.reason or ""
+    value = f"{100 * found.value:.0f} %"
+    if found.low is None or found.high is None:
+        return f"{value} of {found.n:,}"
+    return f"{value} [{100 * found.low:.0f}, {100 * found.high:.0f}] of {found.n:,}"
+
+
+# One of them ----------------------------------------------------------------------------------------------------------
+
+
+def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
+    name = row.member.name
+    blocks.section(name)
+    _decide(study, row)
+    if row.remarks:
+        project = study.project_id
+        blocks.table(
+            f"What calls for a look in the work of {name}",
+            ("Warning", "What it is", "From", "To"),
+            [
+                (
+                    blocks.tag(remark.kind),
+                    remark.text,
+                    blocks.item(remark.first, remark.items[0], project),
+                    blocks.item(remark.last, remark.items[1], project),
+                )
+                for remark in row.remarks
+            ],
+            name=f"annotator-warnings-{study.id}",
+        )
+    else:
+        note("Nothing in their pace or in runs of one label calls for a look.")
+    assert study.id is not None
+    (found,) = measured(("annotator", stamp, name), Annotator(ui.actor(), study.id, name))
+    if found.speed is None:
+        ui.empty("No label of theirs counts.", "Figures appear with what they submit, or with what is restored.")
+        return
+    _pace(study, found)
+    titles = [entry.title for entry in found.criteria if entry.beside is not None]
+    if not titles:
+        return
+    title = st.selectbox("Criterion", titles, key=f"annotators-criterion-{study.id}")
+    _criterion(study, next(entry for entry in found.criteria if entry.title == title))
+
+
+def _pace(study: Study, found: OneAnnotator) -> None:
+    assert found.speed is not None
+    assert found.pace is not None
+    table(speed_table(study.name, [found.speed], [found.pace]), f"annotator-speed-{study.id}")
+    plot(
+        drift_plot([found.pace], speed=True),
+        f"annotator-speed-{study.id}",
+        "Median seconds an item, in stretches of their work.",
+        otherwise="There is no plot of the time an item: it takes two stretches of timed items.",
+    )
+
+
+def _criterion(study: Study, found: OnCriterion) -> None:
+    assert found.beside is not None
+    name = f"annotator-{study.id}"
+    table(beside_table(found.title, [found.beside]), f"{name}-beside")
+    if found.decided is not None:
+        table(beside_table(found.title, [found.decided], "adjudicated labels"), f"{name}-decided")
+        note("Adjudicated units are mostly the disputed ones: these figures are lower than those of the whole study.")
+    if found.confusion is not None:
+        table(found.confusion, f"{name}-confusion")
+    if (biases := bias_table(found.title, [found.beside])) is not None:
+        table(biases, f"{name}-bias")
+        plot(
+            bias_plot([found.beside]),
+            f"{name}-bias",
+            f"{found.title}: how much more often they give a label than the others do on the same units.",
+            otherwise="There is no plot of biases: nobody else labelled what they labelled.",
+        )
+    if found.drift is not None:
+        table(drift_table(found.title, [found.drift]), f"{name}-drift")
+        plot(
+            drift_plot([found.drift]),
+            f"{name}-drift",
+            f"{found.title}: agreement with the others, first label to last.",
+            otherwise="There is no plot of drift: it takes two stretches of units that others labelled, too.",
+        )
+
+
+# Leaving out ----------------------------------------------------------------------------------------------------------
+
+
+def _decide(study: Study, row: AnnotatorQuality) -> None:
+    said = st.session_state.pop("annotators-decided", None)
+    if said:
+        st.success(said)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"annotators-decide-{study.id}"):
+        since = row.member.left_out_from
+        if since is not None:
+            st.html(f"What they submitted since <strong>{ui.when(since)}</strong> is left out.", width="content")
+            with st.popover("Restore…"):
+                _restore_form(study, row.member.name)
+        with st.popover("Leave out…" if since is None else "Leave out from another time…"):
+            _leave_out_form(study, row.member.name)
+
+
+def _leave_out_form(study: Study, name: str) -> None:
+    with st.form("annotators-leave-out", border=False):
+        st.write(
+            "It counts nowhere any more, and their items wait for somebody else. Nothing is deleted, exports mark it, "
+            "and all of it can be restored. They get no items meanwhile."
+        )
+        day = st.date_input("From", value="today", max_value="today", key="annotators-day")
+        at = st.time_input("Time", value=time(0, 0), key="annotators-time")
+        reason = st.text_input(
+            "Reason", max_chars=2000, key="annotators-reason", help="It is kept, and exports say it."
+        )
+        pressed = st.form_submit_button("Leave out", type="primary", key="annotators-leave-out-save")
+    if pressed and isinstance(day, date):
+        since = datetime.combine(day, at or time(0, 0), ZoneInfo(st.context.timezone or "UTC"))
+        with ui.problems():
+            decided = leave_out(ui.db(), ui.actor(), study.id or 0, annotator=name, since=since, reason=reason)
+            _say(decided, "left out")
+
+
+def _restore_form(study: Study, name: str) -> None:
+    with st.form("annotators-restore", border=False):
+        st.write("All of it counts again; what others have taken the slot of meanwhile is surplus.")
+        reason = st.text_input("Reason", max_chars=2000, key="annotators-restore-reason")
+        pressed = st.form_submit_button("Restore", type="primary", key="annotators-restore-save")
+    if pressed:
+        with ui.problems():
+            decided = omissions.restore(ui.db(), ui.actor(), study.id or 0, annotator=name, reason=reason)
+            _say(decided, "put back")
+
+
+def _say(decided: Decided, did: str) -> None:
+    words = f"{count(decided.annotations, 'annotation')} {did}, of {count(decided.items, 'item')}."
+    if decided.surplus:
+        words += f" {decided.surplus:,} of them surplus."
+    if decided.short:
+        words += f" The overlap needs {count(decided.short, 'annotator')} more than are left: amend the study's design."
+    st.session_state["annotators-decided"] = words
+    st.rerun()
+
+
+def _decisions(study: Study) -> None:
+    rows = omissions_of(ui.db(), ui.actor(), study.id or 0)
+    if rows:
+        blocks.section("What was left out and restored")
+        blocks.table(
+            f"Decisions on labels of {study.name}",
+            ("When", "By", "Annotator", "Left out since", "Reason"),
+            [
+                (
+                    blocks.short(ui.when(row.at)),
+                    blocks.short(row.by or "nobody"),
+                    row.annotator,
+                    "restored" if row.since is None else blocks.short(ui.when(row.since)),
+                    row.reason,
+                )
+                for row in reversed(rows)
+            ],
+            name=f"omissions-{study.id}",
+        )
