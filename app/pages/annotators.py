@@ -30,6 +30,7 @@ from exports.agreement.annotators import (
 from exports.agreement.one_annotator import OnCriterion, OneAnnotator
 from exports.agreement.quality import AnnotatorQuality, ShareRight
 
+_KINDS = {"pace": "pace", "straight-lining": "one label"}
 _STATES = {"active": "", "left": "left the study", "left_out": "left out"}
 
 
@@ -85,15 +86,25 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
                 blocks.tag(state, quiet=row.member.state == "left") if state else "",
                 f"{row.member.submitted:,}",
                 share(row.with_rest),
+                "" if row.self_agreement is None else share(row.self_agreement),
                 "" if seconds is None else wording.number(seconds, 1),
                 blocks.tag(count(len(row.remarks), "warning")) if row.remarks else "none",
             )
         )
-    columns = ("Annotator", "State", "Submitted", "With most of the rest", "Seconds an item", "Warnings")
+    columns = (
+        "Annotator",
+        "State",
+        "Submitted",
+        "With most of the rest",
+        "With themselves",
+        "Seconds an item",
+        "Warnings",
+    )
     blocks.table(f"Annotators of {study.name}", columns, rows, name=f"annotators-{study.id}")
     note(
         "With most of the rest: how often they gave what most of the others gave, over all criteria. Their own label "
-        "is never one of the others'. In brackets the 95 % interval, questions as clusters."
+        "is never one of the others'. With themselves: how often they gave an item that came again the same label. In "
+        "brackets the 95 % interval, questions as clusters."
     )
 
 
@@ -121,7 +132,7 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
             ("Warning", "What it is", "From", "To"),
             [
                 (
-                    blocks.tag(remark.kind),
+                    blocks.tag(_KINDS[remark.kind]),
                     remark.text,
                     blocks.item(remark.first, remark.items[0], project),
                     blocks.item(remark.last, remark.items[1], project),

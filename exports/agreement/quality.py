@@ -14,6 +14,7 @@ from annotators.criteria.base import written
 from annotators.figures import count
 from annotators.intervals.shares import share_interval
 from db.engine import Database
+from db.models import AnnotationKind
 from db.permissions import Actor
 from db.quality.team import TeamMember, reading_lengths, team_of
 from db.studies.ratings import CriterionRatings, StudyRatings, ratings
@@ -67,11 +68,15 @@ class Remark:
 
 @dataclass(frozen=True)
 class AnnotatorQuality:
-    """One annotator: their place in the study, agreement with most of the rest over all criteria, and warnings."""
+    """One annotator: their place in the study, agreement with most of the rest over all criteria, and warnings.
+
+    `self_agreement` is how often they gave a unit that came again (a repeat) the same label; None without repeats.
+    """
 
     member: TeamMember
     with_rest: ShareRight
     by_criterion: dict[str, ShareRight]
+    self_agreement: ShareRight | None
     remarks: list[Remark]
 
     def to_json(self) -> dict[str, Any]:
@@ -80,6 +85,7 @@ class AnnotatorQuality:
             "annotator": self.member.name,
             "submitted": self.member.submitted,
             "with_rest": self.with_rest.to_json(),
+            "self_agreement": None if self.self_agreement is None else self.self_agreement.to_json(),
             "by_criterion": {name: share.to_json() for name, share in self.by_criterion.items()},
             "seconds_per_item": self.member.seconds_per_item,
             "warnings": [remark.to_json() for remark in self.remarks],
@@ -94,11 +100,13 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
     found = ratings(db, actor, study_id)
     lengths = np.array(reading_lengths(db, actor, study_id), dtype=np.float64)
     beside = compared_criteria(found)
+    again = compared_criteria(ratings(db, actor, study_id, kinds=(AnnotationKind.REPEAT,)))
     return [
         AnnotatorQuality(
             member,
             _together(found, beside, member.person_id),
             {part.column.criterion.name: _together(found, [part], member.person_id) for part in beside},
+            _with_themselves(found, beside, again, member.person_id),
             [*_pace(found, member, lengths), *_straight(found, beside, member)],
         )
         for member in sorted(team, key=lambda member: member.name)
@@ -149,6 +157,27 @@ def _together(found: StudyRatings, parts: list[Beside], person_id: int) -> Share
         hits.append((part.code[own] == part.rest[own]).astype(np.float64))
         questions.append(found.items.question[part.column.item[part.column.unit[own]]])
     return share_right(np.concatenate([*hits, np.zeros(0)]), np.concatenate([*questions, np.zeros(0, dtype=np.int64)]))
+
+
+def _with_themselves(
+    found: StudyRatings, first: list[Beside], again: list[Beside], person_id: int
+) -> ShareRight | None:
+    """How often the person's label of a repeat is the one that they gave the unit first; None without repeats."""
+    before = {part.column.criterion.name: part for part in first}
+    hits: list[float] = []
+    questions: list[int] = []
+    for part in again:
+        earlier = before.get(part.column.criterion.name)
+        if earlier is None:
+            continue
+        own = earlier.own(person_id).tolist()
+        given = {earlier.column.units[place]: earlier.votes[int(earlier.code[place])] for place in own}
+        for place in part.own(person_id).tolist():
+            unit = part.column.units[place]
+            if unit in given:
+                hits.append(float(part.votes[int(part.code[place])] == given[unit]))
+                questions.append(int(found.items.question[part.column.item[part.column.unit[place]]]))
+    return share_right(np.array(hits), np.array(questions, dtype=np.int64)) if hits else None
 
 
 def share_right(hits: FloatArray, clusters: IntArray) -> ShareRight:
