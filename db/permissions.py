@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import random
 import time
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from annotators.errors import NotAllowed, NotFound, NotSignedIn
 from db.engine import Database, Deadlocked, as_one
 from db.models import Account, Assignment, Event, Membership, Person, Project, Study, StudyItem
 from db.query import table_of
+from db.unfit import refuse_unfit
 
 
 class Role(StrEnum):
@@ -82,8 +84,9 @@ def operation(
 ) -> Callable[[Callable[Concatenate[Database, Actor, P], R]], Callable[Concatenate[Database, Actor | None, P], R]]:
     """Mark `function(db, actor, thing_id, …)` as an operation that `roles` (and administrators) may do.
 
-    The check runs before anything else of the operation. `anyone_signed_in` is for operations that themselves narrow
-    what they give to the actor (my projects, my work).
+    The check runs before anything else of the operation; what no database keeps is refused even before
+    (`refuse_unfit`). `anyone_signed_in` is for operations that themselves narrow what they give to the actor (my
+    projects, my work).
     """
     allowed = frozenset(roles)
 
@@ -91,11 +94,13 @@ def operation(
         function: Callable[Concatenate[Database, Actor, P], R],
     ) -> Callable[Concatenate[Database, Actor | None, P], R]:
         name = f"{function.__module__.removeprefix('db.')}.{function.__name__}"
+        names = tuple(inspect.signature(function).parameters)[2:]
 
         @functools.wraps(function)
         def checked(db: Database, actor: Actor | None, /, *args: P.args, **kwargs: P.kwargs) -> R:
             if actor is None:
                 raise NotSignedIn("Nobody is signed in. Sign in and try again.")
+            refuse_unfit({**dict(zip(names, args, strict=False)), **kwargs})
             thing = args[0] if args and on is not On.APP else None
             doing = function.__name__
             with as_one():

@@ -100,7 +100,7 @@ def _last(found: StudyDisputes) -> str:
 def _causes(studies: Sequence[StudyRow], actor: Actor) -> None:
     """What disagreements came from in this project's studies, where adjudicators have said so."""
     rows = [
-        (study.name, row.title, f"{row.units:,}", *(f"{n:,}" if n else "" for n in row.causes.values()))
+        (study.name, row.title, f"{row.units:,}", *(f"{n:,}" for n in row.causes.values()))
         for study in studies
         for row in cause_counts(ui.db(), actor, study.study_id)
         if row.by_item

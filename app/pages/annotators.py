@@ -30,6 +30,7 @@ from exports.agreement.annotators import (
 from exports.agreement.one_annotator import OnCriterion, OneAnnotator
 from exports.agreement.quality import AnnotatorQuality, ShareRight
 
+_KINDS = {"pace": "pace", "straight-lining": "one label"}
 _STATES = {"active": "", "left": "left the study", "left_out": "left out"}
 
 
@@ -85,15 +86,25 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
                 blocks.tag(state, quiet=row.member.state == "left") if state else "",
                 f"{row.member.submitted:,}",
                 share(row.with_rest),
+                "" if row.self_agreement is None else share(row.self_agreement),
                 "" if seconds is None else wording.number(seconds, 1),
                 blocks.tag(count(len(row.remarks), "warning")) if row.remarks else "none",
             )
         )
-    columns = ("Annotator", "State", "Submitted", "With most of the rest", "Seconds an item", "Warnings")
+    columns = (
+        "Annotator",
+        "State",
+        "Submitted",
+        "With most of the rest",
+        "With themselves",
+        "Seconds an item",
+        "Warnings",
+    )
     blocks.table(f"Annotators of {study.name}", columns, rows, name=f"annotators-{study.id}")
     note(
         "With most of the rest: how often they gave what most of the others gave, over all criteria. Their own label "
-        "is never one of the others'. In brackets the 95 % interval, questions as clusters."
+        "is never one of the others'. With themselves: how often they gave an item that came again the same label. In "
+        "brackets the 95 % interval, questions as clusters."
     )
 
 
@@ -114,9 +125,23 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
     name = row.member.name
     blocks.section(name)
     _decide(study, row)
-    for remark in row.remarks:
-        st.warning(f"{ui.plain(remark.text)}; {ui.plain(remark.first)} to {ui.plain(remark.last)}.")
-    if not row.remarks:
+    if row.remarks:
+        project = study.project_id
+        blocks.table(
+            f"What calls for a look in the work of {name}",
+            ("Warning", "What it is", "From", "To"),
+            [
+                (
+                    blocks.tag(_KINDS[remark.kind]),
+                    remark.text,
+                    blocks.item(remark.first, remark.items[0], project),
+                    blocks.item(remark.last, remark.items[1], project),
+                )
+                for remark in row.remarks
+            ],
+            name=f"annotator-warnings-{study.id}",
+        )
+    else:
         note("Nothing in their pace or in runs of one label calls for a look.")
     assert study.id is not None
     (found,) = measured(("annotator", stamp, name), Annotator(ui.actor(), study.id, name))

@@ -34,7 +34,7 @@ from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import update_settlements
+from db.studies.settlements import COUNTING, update_settlements
 from db.studies.tallies import Tallies
 
 
@@ -216,8 +216,9 @@ def _theirs(member: StudyMember) -> tuple[ColumnElement[bool], ...]:
 
 
 def _items_of(session: Session, member: StudyMember, annotations: set[int]) -> list[int]:
-    """The items that these annotations of the person are of, sorted."""
-    rows = session.execute(pick(Annotation.id, Annotation.study_item_id).where(*_theirs(member)))
+    """The items that these annotations of the person are of, sorted; gold items and repeats settle nothing."""
+    settling = (*_theirs(member), col(Annotation.kind).in_(COUNTING))
+    rows = session.execute(pick(Annotation.id, Annotation.study_item_id).where(*settling))
     return sorted({study_item_id for annotation_id, study_item_id in rows if annotation_id in annotations})
 
 

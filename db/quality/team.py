@@ -9,7 +9,7 @@ from sqlalchemy import func
 from sqlmodel import col, select
 
 from db.engine import Database
-from db.models import AssignmentState, ItemVersion, StudyItem, StudyMember, Tally
+from db.models import AssignmentState, ItemVersion, Purpose, StudyItem, StudyMember, Tally
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation
 from db.query import pick
@@ -60,13 +60,13 @@ def team_of(db: Database, _actor: Actor, study_id: int) -> list[TeamMember]:
 
 @operation(On.STUDY, READERS)
 def reading_lengths(db: Database, _actor: Actor, study_id: int) -> list[int]:
-    """How many characters question and answer of each item of the study have, in the order of `StudyItem.id`."""
+    """How many characters question and answer of each item of the sample have, in the order of `StudyItem.id`."""
     with db.read() as session:
         length = func.length(ItemVersion.question) + func.length(ItemVersion.answer)
         rows = session.execute(
             pick(length)
             .join(StudyItem, col(StudyItem.item_version_id) == ItemVersion.id)
-            .where(col(StudyItem.study_id) == study_id)
+            .where(col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE)
             .order_by(col(StudyItem.id))
         )
         return [int(row[0]) for row in rows]

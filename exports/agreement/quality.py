@@ -14,6 +14,7 @@ from annotators.criteria.base import written
 from annotators.figures import count
 from annotators.intervals.shares import share_interval
 from db.engine import Database
+from db.models import AnnotationKind
 from db.permissions import Actor
 from db.quality.team import TeamMember, reading_lengths, team_of
 from db.studies.ratings import CriterionRatings, StudyRatings, ratings
@@ -50,7 +51,7 @@ class ShareRight:
 class Remark:
     """What calls for a look: `pace` or `straight-lining`, in words with its numbers; p as in `attention.Run`.
 
-    `first` and `last` are the items (their external ids) with which the run begins and ends.
+    `first` and `last` are the items (their external ids) with which the run begins and ends, `items` the ids of both.
     """
 
     kind: str
@@ -58,6 +59,7 @@ class Remark:
     p: float
     first: str
     last: str
+    items: tuple[int, int]
 
     def to_json(self) -> dict[str, Any]:
         """As `assay annotators --json` prints it."""
@@ -66,11 +68,15 @@ class Remark:
 
 @dataclass(frozen=True)
 class AnnotatorQuality:
-    """One annotator: their place in the study, agreement with most of the rest over all criteria, and warnings."""
+    """One annotator: their place in the study, agreement with most of the rest over all criteria, and warnings.
+
+    `self_agreement` is how often they gave a unit that came again (a repeat) the same label; None without repeats.
+    """
 
     member: TeamMember
     with_rest: ShareRight
     by_criterion: dict[str, ShareRight]
+    self_agreement: ShareRight | None
     remarks: list[Remark]
 
     def to_json(self) -> dict[str, Any]:
@@ -79,6 +85,7 @@ class AnnotatorQuality:
             "annotator": self.member.name,
             "submitted": self.member.submitted,
             "with_rest": self.with_rest.to_json(),
+            "self_agreement": None if self.self_agreement is None else self.self_agreement.to_json(),
             "by_criterion": {name: share.to_json() for name, share in self.by_criterion.items()},
             "seconds_per_item": self.member.seconds_per_item,
             "warnings": [remark.to_json() for remark in self.remarks],
@@ -93,11 +100,13 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
     found = ratings(db, actor, study_id)
     lengths = np.array(reading_lengths(db, actor, study_id), dtype=np.float64)
     beside = compared_criteria(found)
+    again = compared_criteria(ratings(db, actor, study_id, kinds=(AnnotationKind.REPEAT,)))
     return [
         AnnotatorQuality(
             member,
             _together(found, beside, member.person_id),
             {part.column.criterion.name: _together(found, [part], member.person_id) for part in beside},
+            _with_themselves(found, beside, again, member.person_id),
             [*_pace(found, member, lengths), *_straight(found, beside, member)],
         )
         for member in sorted(team, key=lambda member: member.name)
@@ -150,6 +159,27 @@ def _together(found: StudyRatings, parts: list[Beside], person_id: int) -> Share
     return share_right(np.concatenate([*hits, np.zeros(0)]), np.concatenate([*questions, np.zeros(0, dtype=np.int64)]))
 
 
+def _with_themselves(
+    found: StudyRatings, first: list[Beside], again: list[Beside], person_id: int
+) -> ShareRight | None:
+    """How often the person's label of a repeat is the one that they gave the unit first; None without repeats."""
+    before = {part.column.criterion.name: part for part in first}
+    hits: list[float] = []
+    questions: list[int] = []
+    for part in again:
+        earlier = before.get(part.column.criterion.name)
+        if earlier is None:
+            continue
+        own = earlier.own(person_id).tolist()
+        given = {earlier.column.units[place]: earlier.votes[int(earlier.code[place])] for place in own}
+        for place in part.own(person_id).tolist():
+            unit = part.column.units[place]
+            if unit in given:
+                hits.append(float(part.votes[int(part.code[place])] == given[unit]))
+                questions.append(int(found.items.question[part.column.item[part.column.unit[place]]]))
+    return share_right(np.array(hits), np.array(questions, dtype=np.int64)) if hits else None
+
+
 def share_right(hits: FloatArray, clusters: IntArray) -> ShareRight:
     """The share of `hits` (n, 0 or 1), with Wilson's interval over clusters (n), or why there is none."""
     n, right = len(hits), int(hits.sum())
@@ -179,12 +209,12 @@ def _pace(found: StudyRatings, member: TeamMember, lengths: FloatArray) -> list[
         return []
     took = float(np.nanmedian(given.seconds[own[run.start : run.stop]]))
     usual = float(np.nanmedian(given.seconds[own]))
-    first, last = _ends(found, given.item[own[[run.start, run.stop - 1]]])
+    ends = _ends(found, given.item[own[[run.start, run.stop - 1]]])
     text = (
         f"{count(run.length, 'item')} in a row took {took:.1f} s (median; {usual:.1f} s over all), "
-        f"{run.ratio:.0%} of what their length and the annotator's other times make expected (p = {run.p:.2g})"
+        f"{100 * run.ratio:.0f} % of what their length and the annotator's other times make expected (p = {run.p:.2g})"
     )
-    return [Remark("pace", text, run.p, first, last)]
+    return [Remark("pace", text, run.p, *ends)]
 
 
 def _straight(found: StudyRatings, parts: list[Beside], member: TeamMember) -> list[Remark]:
@@ -201,13 +231,13 @@ def _straight(found: StudyRatings, parts: list[Beside], member: TeamMember) -> l
         run = straight_lined(codes, part.votes, rest, LEVEL / len(parts))
         if run is None:
             continue
-        first, last = _ends(found, item[starts[[run.start, run.stop - 1]]])
+        ends = _ends(found, item[starts[[run.start, run.stop - 1]]])
         share = float((codes == part.votes.index(str(run.label))).mean())
         text = (
             f"{part.column.criterion.title}: {written(run.label)} {run.length:,} times in a row, where they give it "
-            f"{share:.0%} of the time (p = {min(1.0, run.p * len(parts)):.2g})"
+            f"{100 * share:.0f} % of the time (p = {min(1.0, run.p * len(parts)):.2g})"
         )
-        remarks.append(Remark("straight-lining", text, min(1.0, run.p * len(parts)), first, last))
+        remarks.append(Remark("straight-lining", text, min(1.0, run.p * len(parts)), *ends))
     return remarks
 
 
@@ -222,6 +252,7 @@ def _by_item(code: IntArray, rest: IntArray, annotation: IntArray) -> tuple[IntA
     return np.where(low == high, low, -1), np.where(below == above, below, -1), starts
 
 
-def _ends(found: StudyRatings, items: IntArray) -> tuple[str, str]:
+def _ends(found: StudyRatings, items: IntArray) -> tuple[str, str, tuple[int, int]]:
     first, last = items.tolist()
-    return found.items.external_id[first], found.items.external_id[last]
+    names, ids = found.items.external_id, found.items.item
+    return names[first], names[last], (int(ids[first]), int(ids[last]))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from sqlmodel import select
 
 from annotators.errors import NotAllowed
 from db.engine import Database
+from db.models import Annotation, Assignment, StoredLabel, Submission
 from exports.agreement.quality import AnnotatorQuality, annotator_quality
 from tests.makers import StudyInUse
 
@@ -66,3 +68,28 @@ def test_too_few_labels_are_said_to_be_too_few(sqlite_database: Database) -> Non
     assert (document["state"], document["submitted"], document["seconds_per_item"]) == ("active", 4, 2.0)
     with pytest.raises(NotAllowed):
         annotator_quality(sqlite_database, study.annotators[0], study.study_id)
+
+
+def test_labels_of_items_that_came_again_are_set_beside_the_first(sqlite_database: Database) -> None:
+    study = labelled(sqlite_database, items=24)
+    assert quality(study)[0].self_agreement is None
+    with study.db.write() as session:
+        mine = (Annotation.person_id == study.annotators[0].person_id, Annotation.kind == "regular")
+        for number, row in enumerate(session.exec(select(Annotation).where(*mine).limit(20)).all()):
+            [label] = session.exec(select(StoredLabel).where(StoredLabel.assignment_id == row.assignment_id)).all()
+            about = {"study_id": row.study_id, "study_item_id": row.study_item_id, "person_id": row.person_id}
+            slot = Assignment(**about, kind="repeat", state="submitted", queue=0, steps_done=1)
+            session.add(slot)
+            session.flush()
+            step = Submission(uid=f"again-{number}", assignment_id=slot.id, person_id=row.person_id)
+            session.add_all([step, Annotation(**about, assignment_id=slot.id, kind="repeat")])
+            session.flush()
+            other = "no" if label.value == "yes" else "yes"
+            value = label.value if number < 15 else other
+            session.add(StoredLabel(submission_id=step.id, assignment_id=slot.id, criterion="right", value=value))
+    found, second, _ = quality(study)
+    assert found.self_agreement is not None
+    assert (found.self_agreement.n, found.self_agreement.value) == (20, 0.75)
+    assert 0.5 < (found.self_agreement.low or 0) < 0.75 < (found.self_agreement.high or 0) < 0.92
+    assert second.self_agreement is None
+    assert found.with_rest.n <= 24, "a repeat is no second label of the study"
