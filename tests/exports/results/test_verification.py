@@ -97,7 +97,7 @@ def test_a_pipeline_that_flagged_nothing_leaves_a_reason(sqlite_database: Databa
 
 def test_a_researchers_own_variant_has_the_table_and_other_protocols_do_not() -> None:
     own = PROTOCOLS.get("qa_verification").model_copy(update={"name": "ours"})
-    assert [report.name for report in fitting(own)] == ["verification", "shares"]
+    assert {"verification", "shares"} <= {report.name for report in fitting(own)}
     assert "verification" not in [report.name for report in fitting(PROTOCOLS.get("ambiguity"))]
 
 
