@@ -25,7 +25,7 @@ from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import RULES, StudyDesign, StudyMade, create_study, list_studies, plan_study
+from db.studies.design import DOUBLE, RULES, SINGLE, StudyDesign, StudyMade, create_study, list_studies, plan_study
 from db.studies.library import LibraryEntry, list_protocols
 
 SAMPLES: dict[str, str] = {
@@ -115,6 +115,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         order=more.order,
         rule=more.rule,
         lease_minutes=more.lease_minutes,
+        adjudication=more.adjudication,
         show_scores=tuple(show_scores),
         suggestions=suggestions,
         settings={**more.settings, **(st.session_state.get(DRAWN, {}) if chosen else {})},
@@ -461,6 +462,7 @@ class _More:
     rule: str
     seed: int
     lease_minutes: int
+    adjudication: str
     settings: dict[str, bool]
 
 
@@ -480,10 +482,16 @@ def _more() -> _More:
             key="study-lease",
             help="How long an item is kept for an annotator who does not touch it.",
         )
+        double = st.checkbox(
+            "Two adjudicators decide each disputed item, blind to each other",
+            key="study-double",
+            help="What both decide alike is final; the rest goes to a third person. How far they agree is reported.",
+        )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
     settings = {"show_names": show_names, "allow_own_adjudication": own}
-    return _More(order, rule, int(seed), int(lease), {name: True for name, wanted in settings.items() if wanted})
+    chosen = {name: True for name, wanted in settings.items() if wanted}
+    return _More(order, rule, int(seed), int(lease), DOUBLE if double else SINGLE, chosen)
 
 
 def _size(n_items: int, design: StudyDesign) -> None:

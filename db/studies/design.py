@@ -51,6 +51,8 @@ from db.studies.selection import (
 from db.studies.unasked import items_have
 
 RULES = ("unanimous", "majority")
+SINGLE, DOUBLE = ADJUDICATIONS = ("single", "double")
+"""How disputed items are decided: by one adjudicator, or by two who are blind to each other and a third."""
 
 _PROTOCOLS: dict[str, Protocol] = {}
 _PROTOCOLS_KEPT = 200
@@ -63,7 +65,8 @@ class StudyDesign(ItemChoice):
     """What a researcher decides about a study besides its protocol: who judges which items, and how it is settled.
 
     `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None: before, where the
-    protocol shows suggestions, else never.
+    protocol shows suggestions, else never. `adjudication` says how many adjudicators decide a disputed item
+    (`ADJUDICATIONS`).
     """
 
     name: str
@@ -72,6 +75,7 @@ class StudyDesign(ItemChoice):
     rule: str = "unanimous"
     lease_minutes: int = 60
     suggestions: str | None = None
+    adjudication: str = SINGLE
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -260,6 +264,9 @@ def _check_design(design: StudyDesign) -> None:
     check_overlap(design.overlap, len(design.annotators))
     if design.rule not in RULES:
         raise InvalidInput(f"{design.rule!r} is not a rule for settling. Known: {', '.join(RULES)}.")
+    if design.adjudication not in ADJUDICATIONS:
+        known = ", ".join(ADJUDICATIONS)
+        raise InvalidInput(f"{design.adjudication!r} says not how disputed items are decided. Known: {known}.")
     if design.lease_minutes < 1:
         raise InvalidInput(f"A lease of {design.lease_minutes} minutes is too short. Give at least 1.")
 
@@ -321,6 +328,7 @@ def _insert_study(
         show_scores=list(design.show_scores),
         settings={
             **design.in_settings(),
+            **({} if design.adjudication == SINGLE else {"adjudication": design.adjudication}),
             **design.settings,
         },
         n_items=n_items,
@@ -504,6 +512,7 @@ def design_of(study: Study) -> dict[str, Any]:
         "order": study.item_order,
         "seed": study.seed,
         "rule": study.rule,
+        "adjudication": study.settings.get("adjudication", SINGLE),
         "lease_minutes": study.lease_minutes,
         "show_scores": study.show_scores,
         "deadline": study.deadline.isoformat() if study.deadline else None,

@@ -19,7 +19,7 @@ from db.annotating.status import study_status
 from db.models import Study, StudyState
 from db.permissions import ADJUDICATORS, RESEARCHERS
 from db.projects import my_projects
-from db.studies.design import StudyRow, list_studies, protocol_of, study_facts
+from db.studies.design import DOUBLE, SINGLE, StudyRow, list_studies, protocol_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
 
 EVERY = 10
@@ -27,6 +27,10 @@ EVERY = 10
 
 _TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
+_ADJUDICATIONS = {
+    SINGLE: "by one adjudicator",
+    DOUBLE: "by two adjudicators blind to each other, and a third where they differ",
+}
 
 
 def page() -> None:
@@ -184,6 +188,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Overlap", f"{study.overlap}: {wording.count(study.n_items * study.overlap, 'slot')}"),
             ("A label is settled", _RULES[study.rule]),
             ("Annotators' names", names),
+            ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
