@@ -378,7 +378,7 @@ def _names(given: str | None) -> tuple[str, ...]:
 
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
-    """Show how far a study, each annotator, and the items on their way to a release are."""
+    """Show how far a study, its annotators and its items are."""
     check_names(context, project, study)
     from db.annotating.status import study_status
     from db.releasing.states import study_stages

@@ -94,7 +94,8 @@ def test_a_recheck_says_what_fell_and_the_first_labels_say_the_rest(database: Da
         session.execute(
             text(
                 "INSERT INTO study_item "
-                "(study_id, item_version_id, position, other_left, purpose, criteria, earlier_id) SELECT x.study_id, v.id, 1, x.other_left, 'recheck', '[\"right\"]', x.id FROM study_item x "
+                "(study_id, item_version_id, position, other_left, purpose, criteria, earlier_id) "
+                "SELECT x.study_id, v.id, 1, x.other_left, 'recheck', '[\"right\"]', x.id FROM study_item x "
                 "JOIN item_version v ON v.number = 2"
             )
         )
