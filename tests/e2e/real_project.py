@@ -137,7 +137,11 @@ def _labels(protocol: Protocol, step: Mapping[str, Any], differs: Callable[[str,
             ):
                 continue
             known = criterion.label_list()
-            value = known[-2 if differs(criterion.name, target) else -1].value if known else "It is so."
+            value: Any = known[-2 if differs(criterion.name, target) else -1].value if known else "It is so."
+            for rule in protocol.consequences:
+                given = values.get((rule.when.criterion, target))
+                if rule.then.criterion == criterion.name and given in rule.when.values:
+                    value = rule.then.values[0]
             values[criterion.name, target] = value
             labels.append(GivenLabel(criterion.name, target, value))
     return labels
