@@ -24,6 +24,7 @@ from app.cli.base import (
 )
 from app.cli.output import emit, table
 from app.cli.protocols import protocol_named
+from app.wording import state as in_words
 
 if TYPE_CHECKING:
     from annotators.designing.design import StudyDesign
@@ -450,12 +451,14 @@ def _names(given: str | None) -> tuple[str, ...]:
 
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
-    """Show how far a study and each annotator is."""
+    """Show how far a study, its annotators and its items are."""
     check_names(context, project, study)
     from db.annotating.status import study_status
+    from db.releasing.states import study_stages
 
     with opened(context) as here:
-        found = study_status(here.db, here.actor, study_id_of(here, project, study))
+        study_id = study_id_of(here, project, study)
+        found = study_status(here.db, here.actor, study_id) | study_stages(here.db, here.actor, study_id).to_json()
         emit(found, lambda: _status_in_words(found), as_json=as_json)
 
 
@@ -471,10 +474,15 @@ def _status_in_words(found: dict[str, Any]) -> str:
             + (f", deadline {found['deadline']}" if found["deadline"] else ""),
             f"assignments: {states}; {count(found['disputed'], 'disputed item')}",
             *([_stuck(found["stuck"])] if found["stuck"] else []),
+            f"items: {_stages(found['item_states'])}",
             "",
             table([name.replace("_", " ") for name in headers], rows, decimals=1),
         ]
     )
+
+
+def _stages(states: dict[str, int]) -> str:
+    return ", ".join(f"{n:,} {in_words(state)}" for state, n in states.items() if n) or "none that ends"
 
 
 def _stuck(n: int) -> str:
