@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+SINGLE, DOUBLE = ADJUDICATIONS = ("single", "double")
+"""How disputed items are decided: by one adjudicator, or by two who are blind to each other and a third."""
+
 
 class Stage(StrEnum):
     """Which decision of an item it is: one of two that are blind to each other, or one that stands by itself."""

@@ -639,6 +639,7 @@ def store_decisions(
         label.adjudication_id = row.id
         session.add(label)
     session.flush()
+    settlement.failing = None
     waits = None if stage is Stage.FINAL else next_stage(session, study, study_item_id)
     if waits is None:
         settlement.state = SettlementState.ADJUDICATED

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, func, or_, select
 
-from annotators.asking.rounds import BLIND, Stage, Unit, differing
+from annotators.asking.rounds import BLIND, DOUBLE, Stage, Unit, differing
 from annotators.asking.settling import Outcome
 from annotators.errors import Conflict, NotAllowed
 from db.engine import Database
@@ -35,7 +35,7 @@ from db.models import (
 from db.people.accounts import names_of
 from db.permissions import ADJUDICATORS, READERS, Actor, On, operation
 from db.query import pick
-from db.studies.design import DOUBLE, protocol_of
+from db.studies.design import protocol_of
 from db.studies.settlements import COUNTING, current_labels, is_disclosed, is_disputed, settle_item
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
@@ -19,7 +20,7 @@ from db.annotating.status import study_status
 from db.models import Study, StudyState
 from db.permissions import ADJUDICATORS, RESEARCHERS
 from db.projects import my_projects
-from db.studies.design import DOUBLE, SINGLE, StudyRow, list_studies, protocol_of, study_facts
+from db.studies.design import StudyRow, list_studies, protocol_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
 
 EVERY = 10
