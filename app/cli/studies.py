@@ -132,6 +132,15 @@ def create(
             show_default=False,
         ),
     ] = None,
+    ask: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT",
+            help="What is asked beside each label: confidence, or same (how many of 10 others will say the same); "
+            "repeatable.",
+            show_default=False,
+        ),
+    ] = None,
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Only items with a document that can be looked at.")
     ] = False,
@@ -169,6 +178,7 @@ def create(
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,
+            asks=tuple(ask or ()),
             settings=settings,
             items=named,
             where=tuple(where or ()),

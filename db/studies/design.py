@@ -13,6 +13,7 @@ from sqlalchemy import Engine, func, text
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
+from annotators.asking.asides import check_asides
 from annotators.asking.judged_scores import ScoreKey, measuring
 from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.errors import Conflict, InvalidInput, NotFound
@@ -63,7 +64,7 @@ class StudyDesign(ItemChoice):
     """What a researcher decides about a study besides its protocol: who judges which items, and how it is settled.
 
     `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None: before, where the
-    protocol shows suggestions, else never.
+    protocol shows suggestions, else never. `asks` is what is asked beside labels (`annotators.asking.asides`).
     """
 
     name: str
@@ -72,6 +73,7 @@ class StudyDesign(ItemChoice):
     rule: str = "unanimous"
     lease_minutes: int = 60
     suggestions: str | None = None
+    asks: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -228,6 +230,7 @@ def _choose(
     session: Session, project_id: int, protocol: Protocol, design: StudyDesign
 ) -> tuple[_Suggestions, ChosenItems]:
     """The suggestions and the items of a study, with a note on those for which nothing is suggested."""
+    check_asides(design.asks, protocol)
     suggestions = _suggestions(session, project_id, protocol, design)
     chosen = choose(session, project_id, protocol, design)
     if suggestions.when == "never":
@@ -322,6 +325,7 @@ def _insert_study(
         settings={
             **design.in_settings(),
             **design.settings,
+            **({"asks": list(check_asides(design.asks, protocol))} if design.asks else {}),
         },
         n_items=n_items,
         evidence_step=protocol.first_step_showing(Material.EVIDENCE),

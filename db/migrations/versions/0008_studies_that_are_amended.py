@@ -29,10 +29,12 @@ def upgrade() -> None:
     _leave_out_labels()
     _purposes()
     _adjudication()
+    _asides()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_asides()
     _adjudication_as_it_was()
     _no_purposes()
     _count_all_labels()
@@ -190,3 +192,16 @@ def _adjudication_as_it_was() -> None:
     for name in _SAID:
         op.drop_column("adjudicated_label", name)
     op.drop_table("adjudication_lease")
+
+
+# What is asked beside a label -----------------------------------------------------------------------------------------
+
+
+def _asides() -> None:
+    op.add_column("label", sa.Column("confidence", sa.String(), nullable=True))
+    op.add_column("label", sa.Column("same", sa.Integer(), nullable=True))
+
+
+def _no_asides() -> None:
+    for name in ("same", "confidence"):
+        op.drop_column("label", name)
