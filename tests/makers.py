@@ -11,6 +11,7 @@ from sqlmodel import select
 from annotators.asking.submissions import GivenLabel
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import Submitted, submit, work
 from db.annotating.committing import StepSubmission
@@ -32,7 +33,7 @@ from db.models import (
 )
 from db.people.accounts import begin_administration
 from db.permissions import Actor, actor_of
-from db.studies.design import StudyDesign, StudyMade, create_study
+from db.studies.design import StudyMade, create_study
 
 _numbers = itertools.count(1)
 

@@ -6,9 +6,10 @@ whole that has labels to choose from, and stored with the label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from annotators.asking.repairs import Path
 from annotators.criteria import Criterion
 from annotators.criteria.grade import Grade
 from annotators.criteria.labels import Label
@@ -39,20 +40,20 @@ ASIDES: dict[str, Grade] = {
 _BRIEFLY = {"confidence": "how sure", "same": "how many others"}
 
 
-def check_asides(asks: Sequence[str], protocol: Protocol) -> tuple[str, ...]:
-    """What a study is to ask beside labels, in the order in which it is asked.
-
-    InvalidInput for what is not known, or for a protocol that has no criterion of which it could be asked.
-    """
-    for name in asks:
+def unknown_asides(names: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """What cannot be asked beside a label: its field in a design, and what is wrong with it."""
+    for place, name in enumerate(names):
         if name not in ASIDES:
-            raise InvalidInput(f"{name!r} cannot be asked beside a label. Known: {', '.join(ASIDES)}.")
-    if asks and not any(asked_beside(criterion) for criterion in protocol.criteria):
+            yield ("ask", place), f"{name!r} cannot be asked beside a label. Known: {', '.join(ASIDES)}."
+
+
+def check_asked_of(protocol: Protocol, names: Sequence[str]) -> None:
+    """InvalidInput for a protocol that has no criterion beside whose labels these could be asked."""
+    if names and not any(asked_beside(criterion) for criterion in protocol.criteria):
         raise InvalidInput(
             f"No criterion of the protocol {protocol.name!r} is about the item as a whole and has labels to choose "
-            f"from, so that {' and '.join(asks)} can be asked of none. Leave it out."
+            f"from, so that {' and '.join(names)} can be asked of none. Leave it out."
         )
-    return tuple(name for name in ASIDES if name in asks)
 
 
 def asked_beside(criterion: Criterion) -> bool:
@@ -98,4 +99,4 @@ def check_said(criterion: Criterion, said: Mapping[str, Any], asks: Sequence[str
 
 def asked_by(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """What a study asks beside labels, by its settings."""
-    return tuple(settings.get("asks", ()))
+    return tuple(settings.get("ask", ()))

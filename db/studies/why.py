@@ -273,7 +273,7 @@ class _Story:
         self._source: Criterion = self._derived.source if self._derived else asked[criterion]
         self._criterion: Criterion = self._derived.criterion if self._derived else self._source
         self._target = target or ("pair" if self._criterion.target == TargetKind.PAIR else "item")
-        self._units = settled_units(session, study.id, place.study_item_id)
+        self._units = list(settled_units(session, study.id, [place.study_item_id]))
         self._sittings = self._read_sittings()
         self._labels = self._read_labels()
         self._check_target()

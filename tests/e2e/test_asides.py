@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     folder: Path = tmp_path_factory.mktemp("asides")
     with running_server(folder / "home") as server:
-        yield make_scene(server, folder / "sample", items=2, overlap=1, asks=("confidence", "same"))
+        yield make_scene(server, folder / "sample", items=2, overlap=1, ask=("confidence", "same"))
 
 
 def test_confidence_and_what_others_will_say_are_given_by_key(scene: Scene, new_page: NewPage) -> None:

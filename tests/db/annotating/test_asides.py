@@ -28,9 +28,9 @@ def asked(study: StudyInUse) -> dict[str, Any]:
 
 
 def test_what_is_said_is_stored_with_the_label_and_shown_when_it_is_opened_again(database: Database) -> None:
-    study = StudyInUse(database, items=1, annotators=1, overlap=1, asks=("same", "confidence"))
+    study = StudyInUse(database, items=1, annotators=1, overlap=1, ask=("same", "confidence"))
     with database.read() as session:
-        assert session.get_one(Study, study.study_id).settings["asks"] == ["confidence", "same"]
+        assert session.get_one(Study, study.study_id).settings["ask"] == ["confidence", "same"]
     protocol = asked(study)
     assert protocol["steps"][0]["criteria"][:3] == ["right", "right.confidence", "right.same"]
     beside = protocol["criteria"][1]
@@ -63,7 +63,7 @@ def test_what_is_said_is_stored_with_the_label_and_shown_when_it_is_opened_again
     ],
 )
 def test_what_is_missing_or_wrong_is_refused(sqlite_database: Database, beside: dict[str, Any], message: str) -> None:
-    study = StudyInUse(sqlite_database, items=1, annotators=1, overlap=1, asks=("confidence", "same"))
+    study = StudyInUse(sqlite_database, items=1, annotators=1, overlap=1, ask=("confidence", "same"))
     item = study.work(0)["items"][0]
     with pytest.raises(InvalidInput) as refused:
         study.submit(0, item, {"right": "yes"}, beside=beside)
@@ -79,7 +79,7 @@ def test_nothing_is_asked_or_taken_where_the_study_does_not_ask(sqlite_database:
 
 
 def test_what_cannot_be_judged_has_no_confidence(sqlite_database: Database) -> None:
-    study = StudyInUse(sqlite_database, items=1, annotators=1, overlap=1, asks=("confidence",))
+    study = StudyInUse(sqlite_database, items=1, annotators=1, overlap=1, ask=("confidence",))
     item = study.work(0)["items"][0]
     unclear = {"cannot_judge": True, "reason": "The page is missing."}
     with pytest.raises(InvalidInput, match="which is not asked"):
@@ -90,6 +90,6 @@ def test_what_cannot_be_judged_has_no_confidence(sqlite_database: Database) -> N
 
 def test_only_what_is_known_can_be_asked_and_only_of_whole_items(sqlite_database: Database) -> None:
     with pytest.raises(InvalidInput, match=r"'mood' cannot be asked beside a label. Known: confidence, same."):
-        StudyInUse(sqlite_database, asks=("mood",))
+        StudyInUse(sqlite_database, ask=("mood",))
     with pytest.raises(InvalidInput, match="No criterion of the protocol 'evidence_pages' is about the item"):
-        StudyInUse(sqlite_database, protocol="evidence_pages", asks=("confidence",))
+        StudyInUse(sqlite_database, protocol="evidence_pages", ask=("confidence",))

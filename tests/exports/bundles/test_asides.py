@@ -11,7 +11,7 @@ from tests.makers import StudyInUse
 
 
 def test_columns_of_what_was_asked_follow_the_others(sqlite_database: Database, tmp_path: Path) -> None:
-    study = StudyInUse(sqlite_database, items=2, annotators=1, overlap=1, asks=("same",))
+    study = StudyInUse(sqlite_database, items=2, annotators=1, overlap=1, ask=("same",))
     study.submit(0, study.work(0)["items"][0], {"right": "yes"}, beside={"same": 7})
     unclear = {"cannot_judge": True, "reason": "The page is missing."}
     study.submit(0, study.work(0)["items"][0], {"right": None}, beside=unclear)
