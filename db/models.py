@@ -727,7 +727,8 @@ class StoredLabel(Table, table=True):
     """One value for one criterion and target, committed with a step. Append-only.
 
     It belongs to the annotation of the same (assignment, sitting), if that was ever completed. `value` is None exactly
-    when `cannot_judge` holds, with the reason in `reason`.
+    when `cannot_judge` holds, with the reason in `reason`. `confidence` and `same` are there where the study asks
+    for them (annotators/asking/asides.py).
     """
 
     append_only: ClassVar[bool] = True
@@ -744,6 +745,8 @@ class StoredLabel(Table, table=True):
     reason: str | None = None
     comment: str | None = None
     rationale: list[Any] | None = _json(lambda: None, nullable=True)
+    confidence: str | None = None
+    same: int | None = None
 
 
 class Adjudication(Table, table=True):

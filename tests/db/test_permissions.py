@@ -164,6 +164,7 @@ MAY: dict[str, frozenset[str]] = {
     "studies.design.list_studies": ROLES,
     "studies.design.my_studies": SIGNED_IN,
     "studies.design.plan_study": RESEARCHERS,
+    "studies.written_design.written_design": READERS,
     "studies.design.studies_to_compare": ROLES,
     "studies.design.study_facts": ROLES,
     "studies.library.add_protocol": RESEARCHERS,

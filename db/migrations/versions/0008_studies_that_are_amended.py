@@ -31,11 +31,13 @@ def upgrade() -> None:
     _adjudication()
     _endings()
     _releases()
+    _asides()
 
 
 def downgrade() -> None:
     """Back."""
     _no_releases()
+    _no_asides()
     _no_endings()
     _adjudication_as_it_was()
     _no_purposes()
@@ -275,3 +277,16 @@ def _releases() -> None:
 def _no_releases() -> None:
     for name in ("release_label", "release_item", "item_release"):
         op.drop_table(name)
+
+
+# What is asked beside a label -----------------------------------------------------------------------------------------
+
+
+def _asides() -> None:
+    op.add_column("label", sa.Column("confidence", sa.String(), nullable=True))
+    op.add_column("label", sa.Column("same", sa.Integer(), nullable=True))
+
+
+def _no_asides() -> None:
+    for name in ("same", "confidence"):
+        op.drop_column("label", name)

@@ -161,7 +161,7 @@ def test_the_most_pressing_of_several_studies_counts_and_a_closed_one_without_la
 ) -> None:
     study = two_by(database, 2)
     label(study, "yy", "yy")
-    design = StudyDesign("second", tuple(actor.name for actor in study.annotators), overlap=1)
+    design = StudyDesign(name="second", annotators=tuple(actor.name for actor in study.annotators), overlap=1)
     made = create_study(database, study.researcher, study.project_id, protocol=tiny_protocol(), design=design)
     assert set(states(study).values()) == {"in_study"}
     set_state(database, study.researcher, made.study_id, state=StudyState.CLOSED, reason="done")
