@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.asking.rounds import DOUBLE, SINGLE
@@ -63,7 +64,7 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol",
+    "study-own", "study-own-protocol", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -104,7 +105,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         name = _name(named, project, protocol)
         show_scores = _scores(project) if protocol.about_scores else ()
         suggestions = _suggestions(protocol)
-        more = _more()
+        more = _more(protocol)
     with right:
         annotators = _annotators(project)
         overlap = _overlap(protocol, len(annotators))
@@ -124,6 +125,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         lease_minutes=more.lease_minutes,
         show_scores=tuple(show_scores),
         suggestions=suggestions,
+        ask=more.ask,
         items=chosen or which.items,
         where=which.where,
         one_per_question=which.one_per_question,
@@ -491,9 +493,10 @@ class _More:
     seed: int
     lease_minutes: int
     adjudication: dict[str, Any]
+    ask: tuple[str, ...]
 
 
-def _more() -> _More:
+def _more(protocol: Protocol) -> _More:
     with st.expander("Order, settling, blinding"):
         order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
         rule = st.selectbox(
@@ -516,12 +519,18 @@ def _more() -> _More:
         )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
+        ask = tuple(
+            name
+            for name, aside in ASIDES.items()
+            if any(map(asked_beside, protocol.criteria))
+            and st.checkbox(f"Ask beside each label: {aside.title}", key=f"study-ask-{name}")
+        )
     adjudication = {
         "show_names": show_names,
         "allow_own_adjudication": own,
         "adjudication": DOUBLE if double else SINGLE,
     }
-    return _More(order, rule, int(seed), int(lease), adjudication)
+    return _More(order, rule, int(seed), int(lease), adjudication, ask)
 
 
 def _size(n_items: int, overlap: int, people: int) -> None:
