@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from annotators.agreement.catalogue import default_statistics, headline
@@ -77,7 +79,7 @@ def _measured(
         scale,
     )
     of = dict(zip(study.items.study_item.tolist(), study.cluster.tolist(), strict=True))
-    clusters = {place: of[unit.study_item_id] for place, unit in enumerate(units)}
+    clusters: dict[Hashable, Hashable] = {place: of[unit.study_item_id] for place, unit in enumerate(units)}
     several = len(np.unique(list(clusters.values()))) < len(units)
     return measure(
         table,
