@@ -67,6 +67,16 @@ def in_drawn_order(external_ids: Iterable[str], purpose: str, seed: int) -> list
     return sorted(external_ids, key=lambda external_id: _rank(seed, purpose, external_id))
 
 
+def falls_among(external_id: str, share: float, purpose: str, seed: int) -> bool:
+    """Whether an item is one of a share (0..1) of all: each by itself, so that what others do changes nothing."""
+    return fraction(external_id, purpose, seed) < share
+
+
+def fraction(external_id: str, purpose: str, seed: int) -> float:
+    """A number from 0 to below 1 of an item for a purpose: over items they are spread evenly."""
+    return int.from_bytes(_rank(seed, purpose, external_id)[:6]) / 2**48
+
+
 def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: int) -> list[Candidate]:
     """All candidates, or n of them, or n of each stratum; a stratum smaller than n is taken whole."""
     strata: dict[str, list[Candidate]] = defaultdict(list)

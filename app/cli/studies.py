@@ -94,6 +94,10 @@ def create(
             help="Who decides what is disputed: single, or double (two, blind to each other, and a third).",
         ),
     ] = "single",
+    review_agreed: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="The share of agreed items that adjudicators decide as well, such as 0.1."),
+    ] = 0,
     lease_minutes: Annotated[
         int | None,
         typer.Option(
@@ -200,6 +204,7 @@ def create(
             order=order,
             rule=rule,
             adjudication=adjudication,
+            review_agreed=review_agreed,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,

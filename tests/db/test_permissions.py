@@ -51,6 +51,7 @@ MAY: dict[str, frozenset[str]] = {
     "adjudicating.adjudications.latest_decisions": ADJUDICATORS,
     "adjudicating.adjudications.settlement_counts": ADJUDICATORS,
     "adjudicating.adjudications.study_disputes": ADJUDICATORS,
+    "adjudicating.reviewed.reviewed_items": READERS,
     "adjudicating.stages.double_decided": READERS,
     "adjudicating.causes.cause_counts": READERS,
     "adjudicating.causes.guideline_notes": ADJUDICATORS,
