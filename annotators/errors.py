@@ -36,6 +36,27 @@ class Problem:
     remedy: str
     path: tuple[str | int, ...] = field(default=(), compare=False)
 
+    @classmethod
+    def of(cls, line: int | None, message: str) -> Problem:
+        """Of a message whose last sentence says what to do about it."""
+        problem, _, remedy = message.rpartition(". ")
+        return cls(line, f"{problem}." if problem else remedy, remedy if problem else "")
+
+
+_LISTED = 20
+
+
+def in_lines(begun: str, problems: Sequence[Problem]) -> str:
+    """A message about the problems of a table: what was not done, and a line each, by their lines in the table."""
+    ordered = sorted(problems, key=lambda problem: problem.line or 0)
+    lines = [
+        f"{f'line {problem.line}: ' if problem.line else ''}{problem.problem} {problem.remedy}".rstrip()
+        for problem in ordered[:_LISTED]
+    ]
+    if len(ordered) > _LISTED:
+        lines.append(f"… and {len(ordered) - _LISTED:,} more")
+    return "\n".join([begun, *lines])
+
 
 class InvalidInput(AssayError):
     """A value, row or file that does not fit what was asked for; of a file perhaps with all its `problems`."""
