@@ -7,21 +7,10 @@ traceback.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-
-class AssayError(Exception):
-    """What went wrong, with the value, and what to do about it."""
-
-    status = 400
-    exit_code = 2
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """What JSON says of it besides the message."""
-        return {}
 
 
 @dataclass(frozen=True)
@@ -37,10 +26,17 @@ class Problem:
     path: tuple[str | int, ...] = field(default=(), compare=False)
 
     @classmethod
-    def of(cls, line: int | None, message: str) -> Problem:
-        """Of a message whose last sentence says what to do about it."""
-        problem, _, remedy = message.rpartition(". ")
-        return cls(line, f"{problem}." if problem else remedy, remedy if problem else "")
+    def of(cls, message: str, path: tuple[str | int, ...] = (), line: int | None = None) -> Problem:
+        """A message in its two parts: what is wrong, and what to do."""
+        if "; " in message and not re.search(r"\. [A-Z]", message):
+            problem, _, remedy = message.rpartition("; ")
+            return cls(line, f"{problem}.", remedy[:1].upper() + remedy[1:], path)
+        first = re.match(r"(.*?[.!?])(?= [A-Z])", message, re.DOTALL)
+        if first is not None:
+            return cls(line, first[1], message[len(first[1]) :].strip(), path)
+        problem, _, known = message.rpartition(": ")
+        said = (f"{problem}.", f"Take one of these: {known}") if problem else (message, "Change it.")
+        return cls(line, *said, path)
 
 
 _LISTED = 20
@@ -58,10 +54,11 @@ def in_lines(begun: str, problems: Sequence[Problem]) -> str:
     return "\n".join([begun, *lines])
 
 
-class InvalidInput(AssayError):
-    """A value, row or file that does not fit what was asked for; of a file perhaps with all its `problems`."""
+class AssayError(Exception):
+    """What went wrong, with the value, and what to do about it; of a file perhaps with all its `problems`."""
 
-    status = 422
+    status = 400
+    exit_code = 2
 
     def __init__(self, message: str = "", problems: Sequence[Problem] = ()) -> None:
         super().__init__(message)
@@ -69,7 +66,7 @@ class InvalidInput(AssayError):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The problems, where they are known one by one."""
+        """What JSON says of it besides the message: the problems, where they are known one by one."""
         if not self.problems:
             return {}
         return {
@@ -78,6 +75,12 @@ class InvalidInput(AssayError):
                 for problem in self.problems
             ]
         }
+
+
+class InvalidInput(AssayError):
+    """A value, row or file that does not fit what was asked for."""
+
+    status = 422
 
 
 class TooLarge(AssayError):

@@ -39,6 +39,11 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
     return figures.count(n, noun, plural, nothing="no")
 
 
+def state(name: str) -> str:
+    """The state of an item, as JSON has it (`in_study`), in words."""
+    return name.replace("_", " ")
+
+
 def import_counts(report: ImportReport) -> list[tuple[str, int]]:
     """What an import of items would count (a preview) or has counted: the same things in the same words."""
     labels = [("labels in a study", report.labels.n)] if report.labels.study else []

@@ -590,7 +590,8 @@ class Settlement(Table, table=True):
 
     It can be derived again from the append-only tables. `dispute` orders the queue: the sum over disputed units of the
     share of votes against the most frequent label. `wanted`: how many annotations the item needs where that is neither
-    its own overlap nor the study's, as its annotators disagreed.
+    its own overlap nor the study's, as its annotators disagreed. `failing`: the criteria whose final labels the
+    protocol does not accept, once that was asked for; it is forgotten with every change (`db/releasing/states.py`).
     """
 
     __table_args__ = (Index("ix_settlement_queue", "study_id", "state", "dispute"),)
@@ -601,6 +602,7 @@ class Settlement(Table, table=True):
     n_disputed: int = 0
     dispute: float = 0
     wanted: int | None = None
+    failing: list[Any] | None = _json(lambda: None, nullable=True)
 
 
 class AdjudicationLease(Table, table=True):
@@ -733,7 +735,8 @@ class StoredLabel(Table, table=True):
     """One value for one criterion and target, committed with a step. Append-only.
 
     It belongs to the annotation of the same (assignment, sitting), if that was ever completed. `value` is None exactly
-    when `cannot_judge` holds, with the reason in `reason`.
+    when `cannot_judge` holds, with the reason in `reason`. `confidence` and `same` are there where the study asks
+    for them (annotators/asking/asides.py).
     """
 
     append_only: ClassVar[bool] = True
@@ -750,6 +753,8 @@ class StoredLabel(Table, table=True):
     reason: str | None = None
     comment: str | None = None
     rationale: list[Any] | None = _json(lambda: None, nullable=True)
+    confidence: str | None = None
+    same: int | None = None
 
 
 class Adjudication(Table, table=True):
@@ -785,6 +790,26 @@ class AdjudicatedLabel(Table, table=True):
     cause: str | None = None
     confidence: str | None = None
     note: str | None = None
+
+
+# Ends and releases ----------------------------------------------------------------------------------------------------
+
+
+class ItemEnding(Table, table=True):
+    """How somebody ended an item by hand (accepted, rejected or withdrawn), or took that back (None). Append-only.
+
+    The latest one of an item holds; an acceptance holds for the version that it was given for.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "item_ending"
+    id: int | None = _id()
+    item_id: int = _ref("item.id", index=True)
+    item_version_id: int = _ref("item_version.id")
+    state: str | None = None
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
 
 
 # Scores, jobs, events -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sqlmodel import select
 from annotators.asking.submissions import GivenLabel
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import Submitted, submit, work
 from db.annotating.committing import StepSubmission
@@ -32,7 +33,7 @@ from db.models import (
 )
 from db.people.accounts import begin_administration
 from db.permissions import Actor, actor_of
-from db.studies.design import StudyDesign, StudyMade, create_study
+from db.studies.design import StudyMade, create_study
 
 _numbers = itertools.count(1)
 
@@ -169,9 +170,10 @@ class StudyInUse:
         return work(self.db, self.annotators[who], self.study_id)
 
     def submit(self, who: int, item: dict[str, Any], values: dict[str, Any], uid: str = "", **fields: Any) -> Submitted:
-        """Commit a step with `values` by criterion (for every target it has)."""
+        """Commit a step with `values` by criterion (for every target it has); `beside`: what is said beside them."""
+        beside = fields.pop("beside", {})
         labels = tuple(
-            GivenLabel(criterion, target, value)
+            GivenLabel(criterion, target, value, **beside)
             for criterion, value in values.items()
             for target in item["units"][criterion]
         )

@@ -310,6 +310,14 @@ class Criterion(BaseModel):
         counts = Counter(self.vote(value) for value in values)
         return next((by_vote[vote] for vote, n in counts.items() if n > n_annotations / 2), None)
 
+    def passes(self, value: Any) -> bool:
+        """Whether an item passes with this final label: every label in it is accepted, where `accept` names any."""
+        if not self.accept:
+            return True
+        accepted = {str(label) for label in self.accept}
+        said = self.labels_in(value) if self.label_list() else [self.vote(value)]
+        return all(label in accepted for label in said)
+
     # Statistics -------------------------------------------------------------------------------------------------------
 
     @property

@@ -121,11 +121,15 @@ def sampled_as(name: str, content_hash: str, other_hash: str | None, *, left: bo
     return name, content_hash if other_hash is None else f"{content_hash}\x00{other_hash}\x00{'LR'[not left]}"
 
 
+ORDERS = ("shuffled", "by_question", "by_system", "by_category", "given")
+"""The orders in which a study can offer its items."""
+
+
 def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidate]:
     """The sample in the order it is offered.
 
-    `given`: as imported. `shuffled`: seeded, so that systems and categories mix. `by_question`: questions shuffled,
-    the items of one question one after another.
+    `given`: as imported. `shuffled`: seeded, so that systems and categories mix. `by_question`, `by_system`,
+    `by_category`: blocks, shuffled, in each of them its items, shuffled.
     """
     given = sorted(sample, key=lambda c: c.version_id)
     match order:
@@ -135,7 +139,11 @@ def arrange(sample: Sequence[Candidate], order: str, seed: int) -> list[Candidat
             return sorted(given, key=lambda c: _rank(seed, "order", c.name))
         case "by_question":
             return sorted(given, key=lambda c: (_rank(seed, "order", c.question_key), _rank(seed, "order", c.name)))
-    raise InvalidInput(f"{order!r} is not an order of items. Known: given, shuffled, by_question.")
+        case "by_system" | "by_category":
+            per = order.removeprefix("by_")
+            blocks = {name: _rank(seed, "block", name) for name in {c.stratum(per) for c in given}}
+            return sorted(given, key=lambda c: (blocks[c.stratum(per)], _rank(seed, "order", c.name)))
+    raise InvalidInput(f"{order!r} is not an order of items. Known: {', '.join(ORDERS)}.")
 
 
 def sample_digest(ordered: Iterable[tuple[str, str]]) -> str:

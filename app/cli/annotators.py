@@ -8,13 +8,13 @@ import typer
 import typer.core
 
 from annotators.figures import count
+from annotators.moments import moment
 from app.cli.base import (
     AsJson,
     ProjectName,
     StudyName,
     check_names,
     command,
-    moment,
     opened,
     option,
     study_id_of,

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -215,18 +214,3 @@ def password_from_stdin() -> str:
     if sys.stdin.isatty():
         return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
     return sys.stdin.readline().rstrip("\r\n")
-
-
-def moment(given: str, *, until: bool = False) -> datetime:
-    """A time as somebody writes it: the computer's own time where no zone is given.
-
-    A day alone is its beginning, or (`until`) its last minute.
-    """
-    from annotators.errors import InvalidInput
-
-    try:
-        found = datetime.fromisoformat(given)
-    except ValueError:
-        raise InvalidInput(f"{given!r} is no time. Write it as 2026-12-24 or 2026-12-24T18:00.") from None
-    whole_day = until and len(given) == len("2026-12-24")
-    return (found.replace(hour=23, minute=59) if whole_day else found).astimezone()

@@ -1,4 +1,4 @@
-"""`assay revise`: an item in a new version, with the reason and what it does to labels."""
+"""`assay revise` and `end`: an item in a new version, and an item that is ended by hand."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, command, opened, option, project_id_of
 from app.cli.output import emit
+from app.wording import state as in_words
 
 if TYPE_CHECKING:
     from db.studies.revisions import ItemRevision
@@ -24,6 +25,12 @@ def add_to(app: typer.Typer) -> None:
         'assay --home ./assay-home --as rosa revise finance q7:reference --fields better.json --reason "ambiguous"',
         'assay --home ./assay-home revise finance q7:reference --fields better.json --reason "ambiguous" --dry-run',
     )(revise)
+    command(
+        app,
+        "end",
+        'assay --home ./assay-home end finance q7:reference rejected --reason "the document was withdrawn"',
+        'assay --home ./assay-home end finance q7:reference undo --reason "the document is back"',
+    )(end)
 
 
 def revise(
@@ -55,6 +62,39 @@ def revise(
         emit(made.to_json(), lambda: _words(made, dry_run=dry_run), as_json=as_json)
 
 
+def end(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="Id of the item.", show_default=False)],
+    state: Annotated[
+        str,
+        typer.Argument(
+            metavar="STATE", help="accepted, rejected or withdrawn; undo takes that back.", show_default=False
+        ),
+    ],
+    reason: Annotated[str, option("WORDS", "Why; it stands in the story of the item.")],
+    as_json: AsJson = False,
+) -> None:
+    """Accept, reject or withdraw an item by hand.
+
+    Its labels may say otherwise. Nothing is deleted: studies keep the item and its labels, and only releases leave it
+    out. An acceptance is of the version that the item is in.
+    """
+    from db.releasing.endings import end_item
+
+    with opened(context) as here:
+        wanted = None if state == UNDO else state
+        project_id = project_id_of(here, project)
+        made = end_item(here.db, here.actor, project_id, external_id=item, state=wanted, reason=reason)
+        words = f"{made.item}, version {made.version}, is {in_words(made.after)} (was {in_words(made.before)})."
+        emit(made.to_json(), words, as_json=as_json)
+
+
+UNDO = "undo"
+"""What takes back how an item was ended by hand."""
+
+
 def _object(path: Path) -> dict[str, Any]:
     import orjson
 
@@ -74,7 +114,7 @@ def _object(path: Path) -> dict[str, Any]:
 def _words(made: ItemRevision, *, dry_run: bool) -> str:
     would = "would be" if dry_run else "is"
     lines = [f"{made.item} {would} in version {made.version} (was {made.from_version}): {', '.join(made.edited)}."]
-    for effect in made.effects:
+    for effect in made.labelled:
         falls = f"labels of {', '.join(effect.falls)} fall" if effect.falls else "no label falls"
         lines.append(f"Study {effect.study}, {count(effect.annotations, 'annotation')}: {falls}.")
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotators.figures import count
+from annotators.moments import moment
 from app.cli.base import (
     AsJson,
     ProjectName,
@@ -16,7 +17,6 @@ from app.cli.base import (
     check_names,
     command,
     group,
-    moment,
     opened,
     option,
     project_id_of,
@@ -24,8 +24,12 @@ from app.cli.base import (
 )
 from app.cli.output import emit, table
 from app.cli.protocols import protocol_named
+from app.wording import state as in_words
 
 if TYPE_CHECKING:
+    from annotators.designing.design import StudyDesign
+    from annotators.protocols import Protocol
+    from app.cli.base import Here
     from db.studies.design import StudyMade, StudyPlan
 
 study = group("study", "Studies: create, list, show, start, pause, close, amend, gold.")
@@ -50,17 +54,18 @@ def create(
     *,
     project: ProjectName,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the new study.", show_default=False)],
+    design_file: Annotated[
+        Path | None,
+        option("FILE.yaml", "A design: all that the options say, in a file; then it is the only one.", "--design"),
+    ] = None,
     protocol: Annotated[
-        str,
-        typer.Option(
-            metavar="P[@V]|FILE.yaml",
-            help="One of `assay protocols --project PROJECT`, a certain version of one, or a protocol file.",
-            show_default=False,
+        str | None,
+        option(
+            "P[@V]|FILE.yaml",
+            "One of `assay protocols --project PROJECT`, a certain version of one, or a protocol file.",
         ),
-    ],
-    annotators: Annotated[
-        str, typer.Option(metavar="A,B,C", help="Names of the annotators, with commas between.", show_default=False)
-    ],
+    ] = None,
+    annotators: Annotated[str | None, option("A,B,C", "Names of the annotators, with commas between.")] = None,
     overlap: Annotated[
         int | None,
         typer.Option(
@@ -78,7 +83,9 @@ def create(
         typer.Option(metavar="FIELD", help="Sample per system, category or system,category.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample and of the order.")] = 0,
-    order: Annotated[str, typer.Option(help="Order of the items: shuffled, given or by_question.")] = "shuffled",
+    order: Annotated[
+        str, typer.Option(help="Order of the items: shuffled, given, by_question, by_system or by_category.")
+    ] = "shuffled",
     rule: Annotated[str, typer.Option(help="What settles an item: unanimous or majority.")] = "unanimous",
     lease_minutes: Annotated[
         int | None,
@@ -132,6 +139,16 @@ def create(
             show_default=False,
         ),
     ] = None,
+    ask: Annotated[
+        list[str] | None,
+        option(
+            "WHAT",
+            "Asked beside each label: confidence, or same (of 10 others how many will say the same); repeatable.",
+        ),
+    ] = None,
+    deadline: Annotated[
+        str | None, option("TIME", "Nobody gets items after it: 2026-12-24, or 2026-12-24T18:00 (local).")
+    ] = None,
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Only items with a document that can be looked at.")
     ] = False,
@@ -151,16 +168,25 @@ def create(
         raise typer.BadParameter(
             "What is drawn is the sample. Leave --sample, --per, --items and --where out.", param_hint="--drawn"
         )
-    named, settings = _drawn(drawn) if drawn is not None else (_listed(items) if items is not None else (), {})
-    from db.studies.design import StudyDesign, create_study, plan_study
-
+    if design_file is not None:
+        if given := _options_given(context):
+            raise typer.BadParameter(f"The file says it all. Leave {', '.join(given)} out.", param_hint="--design")
+    elif protocol is None or annotators is None:
+        missing = "--protocol" if protocol is None else "--annotators"
+        raise typer.BadParameter(f"Missing option '{missing}' (or --design FILE.yaml).", param_hint=missing)
     with opened(context) as here:
         project_id = project_id_of(here, project)
-        chosen = protocol_named(protocol, here, project_id)
+        if design_file is not None:
+            _create_from_file(here, project_id, design_file, name, dry_run=dry_run, as_json=as_json)
+            return
+        from annotators.designing.design import StudyDesign
+
+        chosen = protocol_named(protocol or "", here, project_id)
+        named = {"items": _listed(items)} if items is not None else {}
         design = StudyDesign(
             name=name,
-            annotators=tuple(name.strip() for name in annotators.split(",") if name.strip()),
-            overlap=chosen.overlap if overlap is None else overlap,
+            annotators=_names(annotators),
+            overlap=overlap,
             sample=sample,
             per=per,
             seed=seed,
@@ -169,37 +195,84 @@ def create(
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,
-            settings=settings,
-            items=named,
+            ask=tuple(ask or ()),
+            deadline=None if deadline is None else moment(deadline, until=True),
             where=tuple(where or ()),
             one_per_question=one_per_question,
             with_documents=with_documents,
-            pairs=tuple(name.strip() for name in pairs.split(",") if name.strip()) if pairs else (),
+            pairs=_names(pairs),
+            **(_drawn(drawn) if drawn is not None else named),
         )
-        about: dict[str, Any] = {"project_id": project_id, "protocol": chosen, "design": design}
-        document: dict[str, Any] = {"study": design.name}
-        made: StudyMade | StudyPlan
-        if dry_run:
-            made = plan_study(here.db, here.actor, **about)
-            begun = f"Would create study {design.name}"
-            document["dry_run"] = True
-        else:
-            created = made = create_study(here.db, here.actor, **about)
-            begun = f"Created study {design.name}"
-            document["id"] = created.study_id
-        document |= {
-            "protocol": chosen.name,
-            "items": made.n_items,
-            "slots": made.n_slots,
-            "protocol_hash": chosen.digest(),
-            "sample_hash": made.sample_hash,
-            "left_out": made.left_out,
-            "left_out_by": made.reasons,
-            **({"suggestions": made.suggestions} if made.suggestions != "never" else {}),
-            "notes": list(made.notes),
-        }
-        size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
-        emit(document, "\n".join([f"{begun}: {chosen.title}, {size}.", *made.notes]), as_json=as_json)
+        _create(here, project_id, chosen, design, dry_run=dry_run, as_json=as_json)
+
+
+def _options_given(context: typer.Context) -> list[str]:
+    """The options of the command line that say something of the design."""
+    apart = {"project", "name", "design_file", "dry_run", "as_json"}
+    return [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in apart
+        and parameter.name is not None
+        and (source := context.get_parameter_source(parameter.name)) is not None
+        and source.name == "COMMANDLINE"
+    ]
+
+
+def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, dry_run: bool, as_json: bool) -> None:
+    """Make the study that a design file describes; what is wrong with it is told with the lines of the file."""
+    from annotators.designing.design import about
+    from annotators.designing.files import design_from_yaml
+    from annotators.errors import Conflict, InvalidInput, NotFound
+
+    if not path.is_file():
+        raise NotFound(f"There is no design file {str(path)!r}. Check the path.")
+    read = design_from_yaml(path.read_text(encoding="utf-8", errors="replace"), path.name)
+    design = read.design.model_copy(update={"name": name})
+    if "lease_minutes" not in design.model_fields_set:
+        design = design.model_copy(update={"lease_minutes": here.settings.lease_minutes})
+    try:
+        with about("protocol"):
+            of_file = design.protocol.lower().endswith((".yaml", ".yml"))
+            beside = str(path.parent / design.protocol) if of_file else design.protocol
+            chosen = read.protocol or protocol_named(beside, here, project_id)
+        _create(here, project_id, chosen, design, dry_run=dry_run, as_json=as_json)
+    except (InvalidInput, NotFound, Conflict) as error:
+        if all(problem.path in ((), ("name",)) for problem in error.problems):
+            raise  # about the name that was given with the command
+        raise read.refused(error) from None
+
+
+def _create(
+    here: Here, project_id: int, chosen: Protocol, design: StudyDesign, *, dry_run: bool, as_json: bool
+) -> None:
+    """Make the study, or (`dry_run`) say what would be made."""
+    from db.studies.design import create_study, plan_study
+
+    about: dict[str, Any] = {"project_id": project_id, "protocol": chosen, "design": design}
+    document: dict[str, Any] = {"study": design.name}
+    made: StudyMade | StudyPlan
+    if dry_run:
+        made = plan_study(here.db, here.actor, **about)
+        begun = f"Would create study {design.name}"
+        document["dry_run"] = True
+    else:
+        created = made = create_study(here.db, here.actor, **about)
+        begun = f"Created study {design.name}"
+        document["id"] = created.study_id
+    document |= {
+        "protocol": chosen.name,
+        "items": made.n_items,
+        "slots": made.n_slots,
+        "protocol_hash": chosen.digest(),
+        "sample_hash": made.sample_hash,
+        "left_out": made.left_out,
+        "left_out_by": made.reasons,
+        **({"suggestions": made.suggestions} if made.suggestions != "never" else {}),
+        "notes": list(made.notes),
+    }
+    size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
+    emit(document, "\n".join([f"{begun}: {chosen.title}, {size}.", *made.notes]), as_json=as_json)
 
 
 def _listed(path: Path) -> tuple[str, ...]:
@@ -212,8 +285,8 @@ def _listed(path: Path) -> tuple[str, ...]:
     return item_ids(path.read_text(encoding="utf-8", errors="replace"), path.name)
 
 
-def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The items of a draw and what a study's settings keep of it; InvalidInput for a file that holds none."""
+def _drawn(path: Path) -> dict[str, Any]:
+    """The fields of a design that a draw says: its items and their probabilities; InvalidInput for no such file."""
     from annotators.errors import InvalidInput, NotFound
 
     if not path.is_file():
@@ -221,16 +294,12 @@ def _drawn(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         chances = {str(item["item"]): float(item["probability"]) for item in found["drawn"]}
-        settings = {
-            "drawn_with": chances,
-            "not_drawn_from": [str(item) for item in found["not_drawn_from"]],
-            "draw_seed": int(found["seed"]),
-        }
+        others, seed = tuple(str(item) for item in found["not_drawn_from"]), int(found["seed"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        chances, settings = {}, {}
+        chances, others, seed = {}, (), 0
     if not chances or not all(0 < chance <= 1 for chance in chances.values()):
         raise InvalidInput(f"{path.name} holds no draw. Make one with `assay advice … --draw N --json`.")
-    return tuple(chances), settings
+    return {"items": tuple(chances), "drawn_with": chances, "not_drawn_from": others, "draw_seed": seed}
 
 
 @command(study, "list", "assay --home ./assay-home study list finance")
@@ -263,22 +332,28 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
 @command(study, "show", "assay --home ./assay-home study show finance verification --json")
 def show(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show a study's state, its design, and its amendments with their reasons."""
+    from annotators.designing.files import design_data
     from db.annotating.amendments import amendments_of
     from db.quality.omissions import omissions_of
-    from db.studies.design import design_of, study_facts
+    from db.studies.design import study_facts
+    from db.studies.written_design import written_design
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
         facts = study_facts(here.db, here.actor, study_id)
         amendments = [row.to_json() for row in amendments_of(here.db, here.actor, study_id)]
-        design, hashes = design_of(facts), {"protocol": facts.protocol_hash, "sample": facts.sample_hash}
-        about = {"study": facts.name, "state": facts.state}
+        found = written_design(here.db, here.actor, study_id)
+        design, hashes = (
+            design_data(found.design, found.protocol),
+            {"protocol": facts.protocol_hash, "sample": facts.sample_hash},
+        )
+        about = {"study": facts.name, "state": facts.state, "items": facts.n_items}
         left_out = [row.to_json() for row in omissions_of(here.db, here.actor, study_id)]
         document = {**about, "design": design, "amendments": amendments, "left_out": left_out, "hashes": hashes}
 
         def words() -> str:
             lines = [f"{facts.name}: {facts.state}"]
-            lines += [f"  {name.replace('_', ' ')}: {_plain(value)}" for name, value in design.items()]
+            lines += [f"  {name.replace('_', ' ')}: {_plain(value)}" for name, value in design.items() if _said(value)]
             lines += [f"  SHA-256 of {name}: {digest}" for name, digest in hashes.items()]
             headers = ("at", "by", "what", "before", "after", "reason")
             rows = [[_plain(row[name]) for name in headers] for row in amendments]
@@ -291,7 +366,14 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
         emit(document, words, as_json=as_json)
 
 
+def _said(value: object) -> bool:
+    """Whether a design says something by this value: in words what was not asked for is left out."""
+    return value is not None and value is not False and value != []
+
+
 def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{value['name']} (its own)" if "criteria" in value else count(len(value), "item")
     return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
 
@@ -435,12 +517,14 @@ def gold(
 
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
-    """Show how far a study and each annotator is."""
+    """Show how far a study, its annotators and its items are."""
     check_names(context, project, study)
     from db.annotating.status import study_status
+    from db.releasing.states import study_stages
 
     with opened(context) as here:
-        found = study_status(here.db, here.actor, study_id_of(here, project, study))
+        study_id = study_id_of(here, project, study)
+        found = study_status(here.db, here.actor, study_id) | study_stages(here.db, here.actor, study_id).to_json()
         emit(found, lambda: _status_in_words(found), as_json=as_json)
 
 
@@ -456,10 +540,15 @@ def _status_in_words(found: dict[str, Any]) -> str:
             + (f", deadline {found['deadline']}" if found["deadline"] else ""),
             f"assignments: {states}; {count(found['disputed'], 'disputed item')}",
             *([_stuck(found["stuck"])] if found["stuck"] else []),
+            f"items: {_stages(found['item_states'])}",
             "",
             table([name.replace("_", " ") for name in headers], rows, decimals=1),
         ]
     )
+
+
+def _stages(states: dict[str, int]) -> str:
+    return ", ".join(f"{n:,} {in_words(state)}" for state, n in states.items() if n) or "none that ends"
 
 
 def _stuck(n: int) -> str:

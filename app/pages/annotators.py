@@ -53,10 +53,17 @@ def page() -> None:
         ui.empty("Nobody annotates in this study.", "Add annotators where its design is amended.")
         return
     asked = st.query_params.get("annotator", "")
-    chosen = st.selectbox(
-        "Annotator", names, index=names.index(asked) if asked in names else 0, key=f"annotators-{study.id}"
-    )
-    row = next(row for row in team if row.member.name == chosen)
+    blocks.section("One annotator")
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"annotators-decide-{study.id}"):
+        chosen = st.selectbox(
+            "Annotator",
+            names,
+            index=names.index(asked) if asked in names else 0,
+            key=f"annotators-{study.id}",
+            width=320,
+        )
+        row = next(row for row in team if row.member.name == chosen)
+        _decide(study, row)
     _one(study, row, stamp)
     _decisions(study)
 
@@ -100,11 +107,18 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
         "Seconds an item",
         "Warnings",
     )
-    blocks.table(f"Annotators of {study.name}", columns, rows, name=f"annotators-{study.id}")
+    filled = [place for place in range(len(columns)) if any(str(row[place]) for row in rows)]
+    blocks.table(
+        f"Annotators of {study.name}",
+        [columns[place] for place in filled],
+        [[row[place] for place in filled] for row in rows],
+        name=f"annotators-{study.id}",
+    )
+    again = "With themselves: how often they gave an item that came again the same label. "
     note(
         "With most of the rest: how often they gave what most of the others gave, over all criteria. Their own label "
-        "is never one of the others'. With themselves: how often they gave an item that came again the same label. In "
-        "brackets the 95 % interval, questions as clusters."
+        f"is never one of the others'. {again if columns.index('With themselves') in filled else ''}In brackets the "
+        "95 % interval, questions as clusters."
     )
 
 
@@ -123,8 +137,10 @@ def share(found: ShareRight) -> str:
 
 def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
     name = row.member.name
-    blocks.section(name)
-    _decide(study, row)
+    if (since := row.member.left_out_from) is not None:
+        note(f"What {name} submitted since {ui.when(since)} is left out.")
+    if said := st.session_state.pop("annotators-decided", None):
+        st.success(said)
     if row.remarks:
         project = study.project_id
         blocks.table(
@@ -152,7 +168,16 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
     titles = [entry.title for entry in found.criteria if entry.beside is not None]
     if not titles:
         return
-    title = st.selectbox("Criterion", titles, key=f"annotators-criterion-{study.id}")
+    named = {entry.name: entry.title for entry in found.criteria}
+    caption = f"{name}: with most of the rest, by criterion"
+    note(caption)
+    blocks.table(
+        caption,
+        ("Criterion", "With most of the rest"),
+        [(title, share(row.by_criterion[key])) for key, title in named.items()],
+        name=f"annotator-criteria-{study.id}",
+    )
+    title = st.selectbox("Criterion", titles, key=f"annotators-criterion-{study.id}", width=320)
     _criterion(study, next(entry for entry in found.criteria if entry.title == title))
 
 
@@ -199,17 +224,12 @@ def _criterion(study: Study, found: OnCriterion) -> None:
 
 
 def _decide(study: Study, row: AnnotatorQuality) -> None:
-    said = st.session_state.pop("annotators-decided", None)
-    if said:
-        st.success(said)
-    with st.container(horizontal=True, vertical_alignment="center", key=f"annotators-decide-{study.id}"):
-        since = row.member.left_out_from
-        if since is not None:
-            st.html(f"What they submitted since <strong>{ui.when(since)}</strong> is left out.", width="content")
-            with st.popover("Restore…"):
-                _restore_form(study, row.member.name)
-        with st.popover("Leave out…" if since is None else "Leave out from another time…"):
-            _leave_out_form(study, row.member.name)
+    since = row.member.left_out_from
+    if since is not None:
+        with st.popover("Restore…"):
+            _restore_form(study, row.member.name)
+    with st.popover("Leave out…" if since is None else "Leave out from another time…"):
+        _leave_out_form(study, row.member.name)
 
 
 def _leave_out_form(study: Study, name: str) -> None:

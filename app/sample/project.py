@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from app.sample.judgements import (
     FLAGS,
@@ -27,7 +28,7 @@ from db.people.accounts import actor_named, add_person, list_people, set_member
 from db.permissions import Actor, Role
 from db.projects import create_project, my_projects
 from db.scores.write import run_scorer
-from db.studies.design import StudyDesign, create_study, list_studies
+from db.studies.design import create_study, list_studies
 from exports.importing.items import import_paths
 from exports.sample import ANNOTATORS, simulated_labels, write_sample
 

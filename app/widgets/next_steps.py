@@ -9,6 +9,7 @@ from html import escape
 
 import streamlit as st
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from app import ui, wording
 from app.state import app_state
@@ -16,7 +17,7 @@ from db.items.read import item_counts
 from db.people.accounts import who_may_annotate
 from db.permissions import Actor
 from db.projects import ProjectRow, project_overview
-from db.studies.design import StudyDesign, StudyRow, create_study, list_studies
+from db.studies.design import StudyRow, create_study, list_studies
 
 DEFAULT_PROTOCOL = "qa_verification"
 """What is asked where nobody has chosen a protocol."""
@@ -206,6 +207,11 @@ def annotate_myself(project: ProjectRow, studies: Sequence[StudyRow]) -> None:
 def _study_of_my_own(project: ProjectRow) -> int:
     """A study of all items with the usual protocol and me as its only annotator."""
     actor, protocol = ui.actor(), PROTOCOLS.get(DEFAULT_PROTOCOL)
-    design = StudyDesign(protocol.title, (actor.name,), overlap=1, lease_minutes=app_state().settings.lease_minutes)
+    design = StudyDesign(
+        name=protocol.title,
+        annotators=(actor.name,),
+        overlap=1,
+        lease_minutes=app_state().settings.lease_minutes,
+    )
     with st.spinner("Making the study"):
         return create_study(ui.db(), actor, project.project_id, protocol=protocol, design=design).study_id

@@ -10,9 +10,12 @@ from itertools import chain, count
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
+from annotators.designing.design import RULES, StudyDesign
+from annotators.designing.files import design_to_yaml
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
 from annotators.protocols import PROTOCOLS, Material, Protocol
@@ -25,7 +28,7 @@ from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import RULES, StudyDesign, StudyMade, create_study, list_studies, plan_study
+from db.studies.design import StudyMade, create_study, list_studies, plan_study
 from db.studies.library import LibraryEntry, list_protocols
 
 SAMPLES: dict[str, str] = {
@@ -38,6 +41,8 @@ SAMPLES: dict[str, str] = {
 ORDERS = {
     "shuffled": "Shuffled, so that systems and categories mix",
     "by_question": "Shuffled by question: the answers to one question follow each other",
+    "by_system": "In blocks: one system after another, shuffled in each",
+    "by_category": "In blocks: one category after another, shuffled in each",
     "given": "As imported",
 }
 SUGGESTIONS = {
@@ -57,7 +62,7 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol",
+    "study-own", "study-own-protocol", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -98,7 +103,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         name = _name(named, project, protocol)
         show_scores = _scores(project) if protocol.about_scores else ()
         suggestions = _suggestions(protocol)
-        more = _more()
+        more = _more(protocol)
     with right:
         annotators = _annotators(project)
         overlap = _overlap(protocol, len(annotators))
@@ -107,6 +112,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         which = _which(counts, protocol)
     design = StudyDesign(
         name=name,
+        protocol=protocol.name,
         annotators=tuple(annotators),
         overlap=overlap,
         sample=sample.n,
@@ -117,12 +123,14 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         lease_minutes=more.lease_minutes,
         show_scores=tuple(show_scores),
         suggestions=suggestions,
-        settings={**more.settings, **(st.session_state.get(DRAWN, {}) if chosen else {})},
+        ask=more.ask,
         items=chosen or which.items,
         where=which.where,
         one_per_question=which.one_per_question,
         with_documents=which.with_documents,
         pairs=pairs,
+        **more.adjudication,
+        **(st.session_state.get(DRAWN, {}) if chosen else {}),
     )
     n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
     notes: tuple[str, ...] = ()
@@ -135,7 +143,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    _size(n_items, design)
+    _size(n_items, overlap, len(annotators))
     _notes(notes)
     made = None
     needs = _needs(design, n_items)
@@ -143,6 +151,16 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         pressed = st.button("Create study", type="primary", key="study-create", disabled=bool(needs))
         if needs:
             st.html(f'<span class="assay-need">{escape(" ".join(needs))}</span>')
+        st.download_button(
+            "Design as YAML",
+            lambda: _as_yaml(project, protocol, design),
+            file_name="design.yaml",
+            mime="application/yaml",
+            key="study-design-yaml",
+            type="tertiary",
+            on_click="ignore",
+            help="The whole design as a file. `assay study create PROJECT NAME --design design.yaml` makes this study.",
+        )
     if pressed:
         with ui.problems(), st.spinner(f"Making the study of {wording.count(n_items, 'item')}"):
             made = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
@@ -151,6 +169,17 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
         protocol_view.draw(protocol)
     return made
+
+
+def _as_yaml(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> str:
+    """The design as a file: a protocol that is not known by its name is written out in it."""
+    named = {str(name): entry.protocol for name, entry in _own_protocols(project)}
+    named |= {
+        built_in.name: built_in for built_in in PROTOCOLS if built_in.name not in {p.name for p in named.values()}
+    }
+    called = next((name for name, known in named.items() if known.digest() == protocol.digest()), None)
+    design = design.model_copy(update={"protocol": called or protocol.name})
+    return design_to_yaml(design, None if called else protocol)
 
 
 def _needs(design: StudyDesign, n_items: int) -> list[str]:
@@ -461,10 +490,11 @@ class _More:
     rule: str
     seed: int
     lease_minutes: int
-    settings: dict[str, bool]
+    adjudication: dict[str, bool]
+    ask: tuple[str, ...]
 
 
-def _more() -> _More:
+def _more(protocol: Protocol) -> _More:
     with st.expander("Order, settling, blinding"):
         order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
         rule = st.selectbox(
@@ -482,13 +512,19 @@ def _more() -> _More:
         )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
-    settings = {"show_names": show_names, "allow_own_adjudication": own}
-    return _More(order, rule, int(seed), int(lease), {name: True for name, wanted in settings.items() if wanted})
+        ask = tuple(
+            name
+            for name, aside in ASIDES.items()
+            if any(map(asked_beside, protocol.criteria))
+            and st.checkbox(f"Ask beside each label: {aside.title}", key=f"study-ask-{name}")
+        )
+    adjudication = {"show_names": show_names, "allow_own_adjudication": own}
+    return _More(order, rule, int(seed), int(lease), adjudication, ask)
 
 
-def _size(n_items: int, design: StudyDesign) -> None:
+def _size(n_items: int, overlap: int, people: int) -> None:
     """What pressing the button would make."""
-    slots, people = n_items * design.overlap, len(design.annotators)
+    slots = n_items * overlap
     each = f", about {-(-slots // people):,} for each of {wording.count(people, 'annotator')}" if people else ""
-    words = f"{wording.count(n_items, 'item')} × {design.overlap} = {wording.count(slots, 'slot')}{each}."
+    words = f"{wording.count(n_items, 'item')} × {overlap} = {wording.count(slots, 'slot')}{each}."
     st.html(f'<p class="assay-size" aria-live="polite">{escape(words)}</p>')

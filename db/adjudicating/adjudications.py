@@ -496,6 +496,7 @@ def store_decisions(
         label.adjudication_id = row.id
         session.add(label)
     settlement.state = SettlementState.ADJUDICATED
+    settlement.failing = None
     session.add(settlement)
     end_lease(session, study_item_id)
     record(

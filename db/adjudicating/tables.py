@@ -107,7 +107,7 @@ def adjudicate_table(
                 refused += [InvalidInput] * len(error.problems)
                 continue
             except (Conflict, NotAllowed) as error:
-                wrong.append(Problem.of(decided.first, str(error)))
+                wrong.append(Problem.of(str(error), line=decided.first))
                 refused.append(type(error))
                 continue
             if not wrong:
@@ -147,14 +147,14 @@ def _by_item(
     for row in rows:
         study_item_id, turned = _place(row, items, pairs)
         if study_item_id is None:
-            wrong.append(Problem.of(row.line, _not_there(row, pairs)))
+            wrong.append(Problem.of(_not_there(row, pairs), line=row.line))
             continue
         decided = found.setdefault(study_item_id, _Decided(row.line, [], {}))
         unit = (row.criterion, row.target)
         first = decided.lines.setdefault(unit, row.line)
         if first != row.line:
             twice = f"{row.criterion!r} of {row.target!r} is decided in line {first} already. Keep one of the two."
-            wrong.append(Problem.of(row.line, twice))
+            wrong.append(Problem.of(twice, line=row.line))
             continue
         criterion = criteria.get(row.criterion)
         value: Any = None
@@ -164,7 +164,7 @@ def _by_item(
                 raise InvalidInput(f"{row.criterion!r} is no criterion of the protocol. Take one of: {known}.")
             value = criterion.parse(row.value)
         except InvalidInput as error:
-            wrong.append(Problem.of(row.line, str(error)))
+            wrong.append(Problem.of(str(error), line=row.line))
             decided.decisions.append(_decision(row, _UNREADABLE))
             continue
         value = criterion.turned(value) if turned else value
@@ -212,7 +212,7 @@ def _checked(
     final, misfits = checked_decisions(session, study, protocol, study_item_id, decisions=readable)
     undecided = len(readable) < len(decided.decisions)
     if problems := [
-        Problem.of(decided.lines.get(misfit.unit, decided.first) if misfit.unit else decided.first, _words(misfit))
+        Problem.of(_words(misfit), line=decided.lines.get(misfit.unit, decided.first) if misfit.unit else decided.first)
         for misfit in misfits
         if misfit.unit is not None or not undecided
     ]:

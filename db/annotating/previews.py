@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlmodel import select
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import Protocol
 from db.annotating.presentations import present
 from db.engine import Database
 from db.models import AssignmentState, StudyItem
 from db.permissions import RESEARCHERS, Actor, On, operation
-from db.studies.design import StudyDesign, choose_and_insert
+from db.studies.design import choose_and_insert
 
 _OF_THE_ASSIGNMENT = ("assignment", "sitting", "step", "returned", "committed", "previous", "draft")
 """What a presentation says of somebody's assignment, which a preview has none of."""
@@ -54,7 +55,7 @@ def preview(db: Database, actor: Actor, project_id: int, *, protocol: Protocol, 
     """
     design = StudyDesign(name="preview", annotators=(), overlap=1, items=(external_id,))
     with db.write() as session:
-        study, _ = choose_and_insert(session, actor, project_id, protocol=protocol, design=design)
+        study = choose_and_insert(session, actor, project_id, protocol=protocol, design=design)
         [study_item_id] = session.exec(select(StudyItem.id).where(StudyItem.study_id == study.id)).all()
         assert study_item_id is not None
         shown = [

@@ -186,21 +186,23 @@ def _by_name(
         if protocol.about_pairs != bool(row.other):
             about = "is about pairs: name the second item in a column other_item"
             about = about if protocol.about_pairs else "is not about pairs: leave the column other_item out"
-            wrong.append(Problem.of(row.line, f"{row.item!r} does not fit. The study {about}."))
+            wrong.append(Problem.of(f"{row.item!r} does not fit. The study {about}.", line=row.line))
         elif missing is not None:
-            wrong.append(Problem.of(row.line, f"The project has no item {missing!r}. Correct its id, or import it."))
+            wrong.append(
+                Problem.of(f"The project has no item {missing!r}. Correct its id, or import it.", line=row.line)
+            )
         elif there.keys() & _either_way(row.item, row.other):
             remedy = "Leave its rows out: gold items are others, whose labels nobody asks for."
-            wrong.append(Problem.of(row.line, f"Item {row.item!r} is in the study's sample. {remedy}"))
+            wrong.append(Problem.of(f"Item {row.item!r} is in the study's sample. {remedy}", line=row.line))
         elif gold.keys() & _either_way(row.item, row.other):
-            wrong.append(Problem.of(row.line, f"Item {row.item!r} is a gold item already. Leave its rows out."))
+            wrong.append(Problem.of(f"Item {row.item!r} is a gold item already. Leave its rows out.", line=row.line))
         else:
             first, other = known[row.item], known[row.other] if row.other else None
             if other is None:
                 found[first].append(row)
             elif other.question_key != first.question_key or other == first:
                 remedy = "Pair two answers to the same question."
-                wrong.append(Problem.of(row.line, f"{row.item!r} and {row.other!r} are no pair. {remedy}"))
+                wrong.append(Problem.of(f"{row.item!r} and {row.other!r} are no pair. {remedy}", line=row.line))
             else:
                 turned = drawn_side(replace(other, other=first), study.seed)
                 found[turned if turned in found else drawn_side(replace(first, other=other), study.seed)].append(row)
@@ -267,7 +269,7 @@ def _labels(
                 value = criterion.turned(value) if row.other and row.item != item.external_id else value
                 yield placed[item], row.criterion, row.target, dumps(value), row.explanation or None
             except InvalidInput as error:
-                wrong.append(Problem.of(row.line, str(error)))
+                wrong.append(Problem.of(str(error), line=row.line))
 
 
 # Reading --------------------------------------------------------------------------------------------------------------

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Engine, func, text
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
+from annotators.asking.asides import check_asked_of
 from annotators.asking.judged_scores import ScoreKey, measuring
 from annotators.asking.planting import Planting
+from annotators.asking.repairs import Path
 from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
-from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.designing.design import ItemChoice, StudyDesign, about, overlap_fault, refuse
+from annotators.errors import AssayError, Conflict, InvalidInput, NotFound, Problem
 from annotators.figures import some
 from annotators.items.sampling import Candidate, sample_digest
 from annotators.protocols import Material, Protocol
@@ -36,13 +40,13 @@ from db.models import (
     StudyMember,
     StudyState,
     Tally,
+    now,
 )
 from db.names import no_study
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.studies import tallies
 from db.studies.selection import (
     ChosenItems,
-    ItemChoice,
     JudgedScores,
     choose,
     latest_scores,
@@ -51,29 +55,12 @@ from db.studies.selection import (
 )
 from db.studies.unasked import items_have
 
-RULES = ("unanimous", "majority")
+T = TypeVar("T")
 
 _PROTOCOLS: dict[str, Protocol] = {}
 _PROTOCOLS_KEPT = 200
 _STUDIES: WeakKeyDictionary[Engine, dict[int, Study]] = WeakKeyDictionary()
 _STUDIES_KEPT = 200
-
-
-@dataclass(frozen=True)
-class StudyDesign(ItemChoice):
-    """What a researcher decides about a study besides its protocol: who judges which items, and how it is settled.
-
-    `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None: before, where the
-    protocol shows suggestions, else never.
-    """
-
-    name: str
-    annotators: tuple[str, ...]
-    overlap: int
-    rule: str = "unanimous"
-    lease_minutes: int = 60
-    suggestions: str | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -110,14 +97,9 @@ def plan_study(
     Without `people` the name and the annotators are not looked at, as they may not be filled in yet.
     """
     with db.read() as session:
-        if people:
-            _check_design(design)
-            _check_name(session, project_id, design.name)
-            for name in design.annotators:
-                person_who_may_annotate(session, project_id, name)
-        suggestions, chosen = _choose(session, project_id, protocol, design)
-    n = len(chosen.ordered)
-    return StudyPlan(n, n * design.overlap, _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when)
+        _, suggestions, chosen = _checked(session, project_id, protocol, design, people=people)
+    n, overlap = len(chosen.ordered), design.overlap_of(protocol)
+    return StudyPlan(n, n * overlap, _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when)
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -126,14 +108,14 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
 
     A study about scores takes only items that have a value of one of these. Raises InvalidInput for a design that
     cannot be carried out (no items, an overlap larger than the number of annotators, somebody who may not annotate
-    here, a protocol of which something does not work yet) and Conflict for a name that is taken.
+    here, a protocol of which something does not work yet) and Conflict for a name that is taken; what else is wrong is
+    said as well, in the error's `problems` with the fields that it is about.
     """
-    _check_design(design)
     with db.write() as session:
-        _check_name(session, project_id, design.name)
-        people = [person_who_may_annotate(session, project_id, name) for name in design.annotators]
-        study, chosen = choose_and_insert(session, actor, project_id, protocol=protocol, design=design)
+        people, suggestions, chosen = _checked(session, project_id, protocol, design)
+        study = _insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
         assert study.id is not None
+        overlap = study.overlap
         for person_id in people:
             session.add(StudyMember(study_id=study.id, person_id=person_id))
         session.flush()
@@ -149,14 +131,14 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
                 "name": design.name,
                 "protocol": protocol.name,
                 "items": len(chosen.ordered),
-                "overlap": design.overlap,
+                "overlap": overlap,
                 **left_out,
             },
         )
         return StudyMade(
             study_id=study.id,
             n_items=study.n_items,
-            n_slots=study.n_items * design.overlap,
+            n_slots=study.n_items * overlap,
             protocol_hash=study.protocol_hash,
             sample_hash=study.sample_hash,
             reasons=chosen.reasons,
@@ -165,11 +147,69 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
         )
 
 
+def _checked(
+    session: Session, project_id: int, protocol: Protocol, design: StudyDesign, *, people: bool = True
+) -> tuple[list[int], _Suggestions, ChosenItems]:
+    """The annotators, suggestions and items of a design; everything that is wrong with it is raised at once.
+
+    Without `people` the name and the annotators are not looked at.
+    """
+    wrong: list[AssayError] = []
+
+    def tried(field: Path, made: Callable[[], T], other: T) -> T:
+        try:
+            with about(*field):
+                return made()
+        except AssayError as error:
+            wrong.append(error)
+            return other
+
+    ids: list[int] = []
+    if people:
+        tried(("name",), partial(_check_name, session, project_id, design.name), None)
+        for place, name in enumerate(design.annotators):
+            ids.append(tried(("annotators", place), partial(person_who_may_annotate, session, project_id, name), 0))
+    faults = list(design.faults(design.overlap_of(protocol), at=now()))
+    fields = {field[0] for field, _ in faults}
+    wrong += [
+        InvalidInput(message, [Problem.of(message, field)])
+        for field, message in faults
+        if people or field[0] not in _OF_PEOPLE
+    ]
+    suggestions, chosen = _Suggestions("never"), ChosenItems([])
+    if "suggestions" not in fields:
+        asked = partial(_suggestions, session, project_id, protocol, design)
+        suggestions = tried(("suggestions",), asked, suggestions)
+    if "ask" not in fields:
+        tried(("ask",), partial(check_asked_of, protocol, design.ask), None)
+    if not fields & set(ItemChoice.model_fields):
+        chosen = tried(("sample",), partial(choose, session, project_id, protocol, design), chosen)
+    refuse(wrong)
+    return ids, suggestions, _with_note(session, protocol, suggestions, chosen)
+
+
+_OF_PEOPLE = ("annotators", "overlap")
+
+
 def choose_and_insert(
     session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign
-) -> tuple[Study, ChosenItems]:
+) -> Study:
     """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
-    suggestions, chosen = _choose(session, project_id, protocol, design)
+    _, suggestions, chosen = _checked(session, project_id, protocol, design, people=False)
+    return _insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
+
+
+def _insert_frozen(
+    session: Session,
+    actor: Actor,
+    project_id: int,
+    protocol: Protocol,
+    design: StudyDesign,
+    *,
+    suggestions: _Suggestions,
+    chosen: ChosenItems,
+) -> Study:
+    """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
     study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
     if suggestions.when != "never":
         study.settings = {**study.settings, "suggestions": suggestions.when}
@@ -184,7 +224,7 @@ def choose_and_insert(
         study.settings = {**study.settings, "scores_judged": judged}
     if chosen.left_out:
         study.settings = {**study.settings, "left_out": chosen.left_out, "left_out_by": chosen.reasons}
-    return study, chosen
+    return study
 
 
 class _Suggestions(NamedTuple):
@@ -225,53 +265,34 @@ def _suggestions(session: Session, project_id: int, protocol: Protocol, design: 
     return _Suggestions(when, JudgedScores(project_id, tuple(scorers), judged) if judged else None)
 
 
-def _choose(
-    session: Session, project_id: int, protocol: Protocol, design: StudyDesign
-) -> tuple[_Suggestions, ChosenItems]:
-    """The suggestions and the items of a study, with a note on those for which nothing is suggested."""
-    suggestions = _suggestions(session, project_id, protocol, design)
-    chosen = choose(session, project_id, protocol, design)
+def _with_note(session: Session, protocol: Protocol, suggestions: _Suggestions, chosen: ChosenItems) -> ChosenItems:
+    """The items of a study, with a note on those for which nothing is suggested."""
     if suggestions.when == "never":
-        return suggestions, chosen
+        return chosen
     judged = suggestions.scores.judged if suggestions.scores else {}
     versions = [candidate.version_id for candidate in chosen.ordered]
     values = {} if suggestions.scores is None else values_of(session, suggestions.scores)
     without = versions_without_proposals(session, protocol, versions, judged, values)
     if not without:
-        return suggestions, chosen
+        return chosen
     named = [candidate.external_id for candidate in chosen.ordered if candidate.version_id in without]
     note = f"{items_have(len(without))} nothing that is suggested ({some(named, 3)}): annotators see no suggestion."
     if len(without) == len(versions):
         note = f"None of the {len(versions):,} items has anything that is suggested: annotators see no suggestion."
-    return suggestions, replace(chosen, notes=(*chosen.notes, note))
+    return replace(chosen, notes=(*chosen.notes, note))
 
 
 def _check_name(session: Session, project_id: int, name: str) -> None:
-    if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name)).first():
-        raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
-
-
-def _check_design(design: StudyDesign) -> None:
-    if not design.name.strip():
+    if not name.strip():
         raise InvalidInput("A study needs a name.")
-    if not design.annotators:
-        raise InvalidInput("A study needs at least one annotator.")
-    if len(set(design.annotators)) != len(design.annotators):
-        raise InvalidInput(f"An annotator is named twice: {', '.join(design.annotators)}. Name each once.")
-    check_overlap(design.overlap, len(design.annotators))
-    if design.rule not in RULES:
-        raise InvalidInput(f"{design.rule!r} is not a rule for settling. Known: {', '.join(RULES)}.")
-    if design.lease_minutes < 1:
-        raise InvalidInput(f"A lease of {design.lease_minutes} minutes is too short. Give at least 1.")
+    if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
+        raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
 
 
 def check_overlap(overlap: int, annotators: int, *, what: str = "are named") -> None:
     """InvalidInput for an overlap that so many annotators cannot give."""
-    if not 1 <= overlap <= annotators:
-        raise InvalidInput(
-            f"An overlap of {overlap} needs as many different annotators; {annotators} {what}. "
-            "Lower the overlap or name more annotators."
-        )
+    if wrong := overlap_fault(overlap, annotators, what=what):
+        raise InvalidInput(wrong)
 
 
 def person_who_may_annotate(session: Session, project_id: int, name: str) -> int:
@@ -305,7 +326,7 @@ def _insert_study(
     design: StudyDesign,
     ordered: list[Candidate],
 ) -> Study:
-    n_items, overlap = len(ordered), design.overlap
+    n_items, overlap = len(ordered), design.overlap_of(protocol)
     study = Study(
         project_id=project_id,
         name=design.name.strip(),
@@ -320,15 +341,13 @@ def _insert_study(
         rule=design.rule,
         lease_minutes=design.lease_minutes,
         show_scores=list(design.show_scores),
-        settings={
-            **design.in_settings(),
-            **design.settings,
-        },
+        settings=design.in_settings(),
         n_items=n_items,
         evidence_step=protocol.first_step_showing(Material.EVIDENCE),
         documents_step=protocol.first_step_showing(Material.DOCUMENTS),
         images_step=protocol.first_step_showing(Material.IMAGES),
         next_queue=n_items * overlap,
+        deadline=None if design.deadline is None else design.deadline.astimezone(UTC),
         created_by=actor.person_id,
     )
     session.add(study)
@@ -508,22 +527,6 @@ def equal_part(study: Study, members: int, done: int) -> int:
     part = min(study.n_items, math.ceil(study.n_items * study.overlap / max(1, members)))
     planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
     return max(done, part + planted)
-
-
-def design_of(study: Study) -> dict[str, Any]:
-    """How a study is made, by name, as it is now."""
-    return {
-        "protocol": study.protocol_name,
-        "protocol_version": study.protocol_version,
-        "items": study.n_items,
-        "overlap": study.overlap,
-        "order": study.item_order,
-        "seed": study.seed,
-        "rule": study.rule,
-        "lease_minutes": study.lease_minutes,
-        "show_scores": study.show_scores,
-        "deadline": study.deadline.isoformat() if study.deadline else None,
-    }
 
 
 @operation(On.STUDY, EVERYBODY)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from sqlmodel import Session, select
 
+from annotators.designing.design import StudyDesign
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.items.pairs import BETWEEN
 from annotators.items.parsed import ForeignLabel, Reading, Rejected
@@ -17,7 +18,7 @@ from db.engine import Database
 from db.items.imports import staged
 from db.models import Study
 from db.permissions import RESEARCHERS, Actor, On, operation, record
-from db.studies.design import StudyDesign, _insert_study
+from db.studies.design import _insert_study
 from db.studies.labels import (
     CheckedLabels,
     LabelImport,
@@ -145,10 +146,10 @@ def _add_study(
             f"The project has no item {missing[0]!r} ({len(missing):,} of {len(items):,} are not there). Import them "
             "first, leave their labels out, or ask for bare items."
         )
-    design = StudyDesign(name=name, annotators=(), overlap=0, order="given", settings={"foreign": True})
+    design = StudyDesign(name=name, overlap=0, order="given")
     ordered = [_frozen(*(pool[item] for item in several)) for several in wanted]
     study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=ordered)
-    study.overlap = overlap
+    study.overlap, study.settings = overlap, {**study.settings, "foreign": True}
     details = {"name": study.name, "protocol": protocol.name, "items": len(ordered), "overlap": overlap}
     record(session, actor, "study created", "study", study.id, project_id=project_id, details=details)
     return study

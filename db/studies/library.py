@@ -149,4 +149,9 @@ def list_protocols(db: Database, _actor: Actor, project_id: int) -> list[Library
 def named_protocol(db: Database, _actor: Actor, project_id: int, *, name: str) -> Protocol:
     """The protocol called `NAME` or `NAME@VERSION`, of the project's library or built in; NotFound lists the names."""
     with db.read() as session:
-        return find_protocol(name, _Library(session, project_id))
+        return protocol_in(session, project_id, name)
+
+
+def protocol_in(session: Session, project_id: int, name: str) -> Protocol:
+    """As `named_protocol`, in the caller's session."""
+    return find_protocol(name, _Library(session, project_id))

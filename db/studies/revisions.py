@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func
+from sqlalchemy import and_, func
 from sqlmodel import Session, col
 
 from annotators.errors import Conflict, InvalidInput, NotFound
@@ -26,7 +26,11 @@ from db.studies.settlements import COUNTING
 
 @dataclass(frozen=True)
 class StudyEffect:
-    """What an edit means for a study with annotations of the item: the criteria whose labels fall, and the others."""
+    """What an edit means for a study that has the item: the criteria whose labels fall, and the others.
+
+    `annotations` counts the people who have judged it; in a study where nobody has yet, what they say of the version
+    that the study has falls all the same.
+    """
 
     study_id: int
     study: str
@@ -47,6 +51,11 @@ class ItemRevision:
     edited: tuple[str, ...]
     effects: list[StudyEffect]
 
+    @property
+    def labelled(self) -> list[StudyEffect]:
+        """The studies in which somebody has judged the item."""
+        return [effect for effect in self.effects if effect.annotations]
+
     def to_json(self) -> dict[str, Any]:
         """As `assay revise --json` prints it."""
         return {
@@ -56,12 +65,12 @@ class ItemRevision:
             "changed": list(self.edited),
             "invalidated": [
                 {"study": effect.study, "annotations": effect.annotations, "criteria": effect.falls}
-                for effect in self.effects
+                for effect in self.labelled
                 if effect.falls
             ],
             "kept": [
                 {"study": effect.study, "annotations": effect.annotations, "criteria": effect.stays}
-                for effect in self.effects
+                for effect in self.labelled
                 if effect.stays
             ],
         }
@@ -174,17 +183,21 @@ def _documents(session: Session, project_id: int, item: ItemContent, keys: Colle
 
 
 def _effects(session: Session, item_id: int, touched: Sequence[str]) -> list[StudyEffect]:
-    """The studies that have annotations of any version of the item."""
+    """The studies that have any version of the item."""
     rows = session.execute(
         pick(Study, func.count(func.distinct(Annotation.person_id)))
         .join(StudyItem, col(StudyItem.study_id) == Study.id)
         .join(ItemVersion, col(ItemVersion.id).in_([col(StudyItem.item_version_id), col(StudyItem.other_version_id)]))
-        .join(Annotation, col(Annotation.study_item_id) == StudyItem.id)
-        .where(
-            col(ItemVersion.item_id) == item_id,
-            col(Annotation.kind).in_(COUNTING),
-            ~is_set_aside(col(Annotation.id)),
+        .join(
+            Annotation,
+            and_(
+                col(Annotation.study_item_id) == StudyItem.id,
+                col(Annotation.kind).in_(COUNTING),
+                ~is_set_aside(col(Annotation.id)),
+            ),
+            isouter=True,
         )
+        .where(col(ItemVersion.item_id) == item_id)
         .group_by(col(Study.id))
         .order_by(col(Study.id))
     ).all()

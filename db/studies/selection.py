@@ -12,6 +12,7 @@ from sqlalchemy import select as sql_select
 from sqlmodel import Session, col
 
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
+from annotators.designing.design import ItemChoice, about
 from annotators.errors import InvalidInput, shown
 from annotators.figures import count
 from annotators.items.conditions import DESCRIPTIVE, OF_EVIDENCE, Condition, alternatives, words_of
@@ -30,45 +31,6 @@ from db.studies.unasked import (
 
 _AT_ONCE = 20_000
 _LISTED = 12
-
-
-@dataclass(frozen=True, kw_only=True)
-class ItemChoice:
-    """Which of a project's items a study takes, and in which order it offers them.
-
-    `items` are external ids: only these are taken from; empty means all of the project. `where` are conditions on
-    their fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be
-    looked at. `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
-    question is shown, unless items are named. `pairs` names the systems whose answers are judged against each other,
-    each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
-    are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
-    scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
-    the imported ones, else phrase_recall and hallucination.
-    """
-
-    items: tuple[str, ...] = ()
-    where: tuple[str, ...] = ()
-    with_documents: bool = False
-    one_per_question: bool | None = None
-    pairs: tuple[str, ...] = ()
-    sample: int | None = None
-    per: str | None = None
-    seed: int = 0
-    order: str = "shuffled"
-    show_scores: tuple[str, ...] = ()
-
-    def in_settings(self) -> dict[str, Any]:
-        """What a study's settings keep of it; what was not asked for is not written."""
-        said: dict[str, Any] = {
-            "items": list(self.items),
-            "where": list(self.where),
-            "with_documents": self.with_documents,
-            "pairs": list(self.pairs),
-        }
-        asked = {name: value for name, value in said.items() if value}
-        if self.one_per_question is not None:
-            asked["one_per_question"] = self.one_per_question
-        return {"sample": self.sample, "per": self.per, **asked}
 
 
 def candidates(session: Session, project_id: int) -> list[Candidate]:
@@ -124,19 +86,21 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
 
     Raises InvalidInput for a field, value, item or score that the project does not have, and where nothing is left.
     """
-    if not_yet := protocol.not_yet():
-        raise InvalidInput("\n".join(not_yet))
-    pool = _named(candidates(session, project_id), wanted.items)
-    if not pool:
-        raise InvalidInput("The project has no items to sample from. Import some first.")
+    with about("protocol"):
+        if not_yet := protocol.not_yet():
+            raise InvalidInput("\n".join(not_yet))
+    with about("items"):
+        pool = _named(candidates(session, project_id), wanted.items)
     reasons: dict[str, int] = {}
     notes: list[str] = []
     if wanted.where:
-        pool = _where(session, project_id, pool, wanted.where, reasons=reasons, notes=notes)
+        with about("where"):
+            pool = _where(session, project_id, pool, wanted.where, reasons=reasons, notes=notes)
     scores: JudgedScores | None = None
     if protocol.about_scores:
-        scores = _scores(session, project_id, protocol, wanted.show_scores)
-        pool, without, about_scores = _with_scores(session, protocol, scores, pool)
+        with about("show_scores"):
+            scores = _scores(session, project_id, protocol, wanted.show_scores)
+            pool, without, about_scores = _with_scores(session, protocol, scores, pool)
         _count(reasons, "scores", without)
         notes += about_scores
     if wanted.with_documents:
@@ -152,7 +116,8 @@ def choose(session: Session, project_id: int, protocol: Protocol, wanted: ItemCh
         pool = _kept(pool, unasked, reasons, "unasked")
         notes.append(f"{items_have(len(unasked))} no {lacking}, so that nothing would be asked about them. Left out.")
     if protocol.about_pairs or wanted.pairs:
-        pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
+        with about("pairs"):
+            pool = _pairs(protocol, pool, wanted, reasons=reasons, notes=notes)
     only_the_question = protocol.shows_only_the_question()
     by_itself = only_the_question and not wanted.items  # who names items means these
     if by_itself if wanted.one_per_question is None else wanted.one_per_question:
@@ -491,6 +456,8 @@ def _with_scores(
 
 def _named(pool: list[Candidate], items: Sequence[str]) -> list[Candidate]:
     """The candidates with these external ids, or all; InvalidInput names an item that is not there."""
+    if not pool:
+        raise InvalidInput("The project has no items to sample from. Import some first.")
     if not items:
         return pool
     known = {candidate.external_id for candidate in pool}

@@ -54,6 +54,7 @@ _STANDS = """
   n_annotations = {n_annotations},
   n_disputed = CASE WHEN settlement.state = 'adjudicated' THEN settlement.n_disputed ELSE {n_disputed} END,
   dispute = CASE WHEN settlement.state = 'adjudicated' THEN settlement.dispute ELSE {dispute} END,
+  failing = NULL,
   state = CASE
     WHEN settlement.state = 'adjudicated' THEN settlement.state
     WHEN EXISTS (SELECT 1 FROM assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')
@@ -286,12 +287,18 @@ def final_labels(session: Session, study_id: int, versions: Sequence[int]) -> di
     return found
 
 
-def settled_units(session: Session, study_id: int, study_item_id: int) -> list[SettledUnit]:
-    """The units of one item of the study, as `stream_settled` gives them; nothing else of the study is read."""
+def settled_units(
+    session: Session, study_id: int, study_item_ids: Sequence[int], known: Known | None = None
+) -> Iterator[SettledUnit]:
+    """The units of some items of the study, as `stream_settled` gives them; nothing else of the study is read."""
     study = session.get_one(Study, study_id)
-    query = _SAMPLED.format(mark=mark(session.connection())) + f"x.id = {mark(session.connection())}"
-    block = plain_rows(session, query, (study_id, study_item_id))
-    return list(_settled_block(session, study, Protocol.model_validate(study.protocol), block, {}, by_votes=False))
+    protocol, known = Protocol.model_validate(study.protocol), {} if known is None else known
+    among, values = in_clause(session, "x.id", study_item_ids)
+    query = _SAMPLED.format(mark=mark(session.connection())) + f"{among} ORDER BY x.position"
+    rows = plain_rows(session, query, (study_id, *values))
+    for start in range(0, len(rows), _AT_ONCE):
+        block = rows[start : start + _AT_ONCE]
+        yield from _settled_block(session, study, protocol, block, known, by_votes=False)
 
 
 def decided_units(session: Session, study_id: int) -> Iterator[SettledUnit]:

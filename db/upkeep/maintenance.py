@@ -152,6 +152,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study_member", _STUDY),
     ("amendment", _STUDY),
     ("tally", _STUDY),
+    ("item_ending", _ITEM),
     ("revision", _ITEM),
     ("training_example", f"training_set_id IN (SELECT id FROM training_set WHERE {_OWN})"),
     ("training_set", _OWN),

@@ -28,6 +28,7 @@ class OnCriterion:
     nothing is to be compared); `confusion` sets their labels against those of most of the rest; `drift` goes over time.
     """
 
+    name: str
     title: str
     beside: AnnotatorAgreement | None
     decided: AnnotatorAgreement | None
@@ -79,7 +80,7 @@ def _on_criterion(  # noqa: PLR0917 - what was read
     report: CriterionReport = unmeasured(found, criterion.name)
     name, table = found.names[person_id], report.ratings
     if table is None or name not in table.raters:
-        return OnCriterion(criterion.title, None, None, None, None)
+        return OnCriterion(criterion.name, criterion.title, None, None, None, None)
 
     def mine(rows: tuple[AnnotatorAgreement, ...]) -> AnnotatorAgreement:
         return next(row for row in rows if row.rater == name)
@@ -92,7 +93,7 @@ def _on_criterion(  # noqa: PLR0917 - what was read
     if known and table.scale not in COMPOSED:
         settled = mine(reference_agreement(table, known, resamples=resamples, seed=seed))  # type: ignore[arg-type]
     drift = next(row for row in drifts(table, report.times) if row.rater == name)
-    return OnCriterion(criterion.title, beside, settled, _confusion(part, person_id), drift)
+    return OnCriterion(criterion.name, criterion.title, beside, settled, _confusion(part, person_id), drift)
 
 
 def _confusion(part: Beside, person_id: int) -> TextTable | None:

@@ -7,11 +7,12 @@ from copy import copy
 
 import pytest
 
+from annotators.designing.design import StudyDesign
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.app.filled import Filled, actor_named, no_problem
 from tests.app.pages import Pages
 from tests.makers import StudyInUse, tiny_protocol

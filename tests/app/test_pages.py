@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from annotators.asking.submissions import FLAGGED, GivenLabel
+from annotators.designing.design import StudyDesign
 from app.pages import help as help_page
 from app.settings import Settings
 from app.widgets.study_form import sample_size
@@ -23,7 +24,7 @@ from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
 from db.scores.write import run_scorer
-from db.studies.design import StudyDesign, create_study, list_studies
+from db.studies.design import create_study, list_studies
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages, words
 from tests.makers import StudyInUse, make_item, read_guidelines, tiny_protocol
@@ -160,6 +161,7 @@ def test_an_unmet_need_is_a_sentence_beside_a_disabled_button(filled: Filled) ->
     assert not page.button(key="study-create").disabled
     page.multiselect(key="study-annotators").set_value([]).run()
     assert page.button(key="study-create").disabled
+    assert page.checkbox(key="study-ask-confidence").label == "Ask beside each label: How sure are you?"
     assert "Needs annotators: choose at least one." in no_problem(page)
 
 

@@ -26,10 +26,11 @@ from playwright.sync_api import Page, sync_playwright
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.pages import Renderer
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.e2e.conftest import FLAGS, find_chromium, sign_in
@@ -153,7 +154,7 @@ def set_up(server: RunningServer, folder: Path, protocol: Protocol, name: str) -
     project_id = create_project(server.db, server.admin, name)
     documents = server.home / "data" / "documents"
     import_paths(server.db, server.admin, project_id, paths=[folder], format_name="native", data_folder=documents)
-    design = StudyDesign(name, ("ada",), 1, order="given")
+    design = StudyDesign(name=name, annotators=("ada",), overlap=1, order="given")
     study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
     read_guidelines(server.db, study_id)
     return study_id

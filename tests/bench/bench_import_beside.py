@@ -23,8 +23,9 @@ from pathlib import Path
 
 import httpx
 
+from annotators.designing.design import StudyDesign
 from db.projects import create_project, project_overview
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.bench.bench_browser import one_step
 from tests.bench.bench_import import write_items
@@ -79,7 +80,7 @@ def set_up(server: RunningServer, folder: Path, people: int) -> tuple[int, int]:
     project_id = create_project(server.db, server.admin, "beside")
     write_items(folder / "first.jsonl", 3_000)
     import_paths(server.db, server.admin, project_id, paths=[folder / "first.jsonl"])
-    design = StudyDesign("beside", tuple(names), min(people, 3))
+    design = StudyDesign(name="beside", annotators=tuple(names), overlap=min(people, 3))
     return project_id, create_study(server.db, server.admin, project_id, protocol=one_step(), design=design).study_id
 
 

@@ -22,8 +22,9 @@ from pathlib import Path
 
 import httpx
 
+from annotators.designing.design import StudyDesign
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.bench.bench_browser import cpu_seconds, make_items, one_step
 from tests.servers import PASSWORD, RunningServer, memory_mb, running_server
@@ -121,7 +122,7 @@ def set_up(server: RunningServer, folder: Path, people: int, items: int) -> int:
     project_id = create_project(server.db, server.admin, "load")
     documents = server.home / "data" / "documents"
     import_paths(server.db, server.admin, project_id, paths=[folder], format_name="native", data_folder=documents)
-    design = StudyDesign("load", tuple(names), 3)
+    design = StudyDesign(name="load", annotators=tuple(names), overlap=3)
     return create_study(server.db, server.admin, project_id, protocol=one_step(), design=design).study_id
 
 

@@ -16,12 +16,13 @@ from pathlib import Path
 from sqlalchemy import text
 
 from annotators.asking.submissions import GivenLabel
+from annotators.designing.design import StudyDesign
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.engine import Database, insert_many
 from db.permissions import Actor
 from db.schema import migrate
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.makers import make_member, make_person, make_project, tiny_protocol
 
 ROUNDS = 300
@@ -66,7 +67,7 @@ def study(db: Database, n: int) -> tuple[int, list[Actor]]:
     for actor in people:
         make_member(db, project_id, actor, "annotator")
     fill(db, project_id, n)
-    design = StudyDesign("bench", tuple(actor.name for actor in people), 3, order="given")
+    design = StudyDesign(name="bench", annotators=tuple(actor.name for actor in people), overlap=3, order="given")
     return create_study(db, researcher, project_id, protocol=tiny_protocol(), design=design).study_id, people
 
 

@@ -19,11 +19,12 @@ from typing import Any
 import pymupdf
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from app.server.web import COOKIE
 from db.people.sign_in import sign_in as sign_in_to
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.bench.bench_browser import WARM_UP, report, start_clock, wait_for_times
 from tests.bench.bench_submit import Client, Seen, measured, quantiles
@@ -60,7 +61,7 @@ def make_study(server: RunningServer, folder: Path, pages: int, items: int, *, h
     project = create_project(server.db, server.admin, folder.name)
     store = server.home / "data" / "documents"
     import_paths(server.db, server.admin, project, paths=[folder], format_name="native", data_folder=store)
-    design = StudyDesign(folder.name, ("ada",), 1, order="given")
+    design = StudyDesign(name=folder.name, annotators=("ada",), overlap=1, order="given")
     protocol = PROTOCOLS.get("evidence_pages")
     study = create_study(server.db, server.admin, project, protocol=protocol, design=design).study_id
     read_guidelines(server.db, study)

@@ -28,6 +28,7 @@ from sqlalchemy import event, func
 from sqlmodel import col, select
 
 from annotators.asking.submissions import GivenLabel
+from annotators.designing.design import StudyDesign
 from app.server.web import COOKIE
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
@@ -36,7 +37,7 @@ from db.models import AnnotationKind, Assignment, Document, ItemVersion, now
 from db.people.sign_in import session_actor, sign_in
 from db.projects import create_project
 from db.query import database_time
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.bench.bench_browser import cpu_seconds, one_step
 from tests.bulk import make_items
 from tests.servers import PASSWORD, ROOT, RunningServer, free_port, running_server
@@ -150,7 +151,7 @@ def make_study(server: RunningServer, name: str, n: int, person: str) -> int:
         columns = ["item_version_id", "key", "position", "kind", "document_id", "pages", "text", "extra"]
         rows = [(first + i, "e1", 0, "page", document.id, f"[{1 + i % 12}]", "The page.", "{}") for i in range(n)]
         insert_many(session.connection(), "evidence", columns, rows)
-    design = StudyDesign(name, (person,), 1, order="given")
+    design = StudyDesign(name=name, annotators=(person,), overlap=1, order="given")
     return create_study(server.db, server.admin, project_id, protocol=one_step(), design=design).study_id
 
 

@@ -27,8 +27,9 @@ import httpx
 import pymupdf
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from annotators.designing.design import StudyDesign
 from annotators.pages import Renderer
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.bench.bench_browser import count_bytes, cpu_seconds
 from tests.e2e.conftest import FLAGS, find_chromium, sign_in
 from tests.e2e.viewer_scene import ROOT, make_viewer_scene, one_step, table
@@ -322,7 +323,7 @@ async def measure_ten(server: RunningServer, project_id: int, seconds: float) ->
     names = tuple(f"annotator {number}" for number in range(10))
     for name in names:
         server.person(name, default_role="annotator")
-    design = StudyDesign("Ten", names, len(names))
+    design = StudyDesign(name="Ten", annotators=names, overlap=len(names))
     study_id = create_study(server.db, server.admin, project_id, protocol=one_step(), design=design).study_id
     seen = Seen()
     pid = server.process.pid

@@ -47,6 +47,7 @@ def one_of_each(db: Database) -> None:
                 models.Revision(item_id=version[1], from_version_id=version[0], to_version_id=version[0], reason="r"),
             ]
         )
+        s.add(models.ItemEnding(item_id=version[1], item_version_id=version[0], state="rejected", reason="r"))
         omission = models.Omission(study_id=study.study_id, annotator_id=person, reason="r")
         s.add(omission)
         s.flush()

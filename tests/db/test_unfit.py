@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from annotators.designing.design import StudyDesign
 from annotators.errors import AssayError, InvalidInput
 from annotators.protocols import PROTOCOLS
 from db.annotating.amendments import StudyChange, amend_study, amendments_of, set_state
 from db.engine import Database
 from db.models import StudyState
 from db.projects import create_project
-from db.studies.design import StudyDesign, list_studies, plan_study
+from db.studies.design import list_studies, plan_study
 from db.studies.library import add_protocol
 from db.studies.revisions import plan_revision, revise_item
 from db.unfit import refuse_unfit
@@ -28,7 +29,7 @@ def doing(study: StudyInUse, text: str) -> dict[str, Callable[[], Any]]:
     [protocol] = [PROTOCOLS.get("ambiguity")]
     step = protocol.steps[0].model_copy(update={"title": text})
     named = {"name": "own", "steps": [step, *protocol.steps[1:]]}
-    design = StudyDesign(text, ("ann",), 1)
+    design = StudyDesign(name=text, annotators=("ann",), overlap=1)
     item = {"external_id": "i1", "reason": "unclear"}
     return {
         "pause": lambda: set_state(db, actor, of, state=StudyState.PAUSED, reason=text),

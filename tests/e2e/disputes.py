@@ -16,12 +16,13 @@ from annotators.criteria.order import Order
 from annotators.criteria.several import Several
 from annotators.criteria.spans import Spans
 from annotators.criteria.text import Text
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS, Protocol
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.models import Assignment, StudyItem
 from db.people.accounts import actor_named
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.makers import read_guidelines
 from tests.servers import RunningServer
 
@@ -62,7 +63,7 @@ def make_disputes(
 ) -> int:
     """A study of the project's items that its annotators have labelled; its id."""
     found = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
-    design = StudyDesign(name, annotators, len(annotators), order="given", settings=settings)
+    design = StudyDesign(name=name, annotators=annotators, overlap=len(annotators), order="given", settings=settings)
     study_id = create_study(server.db, server.admin, project_id, protocol=found, design=design).study_id
     read_guidelines(server.db, study_id)
     for annotator in annotators:

@@ -8,9 +8,10 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS, Protocol
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.e2e.conftest import NewPage, sign_in
@@ -79,7 +80,7 @@ def make_own_scene(
     ).to_json()
     assert report["rejected"] == []
     assert report["added"] == len(rows)
-    design = StudyDesign(name, ANNOTATORS, overlap, order="given", suggestions=suggestions)
+    design = StudyDesign(name=name, annotators=ANNOTATORS, overlap=overlap, order="given", suggestions=suggestions)
     chosen = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
     made = create_study(server.db, server.admin, project_id, protocol=chosen, design=design)
     if guidelines_read:

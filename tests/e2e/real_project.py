@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from annotators.asking.submissions import GivenLabel
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS, Protocol
 from app.sample.judgements import chance
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.people.accounts import actor_named
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.servers import RunningServer
 
@@ -78,7 +79,7 @@ def make_study(server: RunningServer, project_id: int, name: str, protocol: str,
         server.admin,
         project_id,
         protocol=PROTOCOLS.get(protocol),
-        design=StudyDesign(name, PEOPLE, 3, **design),
+        design=StudyDesign(name=name, annotators=PEOPLE, overlap=3, **design),
     )
     return made.study_id
 
@@ -137,7 +138,11 @@ def _labels(protocol: Protocol, step: Mapping[str, Any], differs: Callable[[str,
             ):
                 continue
             known = criterion.label_list()
-            value = known[-2 if differs(criterion.name, target) else -1].value if known else "It is so."
+            value: Any = known[-2 if differs(criterion.name, target) else -1].value if known else "It is so."
+            for rule in protocol.consequences:
+                given = values.get((rule.when.criterion, target))
+                if rule.then.criterion == criterion.name and given in rule.when.values:
+                    value = rule.then.values[0]
             values[criterion.name, target] = value
             labels.append(GivenLabel(criterion.name, target, value))
     return labels

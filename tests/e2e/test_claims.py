@@ -12,10 +12,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlmodel import select
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.models import StoredLabel
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.conftest import SHARED
@@ -184,7 +185,7 @@ def test_a_real_answer_is_labelled_as_its_checker_did_and_read_back(
     project = create_project(server.db, server.admin, "RAGChecker")
     folder = tmp_path / "documents"
     import_paths(server.db, server.admin, project, paths=[source], format_name="ragchecker", data_folder=folder)
-    design = StudyDesign("Claims", ANNOTATORS, 2, order="given")
+    design = StudyDesign(name="Claims", annotators=ANNOTATORS, overlap=2, order="given")
     protocol = PROTOCOLS.get("claim_verification")
     made = create_study(server.db, server.admin, project, protocol=protocol, design=design)
     read_guidelines(server.db, made.study_id)

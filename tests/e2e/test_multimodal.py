@@ -11,12 +11,13 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlmodel import col, select
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.annotating.annotations import work
 from db.models import StoredLabel
 from db.people.accounts import actor_named
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
@@ -71,7 +72,7 @@ def scene(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Sc
 
 def study(server: RunningServer, project_id: int, protocol: str) -> Scene:
     """Another study of a project's items."""
-    design = StudyDesign(protocol, ANNOTATORS, 3, order="given")
+    design = StudyDesign(name=protocol, annotators=ANNOTATORS, overlap=3, order="given")
     made = create_study(server.db, server.admin, project_id, protocol=PROTOCOLS.get(protocol), design=design)
     read_guidelines(server.db, made.study_id)
     return Scene(server, project_id, made.study_id)

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.e2e.conftest import ARTEFACTS, NewPage, sign_in
@@ -41,7 +42,9 @@ def study_of(
     project_id = create_project(server.db, server.admin, name)
     data = server.home / "data" / "documents"
     import_paths(server.db, server.admin, project_id, paths=[path], format_name=format_name, data_folder=data)
-    design = StudyDesign(name, ("ada", "ben"), 2, pairs=systems, sample=2, seed=1, order="given")
+    design = StudyDesign(
+        name=name, annotators=("ada", "ben"), overlap=2, pairs=systems, sample=2, seed=1, order="given"
+    )
     protocol = PROTOCOLS.get("pairwise_preference")
     made = create_study(server.db, server.admin, project_id, protocol=protocol, design=design)
     read_guidelines(server.db, made.study_id)

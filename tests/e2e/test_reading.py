@@ -12,12 +12,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotators.criteria import Label
 from annotators.criteria.grade import Grade
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from annotators.protocols.base import Material, Protocol, Step
 from db.people.accounts import actor_named
 from db.people.preferences import my_preferences, set_preference
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.own_items import item, make_own_scene, open_as
@@ -558,7 +559,9 @@ def test_the_longest_real_answers_are_judged_in_view(
     import_paths(
         server.db, server.admin, project_id, paths=[shared_data / "fathoms"], format_name="fathoms", data_folder=folder
     )
-    design = StudyDesign("Metric agreement", ("ada",), 1, order="given", items=_longest(server, project_id, 3))
+    design = StudyDesign(
+        name="Metric agreement", annotators=("ada",), overlap=1, order="given", items=_longest(server, project_id, 3)
+    )
     protocol = PROTOCOLS.get("metric_agreement")
     made = create_study(server.db, server.admin, project_id, protocol=protocol, design=design)
     read_guidelines(server.db, made.study_id)

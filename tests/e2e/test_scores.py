@@ -9,11 +9,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlmodel import col, select
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.models import Item, ItemVersion, StoredLabel
 from db.projects import create_project
 from db.scores.write import run_scorer
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.e2e.own_items import item, make_own_scene, open_as
@@ -98,7 +99,9 @@ def test_the_score_is_in_view_when_it_is_judged_for_the_longest_real_answer(
     fathoms: tuple[RunningServer, int], new_page: NewPage, dark: bool
 ) -> None:
     server, project_id = fathoms
-    design = StudyDesign(f"longest {dark}", ANNOTATORS, 3, order="given", items=longest_answers(server, 3))
+    design = StudyDesign(
+        name=f"longest {dark}", annotators=ANNOTATORS, overlap=3, order="given", items=longest_answers(server, 3)
+    )
     protocol = PROTOCOLS.get("metric_agreement")
     made = create_study(server.db, server.admin, project_id, protocol=protocol, design=design)
     read_guidelines(server.db, made.study_id)
@@ -137,7 +140,7 @@ def scored_scene(server: RunningServer, folder: Path, rows: list[dict[str, Any]]
     """A study by this protocol of items whose phrases were counted as whole words."""
     first = make_own_scene(server, folder, rows, name="Counted", protocol="ambiguity")
     run_scorer(server.db, server.admin, first.project_id, scorer="phrase_recall", parameters={"mode": "word_boundary"})
-    design = StudyDesign("counted", ANNOTATORS, 3, order="given")
+    design = StudyDesign(name="counted", annotators=ANNOTATORS, overlap=3, order="given")
     made = create_study(server.db, server.admin, first.project_id, protocol=PROTOCOLS.get(protocol), design=design)
     read_guidelines(server.db, made.study_id)
     return Scene(server, first.project_id, made.study_id)

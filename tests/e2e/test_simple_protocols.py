@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.annotating.annotations import my_work
 from db.people.accounts import actor_named
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.ratings import CriterionRatings, ratings
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
@@ -165,7 +166,7 @@ def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: N
     case, server = CASES[name], world.server
     project_id = world.projects[case.project]
     protocol = PROTOCOLS.get(name)
-    design = StudyDesign(name, ("ada",), 1, sample=1, order="given")
+    design = StudyDesign(name=name, annotators=("ada",), overlap=1, sample=1, order="given")
     study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
     read_guidelines(server.db, study_id)
     first = new_page(fresh=True)
@@ -202,7 +203,7 @@ def test_an_item_is_labelled_by_keyboard_and_read_back(world: World, new_page: N
     with labels.open(encoding="utf-8-sig", newline="") as table:
         exported = [(row["criterion"], row["value"]) for row in csv.DictReader(table)]
     assert sorted(exported) == sorted(read_back(page, server, study_id))
-    again = StudyDesign(f"{name} again", ("ada",), 1, sample=1, order="given")
+    again = StudyDesign(name=f"{name} again", annotators=("ada",), overlap=1, sample=1, order="given")
     other = create_study(server.db, server.admin, project_id, protocol=protocol, design=again).study_id
     import_label_table(server.db, server.admin, project_id, study=f"{name} again", path=labels)
     assert rows_of(Results.of_study(server.db, server.admin, other)) == rows_of(results)

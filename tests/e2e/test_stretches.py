@@ -12,12 +12,13 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlmodel import col, select
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.annotating.annotations import reopen
 from db.models import AdjudicatedLabel, StoredLabel
 from db.people.accounts import actor_named
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.bundles.bundle import export_project
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
@@ -166,7 +167,7 @@ def test_a_real_answer_is_marked_read_back_over_the_api_and_exported(
     source = shared_data / "ragchecker" / "checking_inputs.json"
     folder = server.home / "data" / "documents"
     import_paths(server.db, server.admin, project_id, paths=[source], format_name="ragchecker", data_folder=folder)
-    design = StudyDesign("Real", ("ada", "ben"), 2, order="given")
+    design = StudyDesign(name="Real", annotators=("ada", "ben"), overlap=2, order="given")
     protocol = PROTOCOLS.get("unsupported_spans")
     study_id = create_study(server.db, server.admin, project_id, protocol=protocol, design=design).study_id
     read_guidelines(server.db, study_id)

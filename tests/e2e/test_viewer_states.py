@@ -12,11 +12,12 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 from sqlmodel import col, select
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.models import Document
 from db.people.accounts import list_people
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.e2e.conftest import NewPage, screenshot
 from tests.e2e.scene import ANNOTATORS, Scene, answer_first_step, import_sample, make_scene
 from tests.e2e.viewer_scene import (
@@ -98,7 +99,7 @@ def make_scene_again(server: RunningServer, folder: Path, document: str, name: s
         return make_scene(server, folder, items=1, documents=(document,), name=name)
     project_id = create_project(server.db, server.admin, f"Sample, {name}")
     import_sample(server, project_id, folder, items=1, documents=(document,))
-    design = StudyDesign(name, ANNOTATORS, 3, order="given")
+    design = StudyDesign(name=name, annotators=ANNOTATORS, overlap=3, order="given")
     protocol = PROTOCOLS.get("qa_verification")
     made = create_study(server.db, server.admin, project_id, protocol=protocol, design=design)
     read_guidelines(server.db, made.study_id)

@@ -14,10 +14,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.protocols import Material, Protocol, Step
 from db.people.accounts import list_people
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, sign_in
 from tests.e2e.scene import ANNOTATORS, Scene, judgement
@@ -139,7 +140,7 @@ def make_viewer_scene(
         data_folder=server.home / "data" / "documents",
     ).to_json()
     assert report["rejected"] == []
-    design = StudyDesign(name, ANNOTATORS, overlap, order="given")
+    design = StudyDesign(name=name, annotators=ANNOTATORS, overlap=overlap, order="given")
     study = create_study(server.db, server.admin, project_id, protocol=protocol or one_step(), design=design)
     read_guidelines(server.db, study.study_id)
     return Scene(server, project_id, study.study_id)

@@ -11,6 +11,7 @@ import pytest
 
 from annotators.asking.submissions import GivenLabel, broken_rules, is_asked
 from annotators.criteria import Criterion
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS, Protocol
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
 from db.annotating.annotations import submit, work
@@ -20,7 +21,7 @@ from db.people.accounts import actor_named
 from db.permissions import Actor
 from db.projects import create_project
 from db.schema import migrate
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.ratings import decided_labels
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
@@ -114,7 +115,7 @@ def labels_of(draw: random.Random, protocol: Protocol, step: dict[str, Any]) -> 
 def study_of(place: tuple[Database, Actor, int], protocol: Protocol, name: str) -> int:
     db, admin, project = place
     pairs = SYSTEMS if protocol.about_pairs else ()
-    design = StudyDesign(name, PEOPLE, len(PEOPLE), order="given", pairs=pairs)
+    design = StudyDesign(name=name, annotators=PEOPLE, overlap=len(PEOPLE), order="given", pairs=pairs)
     made = create_study(db, admin, project, protocol=protocol, design=design)
     read_guidelines(db, made.study_id)
     return made.study_id

@@ -11,6 +11,7 @@ import pytest
 
 from annotators.asking.submissions import GivenLabel
 from annotators.criteria.place import Place
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import Material, Protocol, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
@@ -19,7 +20,7 @@ from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.models import SettlementState
 from db.permissions import Actor
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.settlements import stream_settled
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
@@ -69,7 +70,7 @@ class Placing:
         self.study_id = self.study("places")
 
     def study(self, name: str) -> int:
-        design = StudyDesign(name, tuple(actor.name for actor in self.people), 2, order="given")
+        design = StudyDesign(name=name, annotators=tuple(actor.name for actor in self.people), overlap=2, order="given")
         return create_study(self.db, self.researcher, self.project_id, protocol=PROTOCOL, design=design).study_id
 
     def say(self, who: int, places: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from annotators.asking.submissions import GivenLabel
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes
@@ -17,7 +18,7 @@ from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
 from db.engine import Database
 from db.permissions import Actor
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.settlements import stream_settled
 from exports.agreement.study import agreement_report
 from exports.bundles.bundle import export_project
@@ -67,7 +68,7 @@ class Marking:
 
     def study(self, name: str, *, rule: str = "unanimous") -> int:
         people = tuple(actor.name for actor in self.people)
-        design = StudyDesign(name, people, len(people), order="given", rule=rule)
+        design = StudyDesign(name=name, annotators=people, overlap=len(people), order="given", rule=rule)
         return create_study(self.db, self.researcher, self.project_id, protocol=PROTOCOL, design=design).study_id
 
     def say(self, who: int, value: Any) -> None:

@@ -14,6 +14,7 @@ from db.items.documents import DocumentRow, attach_bytes, list_documents
 from db.items.read import ItemCounts, item_counts, list_items
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow, project_overview
+from db.releasing.states import WANTING, item_states
 
 PAGE = 50
 
@@ -61,9 +62,11 @@ def _items(project: ProjectRow, counts: ItemCounts) -> None:
     if not rows:
         ui.empty("No item fits.", "Search for another word, or choose all systems and categories.")
     else:
+        ids = [row.item_id for row in rows]
+        states = item_states(ui.db(), ui.actor(), project.project_id, item_ids=ids)
         blocks.table(
             "Items",
-            ("Item", "Question", "System", "Category", "Version"),
+            ("Item", "Question", "System", "Category", "Version", "State"),
             [
                 (
                     blocks.item(row.external_id, row.item_id, project.project_id),
@@ -71,6 +74,7 @@ def _items(project: ProjectRow, counts: ItemCounts) -> None:
                     blocks.short(row.system),
                     blocks.short(row.category),
                     row.number,
+                    blocks.tag(wording.state(states[row.item_id]), quiet=states[row.item_id] not in WANTING),
                 )
                 for row in rows
             ],

@@ -10,11 +10,12 @@ import streamlit as st
 from annotators.criteria.base import written
 from annotators.scorers.base import readable, value_kind
 from app import ui, wording
-from app.pages.item import revise
+from app.pages.item import ending, revise
 from app.widgets import blocks, item_texts, item_view
 from db.items.read import ItemDetails, ScoreRow, item_details
 from db.people.preferences import my_preferences
 from db.permissions import RESEARCHERS
+from db.releasing.states import item_state
 from db.studies.remarks import ItemInStudy, ItemLabel, item_labels, item_place
 
 
@@ -29,8 +30,15 @@ def page() -> None:
     place = item_place(ui.db(), ui.actor(), item_id=item_id)
     found = item_details(ui.db(), ui.actor(), place.project_id, external_id=place.external_id)
     studies = item_labels(ui.db(), ui.actor(), place.project_id, external_id=place.external_id)
+    state = item_state(ui.db(), ui.actor(), place.project_id, item_id=item_id)
     item = found.item.content
-    about = [f"version {found.item.number}", item.system, item.category or "no category", item.language or ""]
+    about = [
+        wording.state(state.state),
+        f"version {found.item.number}",
+        item.system,
+        item.category or "no category",
+        item.language or "",
+    ]
     ui.heading(item.id, ", ".join(word for word in about if word))
     if not found.is_current:
         st.warning("The import that brought this item is withdrawn: it is in no list and no new study.")
@@ -38,9 +46,11 @@ def page() -> None:
         blocks.to("All items", "data", project=place.project_id),
         blocks.to("All answers to this question", "data", project=place.project_id, search=item.question[:120]),
     )
-    item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
-    names = ["Item", f"Evidence ({len(item.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
     may_revise = found.is_current and ui.may(ui.project().role, RESEARCHERS)
+    item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
+    if may_revise:
+        ending.popover(item.id, place.project_id, state)
+    names = ["Item", f"Evidence ({len(item.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
     statement, evidence, labels, scores, history, *revision = st.tabs([*names, *(["Revise"] if may_revise else [])])
     with statement:
         item_view.statement(found.item)

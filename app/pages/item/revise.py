@@ -149,12 +149,12 @@ def _text(value: Any) -> str:
 
 
 def _effects(plan: ItemRevision) -> None:
-    if not plan.effects:
+    if not plan.labelled:
         st.caption("Nobody has labelled the item yet: no label falls.")
         return
     rows = [
         (effect.study, effect.annotations, ", ".join(effect.falls) or "none", ", ".join(effect.stays) or "none")
-        for effect in plan.effects
+        for effect in plan.labelled
     ]
     ui.table("Labels after the edit", ("Study", "Annotations", "Fall", "Stay"), rows, name="labels-after-the-edit")
     st.caption(

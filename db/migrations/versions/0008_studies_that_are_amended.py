@@ -29,10 +29,14 @@ def upgrade() -> None:
     _leave_out_labels()
     _purposes()
     _adjudication()
+    _endings()
+    _asides()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_asides()
+    _no_endings()
     _adjudication_as_it_was()
     _no_purposes()
     _count_all_labels()
@@ -192,3 +196,43 @@ def _adjudication_as_it_was() -> None:
     for name in _SAID:
         op.drop_column("adjudicated_label", name)
     op.drop_table("adjudication_lease")
+
+
+# How items end --------------------------------------------------------------------------------------------------------
+
+
+def _endings() -> None:
+    op.add_column("settlement", _value("failing"))
+    op.create_table(
+        "item_ending",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("item_id", _identifier(), nullable=False),
+        sa.Column("item_version_id", _identifier(), nullable=False),
+        sa.Column("state", sa.String(), nullable=True),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"]),
+        sa.ForeignKeyConstraint(["item_version_id"], ["item_version.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index("ix_item_ending_item_id", "item_ending", ["item_id"])
+
+
+def _no_endings() -> None:
+    op.drop_table("item_ending")
+    op.drop_column("settlement", "failing")
+
+
+# What is asked beside a label -----------------------------------------------------------------------------------------
+
+
+def _asides() -> None:
+    op.add_column("label", sa.Column("confidence", sa.String(), nullable=True))
+    op.add_column("label", sa.Column("same", sa.Integer(), nullable=True))
+
+
+def _no_asides() -> None:
+    for name in ("same", "confidence"):
+        op.drop_column("label", name)

@@ -120,3 +120,19 @@ def test_nothing_is_said_of_a_few_items_or_of_one_label_throughout() -> None:
     assert hurried(np.full(500, np.nan)) is None
     with pytest.raises(ValueError, match="one a time"):
         hurried(np.ones(3), np.ones(2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 25, 40])
+def test_few_annotators_of_small_studies_with_hardly_any_overlap_are_remarked(n: int) -> None:
+    """Quick people with twenty to forty items that nobody else has judged, and four criteria that hang together."""
+    draw, alarms, studies = np.random.default_rng(n), Counter[str](), 2000
+    for _ in range(studies):
+        asked = draw.random(n) < 0.85  # what is wrong with the question makes the answer wrong as well
+        columns = [asked.astype(np.int64)]
+        columns += [(asked & (draw.random(n) < share)).astype(np.int64) for share in (0.95, 0.8, 0.97)]
+        alarms["pace"] += hurried(always_quick(draw, n), draw.gamma(2, 200, n)) is not None
+        nobody = np.full(n, -1)
+        alarms["label"] += any(straight_lined(codes, ("no", "yes"), nobody, LEVEL / 4) for codes in columns)
+    for kind, number in alarms.items():
+        assert number / studies <= LEVEL + 2.6 * np.sqrt(LEVEL / studies), kind

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from annotators.designing.design import StudyDesign
 from annotators.protocols import PROTOCOLS
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from exports.sample import write_sample
 from tests.servers import running_server
@@ -23,7 +24,7 @@ def test_the_first_pages_of_a_new_study_are_there_before_anybody_asks(tmp_path: 
         project_id = create_project(server.db, server.admin, "sample")
         documents = server.home / "data" / "documents"
         import_paths(server.db, server.admin, project_id, paths=[tmp_path / "items"], data_folder=documents)
-        design = StudyDesign("first", ("ada",), 1)
+        design = StudyDesign(name="first", annotators=("ada",), overlap=1)
         create_study(server.db, server.admin, project_id, protocol=PROTOCOLS.get("qa_verification"), design=design)
         pictures = server.home / "data" / "pages"
         until = time.monotonic() + 60

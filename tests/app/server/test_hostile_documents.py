@@ -15,9 +15,10 @@ import httpx
 import pytest
 from sqlmodel import col, select
 
+from annotators.designing.design import StudyDesign
 from db.models import Document
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.bench.bench_browser import one_step
 from tests.hostile_pdfs import hostile_pdfs, ordinary
@@ -50,7 +51,11 @@ def world(tmp_path: Path) -> Iterator[World]:
         project_id = create_project(server.db, server.admin, "Hostile")
         ids = put(server, tmp_path / "source", project_id, sound | hostile)
         study = create_study(
-            server.db, server.admin, project_id, protocol=one_step(), design=StudyDesign("Hostile", ("ada",), 1)
+            server.db,
+            server.admin,
+            project_id,
+            protocol=one_step(),
+            design=StudyDesign(name="Hostile", annotators=("ada",), overlap=1),
         )
         yield World(server, study.study_id, [ids[key] for key in sound], {key: ids[key] for key in hostile})
 

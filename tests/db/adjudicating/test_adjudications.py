@@ -352,6 +352,6 @@ def test_names_come_with_labels_only_for_whom_they_are(database: Database, role:
 
 
 def test_names_come_with_labels_where_the_study_says_so(database: Database) -> None:
-    study = voted(database, ("yes", "no"), settings={"show_names": True})
+    study = voted(database, ("yes", "no"), show_names=True)
     names = ratings(database, adjudicator(study), study.study_id).names.values()
     assert set(names) == {annotator.name for annotator in study.annotators}

@@ -10,6 +10,7 @@ from sqlmodel import select
 from annotators.asking.submissions import GivenLabel
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.errors import NotAllowed, NotFound
 from annotators.protocols import Material, Protocol, Step
 from db.annotating.annotations import submit, work
@@ -18,7 +19,7 @@ from db.annotating.committing import StepSubmission
 from db.annotating.disclosure import may_see_page, reading, visible_document
 from db.engine import Database
 from db.models import Document
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.makers import StudyInUse, make_item, make_member, make_person, make_project, tiny_protocol
 
 

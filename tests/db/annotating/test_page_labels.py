@@ -7,12 +7,13 @@ from pathlib import Path
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.protocols import Material, Step
 from annotators.protocols.evidence_pages import evidence_pages
 from db.annotating.annotations import submit, work
 from db.annotating.committing import GivenLabel, StepSubmission
 from db.engine import Database
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.exports.formats.places import Place
 from tests.exports.results.test_evidence_pages import long_question
 from tests.makers import make_member, make_person, tiny_protocol
@@ -40,7 +41,7 @@ def test_they_come_with_the_step_that_shows_them(database: Database, tmp_path: P
     place.take(long_question(tmp_path / "in", bytes_too=False))
     ada = make_person(database, "ada")
     make_member(database, place.project, ada, "annotator")
-    design = StudyDesign("study", ("ada",), 1, order="given")
+    design = StudyDesign(name="study", annotators=("ada",), overlap=1, order="given")
     study = create_study(database, place.actor, place.project, protocol=COMPARED, design=design).study_id
     everything = work(database, ada, study)
     (item,) = everything["items"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from sqlmodel import col, select
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.items.targets import TargetKind
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
@@ -23,7 +23,7 @@ from db.engine import Database
 from db.models import Annotation, StoredLabel, Submission
 from db.permissions import Actor
 from db.scores.write import run_scorer
-from db.studies.design import StudyDesign, create_study, plan_study, study_facts
+from db.studies.design import create_study, plan_study, study_facts
 from tests.app.cli.command_line import write_items
 from tests.exports.formats.places import Place
 from tests.exports.results.test_evidence_pages import LONG, long_question
@@ -41,7 +41,7 @@ class Asked:
         self.db, self.admin = db, admin
         self.ada = make_person(db)
         make_member(db, project_id, self.ada, "annotator")
-        design = StudyDesign(name, (self.ada.name,), 1, order="given", suggestions=when)
+        design = StudyDesign(name=name, annotators=(self.ada.name,), overlap=1, order="given", suggestions=when)
         self.study = create_study(db, admin, project_id, protocol=protocol, design=design).study_id
         self.wire = ""
 
@@ -253,10 +253,10 @@ def test_a_scorers_verdict_is_frozen_with_the_study(sqlite_database: Database) -
 def test_the_plan_counts_the_items_for_which_nothing_is_suggested(sqlite_database: Database, tmp_path: Path) -> None:
     asked = of_pages(sqlite_database, tmp_path, "before")
     project = study_facts(sqlite_database, asked.admin, asked.study).project_id
-    design = StudyDesign("next", (asked.ada.name,), 1, suggestions="after")
+    design = StudyDesign(name="next", annotators=(asked.ada.name,), overlap=1, suggestions="after")
 
     def notes(when: str = "after") -> list[str]:
-        wanted = replace(design, suggestions=when)
+        wanted = design.model_copy(update={"suggestions": when})
         plan = plan_study(sqlite_database, asked.admin, project, protocol=evidence_pages, design=wanted)
         return [note for note in plan.notes if "suggest" in note]
 
@@ -280,7 +280,7 @@ def test_of_scores_the_plan_counts_the_items_without_a_value(sqlite_database: Da
     )
     run_scorer(db, admin, project, scorer="phrase_recall")
     make_item(db, project, answer="tin", references=[["tin"]])
-    design = StudyDesign("study", (admin.name,), 1, suggestions="before")
+    design = StudyDesign(name="study", annotators=(admin.name,), overlap=1, suggestions="before")
     plan = plan_study(db, admin, project, protocol=protocol, design=design, people=False)
     assert any(note.startswith("1 item has nothing that is suggested") for note in plan.notes), plan.notes
 
@@ -301,11 +301,11 @@ def test_what_cannot_be_shown_is_refused_in_the_plan_too(
 ) -> None:
     admin, project = make_person(sqlite_database, admin=True), make_project(sqlite_database)
     make_item(sqlite_database, project)
-    design = StudyDesign("study", (admin.name,), 1, suggestions=when)
+    design = StudyDesign(name="study", annotators=(admin.name,), overlap=1, suggestions=when)
     for make in (plan_study, create_study):
         with pytest.raises(InvalidInput, match=words):
             make(sqlite_database, admin, project, protocol=protocol, design=design)
-    fine = replace(design, suggestions="never")
+    fine = design.model_copy(update={"suggestions": "never"})
     assert plan_study(sqlite_database, admin, project, protocol=protocol, design=fine).n_items == 1
 
 

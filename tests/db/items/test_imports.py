@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlmodel import func, select
 
+from annotators.designing.design import StudyDesign
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from annotators.items.normal import read_item
 from annotators.items.parsed import ParsedDocument, ParsedItem, Rejected
@@ -21,7 +22,7 @@ from db.items.documents import document_file, list_documents
 from db.items.imports import ImportReport, import_items, preview_import
 from db.items.read import current_versions, item_counts, item_details, list_items
 from db.models import Event, Evidence, Item, ItemVersion, Question, StudyItem
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from tests.makers import make_member, make_person, make_project
 
 

@@ -17,6 +17,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
+from annotators.designing.design import StudyDesign
 from annotators.errors import Conflict, NotFound
 from annotators.items.parsed import ParsedDocument
 from annotators.protocols import PROTOCOLS
@@ -32,7 +33,7 @@ from db.items.unpublished import broken_off, clear_all_broken_off, only_import
 from db.models import Study
 from db.projects import project_overview
 from db.scores.summaries import list_scorers_in, score_summary
-from db.studies.design import StudyDesign, create_study, plan_study
+from db.studies.design import create_study, plan_study
 from db.studies.remarks import item_place
 from db.studies.selection import candidates
 from db.upkeep.maintenance import delete_project

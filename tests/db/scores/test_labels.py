@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlmodel import Session, col, select
 
+from annotators.designing.design import StudyDesign
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound
 from annotators.items.parsed import ForeignLabel, ParsedDocument, ParsedItem, Rejected
 from annotators.protocols import PROTOCOLS
@@ -21,7 +22,7 @@ from db.scores.label_states import labels_state_now
 from db.scores.labels import studies_for_scorer
 from db.scores.summaries import list_scorers_in, score_summary
 from db.scores.write import plan_scoring, run_scorer
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.foreign import import_study_of_labels
 from db.studies.labels import import_labels
 from exports.alignment.scores import scores_of
@@ -388,7 +389,7 @@ def test_a_study_that_does_not_fit_is_refused_with_what_would(
     place.study("right", "claim_correctness", ("a", "ada", "correctness", "claim:c1|reference", "entailment"))
     place.study("recall", "claim_recall", ("a", "ada", "recalled", "claim:r1|answer", "in_answer"))
     admin = make_person(sqlite_database, "ann", admin=True)
-    nobody = StudyDesign("nobody", ("ann",), 1, order="given")
+    nobody = StudyDesign(name="nobody", annotators=("ann",), overlap=1, order="given")
     create_study(
         sqlite_database, admin, place.project_id, protocol=PROTOCOLS.get("claim_verification"), design=nobody
     )  # fmt: skip

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from sqlmodel import col, select
 
+from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
 from db.engine import Database
 from db.models import Item, ItemVersion, Run, Score
 from db.scores.write import run_scorer
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.labels import import_labels
 from db.studies.ratings import ratings
 from exports.importing.items import import_paths
@@ -78,7 +79,7 @@ def test_shares_of_labels_are_the_checker_s_metrics(
     project, actor = make_project(db), make_person(db, "ann")
     make_member(db, project, actor, "researcher")
     import_paths(db, actor, project, paths=[FILE], format_name="ragchecker", data_folder=tmp_path)
-    design = StudyDesign("claims", ("ann",), 1, order="given")
+    design = StudyDesign(name="claims", annotators=("ann",), overlap=1, order="given")
     made = create_study(db, actor, project, protocol=PROTOCOLS.get(protocol), design=design)
     assert not [note for note in made.notes if " asked" in note]
     with db.read() as session:
@@ -109,7 +110,7 @@ def test_labels_of_three_studies_give_the_checker_s_metrics(sqlite_database: Dat
         items = dict(session.exec(select(ItemVersion.question, Item.external_id).join(Item)).all())
     sides = {"claim_correctness": "c", "claim_recall": "r", "claim_verification": "cr"}
     for protocol, of in sides.items():
-        design = StudyDesign(protocol, ("ann",), 1, order="given")
+        design = StudyDesign(name=protocol, annotators=("ann",), overlap=1, order="given")
         made = create_study(db, actor, project, protocol=PROTOCOLS.get(protocol), design=design)
         rows = [
             ForeignLabel(number, items[result["query"]], "checker", *label)

@@ -11,11 +11,12 @@ import pytest
 
 from annotators.criteria.choice import Choice
 from annotators.criteria.number import Number
+from annotators.designing.design import StudyDesign
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import Material, Step
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
 from db.engine import Database
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.labels import import_labels
 from db.studies.ratings import CriterionRatings, decided_labels, ratings, unit_name
 from db.studies.settlements import SettledUnit, stream_settled
@@ -53,7 +54,7 @@ class Pages:
         shows = [Material.QUESTION, Material.ANSWER, Material.HOPS, Material.DOCUMENTS]
         step = Step(name="all", title="All", shows=shows, criteria=[page.name, grade.name])
         protocol = tiny_protocol(criteria=[page, grade], steps=[step], overlap=2)
-        design = StudyDesign("study", ("ada", "ben"), 2)
+        design = StudyDesign(name="study", annotators=("ada", "ben"), overlap=2)
         self.project = project
         self.study = create_study(db, self.researcher, project, protocol=protocol, design=design).study_id
         import_labels(db, self.researcher, self.study, rows=list(self.rows()), source="labels.csv")

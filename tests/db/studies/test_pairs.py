@@ -14,6 +14,7 @@ import pytest
 from sqlmodel import col, select
 
 from annotators.asking.submissions import GivenLabel
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.items.parsed import ForeignLabel
 from annotators.items.targets import TargetKind
@@ -24,7 +25,7 @@ from db.annotating.committing import StepSubmission
 from db.annotating.disclosure import may_see_page
 from db.engine import Database
 from db.models import Document, Study, StudyItem
-from db.studies.design import StudyDesign, StudyPlan, create_study, plan_study
+from db.studies.design import StudyPlan, create_study, plan_study
 from db.studies.labels import import_labels
 from db.studies.remarks import item_labels
 from db.studies.settlements import stream_settled

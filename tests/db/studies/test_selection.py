@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Protocol
 from db.engine import Database
 from db.models import Document
 from db.permissions import Actor
-from db.studies.design import StudyDesign, StudyPlan, create_study, plan_study, study_facts
+from db.studies.design import StudyPlan, create_study, plan_study, study_facts
 from exports.importing.items import import_paths
 from tests.makers import make_person, make_project, tiny_protocol
 
@@ -59,7 +60,7 @@ class Choosing:
 
 
 def plan(db: Database, actor: Actor, project_id: int, protocol: Protocol, **choice: Any) -> StudyPlan:
-    design = StudyDesign("study", (actor.name,), 1, **choice)
+    design = StudyDesign(name="study", annotators=(actor.name,), overlap=1, **choice)
     return plan_study(db, actor, project_id, protocol=protocol, design=design)
 
 
@@ -161,7 +162,9 @@ def test_items_without_a_readable_document_are_warned_of_or_left_out(there: Choo
 
 
 def test_what_was_chosen_stands_in_the_settings_of_the_study(there: Choosing) -> None:
-    design = StudyDesign("s", (there.admin.name,), 1, where=("system=harbour",), with_documents=True)
+    design = StudyDesign(
+        name="s", annotators=(there.admin.name,), overlap=1, where=("system=harbour",), with_documents=True
+    )
     made = create_study(there.db, there.admin, there.project_id, protocol=tiny_protocol(), design=design)
     settings = study_facts(there.db, there.admin, made.study_id).settings
     assert settings == {

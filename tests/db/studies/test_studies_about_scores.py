@@ -10,13 +10,14 @@ from sqlmodel import col, select
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.annotating.annotations import work
 from db.engine import Database
 from db.models import Event, Run, Score, Study
 from db.permissions import Actor
-from db.studies.design import StudyDesign, StudyMade, create_study, plan_study
+from db.studies.design import StudyMade, create_study, plan_study
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 METRIC = PROTOCOLS.get("metric_agreement")
@@ -61,7 +62,7 @@ class Scored:
             session.add(Score(run_id=run.id, item_version_id=version, name=name, **said))
 
     def design(self, name: str = "s", **fields: Any) -> StudyDesign:
-        return StudyDesign(name, (self.annotator.name,), 1, **{"order": "given", **fields})
+        return StudyDesign(name=name, annotators=(self.annotator.name,), overlap=1, **{"order": "given", **fields})
 
     def make(self, protocol: Protocol = METRIC, **fields: Any) -> StudyMade:
         design = self.design(**fields)

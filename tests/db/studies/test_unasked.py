@@ -9,12 +9,13 @@ from sqlmodel import select
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.protocols import Material, Protocol, Step
 from db.engine import Database
 from db.models import Claim, Document, Evidence, Image, ItemVersion
 from db.permissions import Actor
-from db.studies.design import StudyDesign, StudyPlan, create_study, plan_study
+from db.studies.design import StudyPlan, create_study, plan_study
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 SHOWS = [Material.QUESTION, Material.ANSWER, Material.CLAIMS, Material.EVIDENCE, Material.IMAGES, Material.DOCUMENTS]
@@ -56,7 +57,7 @@ class Place:
 
     @property
     def design(self) -> StudyDesign:
-        return StudyDesign("study", (self.actor.name,), 1, order="given")
+        return StudyDesign(name="study", annotators=(self.actor.name,), overlap=1, order="given")
 
 
 @pytest.mark.parametrize(

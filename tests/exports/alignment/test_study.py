@@ -12,13 +12,14 @@ from annotators.assent import positive_of
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
+from annotators.designing.design import StudyDesign
 from annotators.errors import NotAllowed, NotFound
 from annotators.intervals.bootstrap import Resampling
 from annotators.protocols import PROTOCOLS, Material, Protocol, Step
 from db.engine import Database
 from db.models import AnnotationKind, Run, Score, Study
 from db.permissions import Actor
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.alignment.advice import advice
 from exports.alignment.data import study_data
 from exports.alignment.scores import project_items

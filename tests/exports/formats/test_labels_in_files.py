@@ -12,12 +12,13 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlmodel import select
 
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput, NotFound
 from annotators.protocols import PROTOCOLS
 from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.engine import Database
 from db.models import Account, Annotation, Batch, Item, ItemVersion, StoredLabel, Study, StudyItem
-from db.studies.design import StudyDesign, create_study, find_study
+from db.studies.design import create_study, find_study
 from db.studies.settlements import stream_settled
 from exports.bundles.bundle import export_project
 from exports.bundles.verify import verify_against
@@ -263,7 +264,9 @@ def test_a_killed_import_leaves_no_label_and_the_same_files_bring_each_once(
         place.take(source)
         for name in ("ann", "ida"):
             make_person(place.db, name, role="annotator")
-        design = StudyDesign("Raters", ("ann", "ida"), 2, order="given", pairs=("alpha", "beta"))
+        design = StudyDesign(
+            name="Raters", annotators=("ann", "ida"), overlap=2, order="given", pairs=("alpha", "beta")
+        )
         protocol = PROTOCOLS.get("pairwise_preference")
         create_study(place.db, place.actor, place.project, protocol=protocol, design=design)
     before = seen(place)
@@ -363,11 +366,11 @@ def test_what_is_settled_in_a_study_is_written_and_what_is_open_is_not(database:
     )
     judge = make_person(place.db, "judith", admin=True)
     make_person(place.db, "ann", role="annotator")
-    design = StudyDesign("People", ("ann",), 2, order="given")
+    design = StudyDesign(name="People", annotators=("ann",), overlap=2, order="given")
     with pytest.raises(InvalidInput):  # two slots an item need two annotators
         create_study(place.db, judge, place.project, protocol=PROTOCOLS.get("grounding"), design=design)
     make_person(place.db, "ida", role="annotator")
-    design = StudyDesign("People", ("ann", "ida"), 2, order="given")
+    design = StudyDesign(name="People", annotators=("ann", "ida"), overlap=2, order="given")
     study_id = create_study(place.db, judge, place.project, protocol=PROTOCOLS.get("grounding"), design=design).study_id
     import_label_table(place.db, judge, place.project, study="People", path=table)
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from annotators.designing.design import StudyDesign
 from annotators.intervals.bootstrap import Resampling
 from annotators.items.parsed import ForeignLabel
 from annotators.protocols import PROTOCOLS
 from db.engine import Database
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.labels import import_labels
 from exports.importing.items import import_paths
 from exports.results.document import Results

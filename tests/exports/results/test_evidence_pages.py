@@ -10,6 +10,7 @@ import orjson
 import pymupdf
 import pytest
 
+from annotators.designing.design import StudyDesign
 from annotators.errors import InvalidInput
 from annotators.items.page_labels import labelled_pages
 from annotators.items.parsed import ForeignLabel
@@ -18,7 +19,7 @@ from annotators.protocols.evidence_pages import evidence_pages
 from db.annotating.annotations import work
 from db.engine import Database
 from db.items.documents import list_documents
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from db.studies.labels import import_labels
 from exports.results.base import Figure
 from exports.results.document import Results
@@ -45,7 +46,7 @@ class Judged:
         self.people = [make_person(db, name) for name in ("ada", "ben")]
         for person in self.people:
             make_member(db, place.project, person, "annotator")
-        design = StudyDesign("Pages", ("ada", "ben"), 2, order="given", suggestions=suggestions)
+        design = StudyDesign(name="Pages", annotators=("ada", "ben"), overlap=2, order="given", suggestions=suggestions)
         made = create_study(db, place.actor, place.project, protocol=evidence_pages, design=design)
         self.study = made.study_id
         self.n_pages = {row.key: row.n_pages or 0 for row in list_documents(db, place.actor, place.project)}
@@ -247,7 +248,7 @@ def test_sets_of_hops_have_rows_only_where_some_item_has_hops(place: Place, tmp_
     (folder / "items.jsonl").write_bytes(b"\n".join(map(orjson.dumps, ({**item, "category": "multi"}, single))))
     assert mixed.take(folder).rejected == []
     make_member(place.db, mixed.project, judged.people[0], "annotator")
-    design = StudyDesign("Pages", ("ada",), 1, order="given")
+    design = StudyDesign(name="Pages", annotators=("ada",), overlap=1, order="given")
     study = create_study(place.db, mixed.actor, mixed.project, protocol=evidence_pages, design=design).study_id
     found = Results.of_study(place.db, mixed.actor, study)
     assert of_hops(found) == {(whose, group) for whose in ("settled", "each") for group in (None, "multi")}
@@ -273,7 +274,7 @@ class TestPagesOfDocuments:
     def test_what_the_annotator_gets(self, place: Place, tmp_path: Path) -> None:
         place.take(long_question(tmp_path / "in", bytes_too=False))
         judged = Judged(place, changes={})
-        design = StudyDesign("Again", ("ada",), 1, order="given")
+        design = StudyDesign(name="Again", annotators=("ada",), overlap=1, order="given")
         study = create_study(place.db, place.actor, place.project, protocol=evidence_pages, design=design).study_id
         (item,) = work(place.db, judged.people[0], study)["items"]
         assert len(item["units"]["evidence_page"]) == 180

@@ -18,6 +18,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotators.criteria import KINDS, Criterion
+from annotators.designing.design import StudyDesign
 from annotators.errors import AssayError
 from annotators.items.targets import TargetKind
 from annotators.protocols import PROTOCOLS, Material, Protocol
@@ -27,7 +28,7 @@ from db.models import Document
 from db.people.accounts import actor_named
 from db.permissions import Actor
 from db.projects import create_project
-from db.studies.design import StudyDesign, create_study
+from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.app.pages import Pages, installation
 from tests.makers import read_guidelines
@@ -237,7 +238,7 @@ def test_a_step_sends_what_it_shows_and_nothing_else(world: tuple[Pages, int], p
     pairs = SYSTEMS if protocol.about_pairs else ()
     person = f"who judges {protocol.name}"  # who has judged in another study may see what that one shows
     pages.person(person, "annotator")
-    design = StudyDesign(protocol.name, (person,), 1, order="given", pairs=pairs)
+    design = StudyDesign(name=protocol.name, annotators=(person,), overlap=1, order="given", pairs=pairs)
     study = create_study(pages.db, pages.admin, project, protocol=protocol, design=design).study_id
     read_guidelines(pages.db, study)
     browser = Browser(pages, actor_named(pages.db, person), study)

@@ -1,0 +1,192 @@
+"""What a researcher decides about a study: one object behind the form, the command's options and the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from annotators.asking.asides import ASIDES, unknown_asides
+from annotators.asking.repairs import Path
+from annotators.criteria.suggested import WHEN
+from annotators.errors import AssayError, InvalidInput, Problem
+from annotators.items.sampling import ORDERS
+from annotators.moments import moment
+from annotators.protocols import Protocol
+
+RULES = ("unanimous", "majority")
+
+
+def _word(value: Any) -> Any:
+    """An id or a name that YAML takes for a number is the word that was written."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+def _time(value: Any) -> Any:
+    try:
+        return moment(str(value), until=True) if isinstance(value, str | int) else value
+    except InvalidInput as error:
+        raise ValueError(str(error)) from None
+
+
+Word = Annotated[str, BeforeValidator(_word)]
+
+
+class ItemChoice(BaseModel):
+    """Which of a project's items a study takes, and in which order it offers them.
+
+    `items` are external ids: only these are taken from; empty means all of the project. `where` are conditions on
+    their fields (annotators/items/conditions.py). `with_documents` leaves out those of whose documents none can be
+    looked at. `one_per_question` takes one item of each question, drawn by the seed; None does so where only the
+    question is shown, unless items are named. `pairs` names the systems whose answers are judged against each other,
+    each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
+    are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
+    scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
+    the imported ones, else phrase_recall and hallucination. Items that were drawn with known probabilities
+    (`assay advice --draw`) keep these: `drawn_with`, the items that could not be drawn, and the seed of the draw.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    items: tuple[Word, ...] = ()
+    where: tuple[Word, ...] = ()
+    with_documents: bool = False
+    one_per_question: bool | None = None
+    pairs: tuple[Word, ...] = ()
+    sample: int | None = None
+    per: str | None = None
+    seed: int = 0
+    order: str = "shuffled"
+    show_scores: tuple[Word, ...] = ()
+    drawn_with: dict[str, float] | None = None
+    not_drawn_from: tuple[Word, ...] = ()
+    draw_seed: int | None = None
+
+    def in_settings(self) -> dict[str, Any]:
+        """What a study's settings keep of it; what was not asked for is not written."""
+        said: dict[str, Any] = {
+            "items": list(self.items),
+            "where": list(self.where),
+            "with_documents": self.with_documents,
+            "pairs": list(self.pairs),
+        }
+        asked = {name: value for name, value in said.items() if value}
+        if self.one_per_question is not None:
+            asked["one_per_question"] = self.one_per_question
+        if self.drawn_with is not None:
+            drawn = {"drawn_with": self.drawn_with, "not_drawn_from": list(self.not_drawn_from)}
+            asked |= {**drawn, "draw_seed": self.draw_seed}
+        return {"sample": self.sample, "per": self.per, **asked}
+
+
+class StudyDesign(ItemChoice):
+    """All that is decided about a study besides what its protocol says: who judges which items, and how it is settled.
+
+    `protocol` is the name of one (`NAME`, `NAME@VERSION`, a file), for a design that stands by itself; an operation is
+    given the protocol. `overlap` is how many different annotators judge each item; None: as many as the protocol
+    suggests. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None: before,
+    where the protocol shows suggestions, else never. `lease_minutes`: how long an item is kept for somebody who does
+    not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after the
+    `deadline`. `show_names`: adjudicators see who gave which label;
+    `allow_own_adjudication`: they may decide items that they annotated themselves.
+    """
+
+    name: str = ""
+    protocol: str = ""
+    annotators: tuple[Word, ...] = ()
+    overlap: int | None = None
+    rule: str = "unanimous"
+    suggestions: str | None = None
+    ask: tuple[Word, ...] = ()
+    lease_minutes: int = 60
+    deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
+    show_names: bool = False
+    allow_own_adjudication: bool = False
+
+    def overlap_of(self, protocol: Protocol) -> int:
+        """How many different annotators judge each item."""
+        return protocol.overlap if self.overlap is None else self.overlap
+
+    def in_settings(self) -> dict[str, Any]:
+        """What a study's settings keep of it; what was not asked for is not written."""
+        names = ("show_names", "allow_own_adjudication")
+        flags = {name: True for name in names if getattr(self, name)}
+        asks = [name for name in ASIDES if name in self.ask]
+        return super().in_settings() | flags | ({"ask": asks} if asks else {})
+
+    def faults(self, overlap: int | None, *, at: datetime) -> Iterator[tuple[Path, str]]:
+        """What cannot be carried out whatever the project has: the field, what is wrong with it, and what would do.
+
+        `overlap` is that of `overlap_of`, None while the protocol is not known; `at` is the present moment.
+        """
+        yield from self._faults_of_team(overlap)
+        if self.sample is not None and self.sample < 1:
+            yield (
+                ("sample",),
+                f"A sample of {self.sample} is empty. Give a number of at least 1, or leave it out for all items.",
+            )
+        if self.per is not None and self.per not in _STRATA:
+            yield ("per",), f"Cannot sample per {self.per!r}. Sample per system, category, or system,category."
+        if self.order not in ORDERS:
+            yield ("order",), f"{self.order!r} is not an order of items. Known: {', '.join(ORDERS)}."
+        if self.rule not in RULES:
+            yield ("rule",), f"{self.rule!r} is not a rule for settling. Known: {', '.join(RULES)}."
+        if self.suggestions is not None and self.suggestions not in WHEN:
+            yield (
+                ("suggestions",),
+                f"{self.suggestions!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.",
+            )
+        yield from unknown_asides(self.ask)
+        if self.lease_minutes < 1:
+            yield ("lease_minutes",), f"A lease of {self.lease_minutes} minutes is too short. Give at least 1."
+        if self.deadline is not None and self.deadline <= at:
+            yield (
+                ("deadline",),
+                f"The deadline {self.deadline:%Y-%m-%d %H:%M} has passed. Give a later one, or leave it out.",
+            )
+
+    def _faults_of_team(self, overlap: int | None) -> Iterator[tuple[Path, str]]:
+        if not self.annotators:
+            yield ("annotators",), "A study needs at least one annotator."
+            return
+        for place, name in enumerate(self.annotators):
+            if name in self.annotators[:place]:
+                yield ("annotators", place), f"The annotator {name!r} is named twice. Name each once."
+        wrong = None if overlap is None else overlap_fault(overlap, len(set(self.annotators)))
+        if wrong:
+            yield ("overlap",), wrong
+
+
+_STRATA = ("system", "category", "system,category", "category,system")
+
+
+def overlap_fault(overlap: int, annotators: int, *, what: str = "are named") -> str | None:
+    """Why so many annotators cannot give an overlap, and what would do; None where they can."""
+    if 1 <= overlap <= annotators:
+        return None
+    return (
+        f"An overlap of {overlap} needs as many different annotators; {annotators} {what}. "
+        "Lower the overlap or name more annotators."
+    )
+
+
+@contextmanager
+def about(*path: str | int) -> Iterator[None]:
+    """What is refused in the block is about this field of the design."""
+    try:
+        yield
+    except AssayError as error:
+        error.problems = error.problems or [Problem.of(line, path) for line in str(error).splitlines()]
+        raise
+
+
+def refuse(found: Sequence[AssayError]) -> None:
+    """Raise what is wrong with a design, if anything is: one error as it is, several as one with all their problems."""
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        problems = [problem for error in found for problem in error.problems]
+        raise InvalidInput("\n".join(map(str, found)), problems)

@@ -1,0 +1,89 @@
+"""Designs as YAML files: read with errors that name the line, and written so that they make the same study again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from annotators.asking.protocol_files import protocol_data, protocol_faults
+from annotators.asking.repairs import Fault, Path, all_faults
+from annotators.asking.yaml_files import InLine, YamlFile, faults_of, written
+from annotators.designing.design import StudyDesign
+from annotators.errors import AssayError, InvalidInput
+from annotators.protocols import Protocol
+
+IN_ORDER = ("name", "protocol", "annotators", "overlap")
+"""The fields that stand first in a file; the others follow in the order of the class."""
+
+
+@dataclass(frozen=True)
+class DesignFile:
+    """A design that was read, and the protocol where the file defines it itself."""
+
+    design: StudyDesign
+    protocol: Protocol | None
+    file: YamlFile
+
+    def refused(self, error: AssayError) -> InvalidInput:
+        """The problems that `error` has with the design, with the lines of the file where they stand."""
+        faults = [Fault(problem.path, "", f"{problem.problem} {problem.remedy}".strip()) for problem in error.problems]
+        return self.file.refused(faults, faults)
+
+
+def design_from_yaml(text: str, source: str = "design.yaml") -> DesignFile:
+    """The design that `text` holds; the fields are those of `StudyDesign` (docs/studies.md).
+
+    `protocol` is a name, or the fields of a protocol themselves. Raises InvalidInput with a line for each thing that is
+    wrong, and `problems` with everything.
+    """
+    file = YamlFile(source, kind="design", begins="protocol: qa_verification")
+    data = file.read(text)
+    inline = data.get("protocol")
+    faults = _faults(data)
+    if faults or file.twice:
+        raise file.refused(faults, all_faults(data, _faults))
+    protocol = Protocol.model_validate(inline) if isinstance(inline, dict) else None
+    named = {"protocol": protocol.name} if protocol is not None else {}
+    return DesignFile(StudyDesign.model_validate(data | named), protocol, file)
+
+
+def _faults(data: dict[str, Any]) -> list[Fault]:
+    found: list[Fault] = []
+    inline = data.get("protocol")
+    if isinstance(inline, dict):
+        within = protocol_faults(inline)
+        found += [Fault(("protocol", *fault.path), fault.type, fault.message) for fault in within]
+    elif inline is None:
+        found.append(Fault(("protocol",), "missing", "`protocol` is missing. Add its name, or its fields."))
+    fields = {**data, "protocol": "" if isinstance(inline, dict) else inline or ""}
+    try:
+        StudyDesign.model_validate(fields)
+    except ValidationError as error:
+        found += faults_of(error, _fields_at)
+    wrong = {fault.path[0] for fault in found}
+    design = StudyDesign.model_validate({name: value for name, value in fields.items() if name not in wrong})
+    overlap = None if {"overlap", "annotators"} & wrong else design.overlap
+    hold = design.faults(overlap, at=datetime.now(UTC))
+    return found + [Fault(path, "value_error", message) for path, message in hold if path[0] not in wrong]
+
+
+def _fields_at(path: Path) -> list[str]:
+    return list(StudyDesign.model_fields) if len(path) == 1 else []
+
+
+def design_data(design: StudyDesign, protocol: Protocol | None = None, *, whole: bool = False) -> dict[str, Any]:
+    """The design as plain data; with `protocol` that is written out; fields that have their default only if `whole`."""
+    given = design.model_dump(mode="json", exclude_defaults=not whole)
+    if protocol is not None:
+        given["protocol"] = protocol_data(protocol)
+    names = dict.fromkeys((*IN_ORDER, *StudyDesign.model_fields))
+    return {name: given[name] for name in names if name in given}
+
+
+def design_to_yaml(design: StudyDesign, protocol: Protocol | None = None) -> str:
+    """The design as a YAML file that `design_from_yaml` reads back as an equal one."""
+    data = design_data(design, protocol)
+    return written({name: InLine(value) if isinstance(value, list) else value for name, value in data.items()})

@@ -1,0 +1,418 @@
+"""Where items stand on their way to a release: derived from settlements, revisions and what somebody decided.
+
+An item of a study has places there: the one it was sampled for, and one for each recheck of a later version. What a
+criterion says of the item comes from the last place that asks it, unless a revision since then made its labels fall.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sqlmodel import Session, col
+
+from annotators.errors import NotFound
+from annotators.protocols import Protocol
+from db.engine import Database, loads
+from db.items.current import item_is_current, version_is_latest
+from db.models import (
+    Item,
+    ItemEnding,
+    ItemVersion,
+    Purpose,
+    Settlement,
+    SettlementState,
+    Study,
+    StudyItem,
+    StudyState,
+)
+from db.permissions import READERS, Actor, On, operation
+from db.query import in_clause, pick, plain_rows
+from db.studies.design import protocol_of
+from db.studies.settlements import Known, settled_units
+
+BLOCK = 1_000
+"""Items whose states are worked out at a time, in the same number of queries as for one."""
+
+
+class State(StrEnum):
+    """Where an item stands. The order is that in which the states of several studies go before each other."""
+
+    WITHDRAWN = "withdrawn"
+    REJECTED = "rejected"
+    DISPUTED = "disputed"
+    IN_REVISION = "in_revision"
+    IN_RECHECK = "in_recheck"
+    IN_STUDY = "in_study"
+    ACCEPTED = "accepted"
+    NO_STUDY = "no_study"
+
+
+WANTING = (State.DISPUTED, State.IN_REVISION)
+"""The states in which an item waits for somebody to decide or to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An item's place in a study: the version it is asked about, which criteria (None: all), where it is settled.
+
+    `failing` are the criteria whose final labels the protocol does not accept; of what is not settled none.
+    """
+
+    study_item_id: int
+    study_id: int
+    number: int
+    purpose: str
+    criteria: tuple[str, ...] | None
+    state: str
+    failing: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A revision: from one version number to another, and study → the criteria whose labels fall with it."""
+
+    before: int
+    after: int
+    falls: Mapping[int, frozenset[str]]
+
+
+@dataclass
+class InStudy:
+    """Where an item stands in one study.
+
+    `last`: criterion → the place whose label holds, `missing`: the criteria whose labels fell and were not given again.
+    `failed`, `revised`: whether it ever was so.
+    """
+
+    study: Study
+    places: list[Place]
+    state: State | None
+    last: dict[str, Place]
+    missing: list[str]
+    was_disputed: bool
+    failed: bool
+    revised: bool
+
+
+@dataclass
+class Standing:
+    """Where an item stands in all: its state, by hand or not, its latest version, and each study that has it."""
+
+    item_id: int
+    external_id: str
+    version_id: int
+    number: int
+    state: State = State.NO_STUDY
+    by_hand: bool = False
+    studies: dict[int, InStudy] = field(default_factory=dict)
+
+
+def standings(session: Session, item_ids: Sequence[int], *, study_id: int | None = None) -> dict[int, Standing]:
+    """Item id → where it stands, for items that are published; with `study_id` as that study alone has it.
+
+    The number of queries does not depend on the number of items, only on the number of studies they are in: pass up to
+    `BLOCK` of them.
+    """
+    found: dict[int, Standing] = {}
+    gone: set[int] = set()
+    query = pick(Item.id, Item.external_id, ItemVersion.id, ItemVersion.number, item_is_current())
+    query = query.join(ItemVersion, col(ItemVersion.item_id) == Item.id)
+    for row in session.execute(query.where(col(Item.id).in_(item_ids), version_is_latest())):
+        found[row[0]] = Standing(*row[:4])
+        if not row[4]:
+            gone.add(row[0])
+    changes = _changes(session, list(found))
+    studies: dict[int, Study] = {}
+    protocols: dict[int, Protocol] = {}
+    for (item_id, of), places in _places(session, list(found), study_id).items():
+        if of not in studies:
+            studies[of] = session.get_one(Study, of)
+            protocols[of] = protocol_of(studies[of])
+        item = found[item_id]
+        item.studies[of] = _in_study(studies[of], protocols[of], places, changes[item_id], item.number)
+    ended = _endings(session, list(found))
+    for item_id, item in found.items():
+        said = [of.state for of in item.studies.values() if of.state is not None]
+        item.state = min(said, key=_BEFORE.index, default=State.NO_STUDY)
+        state, number = ended.get(item_id, (None, 0))
+        if item_id in gone:
+            item.state = State.WITHDRAWN
+        elif state is not None and (state != State.ACCEPTED or number == item.number):
+            item.state, item.by_hand = State(state), True
+    return found
+
+
+_BEFORE = list(State)
+
+
+def _in_study(study: Study, protocol: Protocol, places: list[Place], changes: Sequence[Change], latest: int) -> InStudy:
+    asked = [criterion.name for criterion in protocol.criteria]
+    last: dict[str, Place] = {}
+    for place in places:
+        last |= dict.fromkeys(place.criteria if place.criteria is not None else asked, place)
+    fallen = {place: _fallen(place, changes, latest, asked) for place in set(last.values())}
+    missing = [name for name in asked if name in last and name in fallen[last[name]]]
+    holding = {place for name, place in last.items() if name not in missing}
+    failed = any(name in place.failing for name, place in last.items() if name not in missing)
+    waiting = [place for place in holding if place.state == SettlementState.PENDING]
+    state: State | None
+    if missing or any(place.purpose == Purpose.RECHECK for place in waiting):
+        state = State.IN_RECHECK
+    elif waiting:
+        state = None if study.state == StudyState.CLOSED else State.IN_STUDY
+    elif any(place.state == SettlementState.DISPUTED for place in holding):
+        state = State.DISPUTED
+    else:
+        state = State.IN_REVISION if failed else State.ACCEPTED
+    was_disputed = any(place.state in (SettlementState.DISPUTED, SettlementState.ADJUDICATED) for place in places)
+    failing = any(place.failing for place in places)
+    revised = any(change.before >= places[0].number for change in changes)
+    return InStudy(study, places, state, last, missing, was_disputed, failing, revised)
+
+
+def _fallen(place: Place, changes: Sequence[Change], latest: int, asked: Sequence[str]) -> Collection[str]:
+    """The criteria whose labels for the version of a place say nothing of the latest one.
+
+    A later version that came with another import, and not by a revision, is another text: nothing stands.
+    """
+    later = {change.after: change for change in changes if change.before >= place.number}
+    if any(number not in later for number in range(place.number + 1, latest + 1)):
+        return asked
+    return {name for change in later.values() for name in change.falls.get(place.study_id, ())}
+
+
+def _places(session: Session, item_ids: Sequence[int], study_id: int | None) -> dict[tuple[int, int], list[Place]]:
+    """(Item, study) → its places there, the first ones first."""
+    among, values = in_clause(session, "v.item_id", item_ids)
+    only = "" if study_id is None else f" AND x.study_id = {int(study_id)}"
+    rows = plain_rows(
+        session,
+        "SELECT v.item_id, x.study_id, x.id, v.number, x.purpose, x.criteria, s.state, s.failing "
+        "FROM item_version v JOIN study_item x ON x.item_version_id = v.id "
+        f"LEFT JOIN settlement s ON s.study_item_id = x.id WHERE {among}{only} "
+        f"AND x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}') AND x.other_version_id IS NULL ORDER BY x.id",
+        values,
+    )
+    unread: dict[int, list[int]] = defaultdict(list)
+    for _, of, study_item_id, _, _, _, state, failing in rows:
+        if failing is None and state in _SETTLED:
+            unread[of].append(study_item_id)
+    worked_out: dict[int, list[str]] = {}
+    for of, ids in unread.items():
+        worked_out |= failing_of(session, of, ids)
+    found: dict[tuple[int, int], list[Place]] = defaultdict(list)
+    for item_id, of, study_item_id, number, purpose, criteria, state, failing in rows:
+        fails = worked_out.get(study_item_id, ()) if failing is None else _parsed(failing)
+        found[item_id, of].append(
+            Place(
+                study_item_id,
+                of,
+                number,
+                purpose,
+                None if criteria is None else tuple(_parsed(criteria)),
+                state or SettlementState.PENDING,
+                frozenset(fails) if state in _SETTLED else frozenset(),
+            )
+        )
+    return found
+
+
+_SETTLED = (SettlementState.AGREED, SettlementState.ADJUDICATED)
+
+
+def _parsed(value: Any) -> Any:
+    return loads(value) if isinstance(value, str) else value
+
+
+def _changes(session: Session, item_ids: Sequence[int]) -> dict[int, list[Change]]:
+    """Item → its revisions, the first ones first."""
+    among, values = in_clause(session, "r.item_id", item_ids)
+    rows = plain_rows(
+        session,
+        "SELECT r.item_id, f.number, t.number, r.invalidates FROM revision r "
+        "JOIN item_version f ON f.id = r.from_version_id JOIN item_version t ON t.id = r.to_version_id "
+        f"WHERE {among} ORDER BY r.id",
+        values,
+    )
+    found: dict[int, list[Change]] = defaultdict(list)
+    for item_id, before, after, invalidates in rows:
+        falls = {int(row["study"]): frozenset(row["criteria"]) for row in _parsed(invalidates)}
+        found[item_id].append(Change(before, after, falls))
+    return found
+
+
+def _endings(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[str | None, int]]:
+    """Item → how it was ended by hand last (None: that was taken back), and the version number then."""
+    query = pick(ItemEnding.item_id, ItemEnding.state, ItemVersion.number)
+    query = query.join(ItemVersion, col(ItemVersion.id) == ItemEnding.item_version_id)
+    rows = session.execute(query.where(col(ItemEnding.item_id).in_(item_ids)).order_by(col(ItemEnding.id)))
+    return {item_id: (state, number) for item_id, state, number in rows}
+
+
+# What the protocol accepts --------------------------------------------------------------------------------------------
+
+
+def failing_of(
+    session: Session, study_id: int, study_item_ids: Sequence[int], known: Known | None = None
+) -> dict[int, list[str]]:
+    """Study item → the criteria of which some final label is none that the protocol accepts; for settled items."""
+    found: dict[int, list[str]] = {study_item_id: [] for study_item_id in study_item_ids}
+    protocol = protocol_of(session.get_one(Study, study_id))
+    criteria = {criterion.name: (criterion.name, criterion) for criterion in protocol.criteria}
+    criteria |= {unit.criterion.name: (unit.source.name, unit.criterion) for unit in protocol.derived_criteria()}
+    criteria = {name: (of, criterion) for name, (of, criterion) in criteria.items() if criterion.accept}
+    if not criteria:
+        return found
+    for unit in settled_units(session, study_id, study_item_ids, known):
+        if unit.state == "open" or unit.criterion not in criteria:
+            continue
+        of, criterion = criteria[unit.criterion]
+        if not criterion.passes(unit.value) and of not in found[unit.study_item_id]:
+            found[unit.study_item_id].append(of)
+    return found
+
+
+def _keep_failing(db: Database, study_id: int) -> None:
+    """Work out what is not known yet of the settled items of a study, and keep it, a block at a time.
+
+    The rows are locked first: whoever changes an item's labels has to write its row as well, and forgets what is kept.
+    """
+    known: Known = {}
+    after = 0
+    unread = (
+        pick(Settlement)
+        .where(col(Settlement.study_id) == study_id, col(Settlement.state).in_(_SETTLED))
+        .where(col(Settlement.failing).is_(None))
+        .order_by(col(Settlement.study_item_id))
+    )
+    with db.read() as session:
+        if session.execute(unread.limit(1)).first() is None:
+            return
+    while True:
+        with db.write() as session:
+            block = unread.where(col(Settlement.study_item_id) > after).limit(BLOCK).with_for_update()
+            rows = list(session.execute(block).scalars())
+            if not rows:
+                return
+            failing = failing_of(session, study_id, [row.study_item_id for row in rows], known)
+            for row in rows:
+                row.failing = failing[row.study_item_id]
+            after = rows[-1].study_item_id
+
+
+# Counts ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Stage:
+    """How many items of a study reached a stage, and how many of those went on from it."""
+
+    stage: str
+    reached: int = 0
+    moved: int = 0
+
+    def count(self, *, reached: bool, moved: bool) -> None:
+        """One item more."""
+        self.reached += reached
+        self.moved += reached and moved
+
+    def to_json(self, items: int) -> dict[str, Any]:
+        """As `assay status --json` prints it: shares of the study's items, and of those that reached it."""
+        return {
+            "stage": self.stage,
+            "reached": self.reached,
+            "moved": self.moved,
+            "share_reached": self.reached / items if items else None,
+            "share_moved": self.moved / self.reached if self.reached else None,
+        }
+
+
+@dataclass
+class StudyStages:
+    """The items of a study by state, and by the stages of their way."""
+
+    items: int
+    states: dict[str, int]
+    stages: list[Stage]
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that `assay status --json` has of it."""
+        return {"item_states": self.states, "stages": [stage.to_json(self.items) for stage in self.stages]}
+
+
+@operation(On.STUDY, READERS)
+def study_stages(db: Database, _actor: Actor, study_id: int) -> StudyStages:
+    """How many items of a study reached and left each stage, and where they stand in it now; in constant memory.
+
+    A study of pairs has no items that end: all its counts are 0. The stages: `labels` (left with all annotations),
+    `adjudication` (left when decided), `revision` (what fails; left when revised or ended by hand), `recheck` (what
+    fell with a revision; left when nothing is missing), and `accepted`, `rejected`, `withdrawn`, where items end.
+    """
+    _keep_failing(db, study_id)
+    labels, adjudication, revision, recheck = (
+        Stage(name) for name in ("labels", "adjudication", "revision", "recheck")
+    )
+    ends = {state: Stage(state.value) for state in (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)}
+    states = dict.fromkeys((state.value for state in State if state is not State.NO_STUDY), 0)
+    items = 0
+    with db.read() as session:
+        for block in sampled_items(session, study_id):
+            for item in standings(session, block, study_id=study_id).values():
+                [mine] = item.studies.values()
+                items += 1
+                # A study that is closed before an item has its labels says nothing of it; it counts as labelled by few.
+                state = State.IN_STUDY if item.state is State.NO_STUDY else item.state
+                states[state] += 1
+                ended = state in ends and item.by_hand
+                labels.count(reached=True, moved=mine.places[0].state != SettlementState.PENDING)
+                adjudication.count(reached=mine.was_disputed, moved=state is not State.DISPUTED)
+                revision.count(reached=mine.failed or mine.revised, moved=mine.revised or ended)
+                fell = len(mine.places) > 1 or bool(mine.missing)
+                recheck.count(reached=fell, moved=state is not State.IN_RECHECK)
+                for end, stage in ends.items():
+                    stage.count(reached=state is end, moved=False)
+        session.expunge_all()
+    return StudyStages(items, states, [labels, adjudication, revision, recheck, *ends.values()])
+
+
+def sampled_items(session: Session, study_id: int) -> Iterator[list[int]]:
+    """Blocks of the ids of a study's items, in the order of its sample; of a study of pairs none."""
+    position = -1
+    query = (
+        pick(ItemVersion.item_id, StudyItem.position)
+        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
+        .where(
+            col(StudyItem.study_id) == study_id,
+            col(StudyItem.purpose) == Purpose.SAMPLE,
+            col(StudyItem.other_version_id).is_(None),
+        )
+        .order_by(col(StudyItem.position))
+    )
+    while rows := session.execute(query.where(col(StudyItem.position) > position).limit(BLOCK)).all():
+        yield [item_id for item_id, _ in rows]
+        position = rows[-1][1]
+
+
+@operation(On.PROJECT, READERS)
+def item_states(db: Database, _actor: Actor, project_id: int, *, item_ids: Sequence[int]) -> dict[int, State]:
+    """Item id → its state, for items of a list (up to `BLOCK`); what is not of the project is left out."""
+    with db.read() as session:
+        mine = pick(Item.id).where(col(Item.project_id) == project_id, col(Item.id).in_(item_ids))
+        ids = list(session.execute(mine).scalars())
+        return {item_id: item.state for item_id, item in standings(session, ids).items()}
+
+
+@operation(On.PROJECT, READERS)
+def item_state(db: Database, _actor: Actor, project_id: int, *, item_id: int) -> Standing:
+    """Where one item stands; NotFound for one that is not of the project."""
+    with db.read() as session:
+        mine = pick(Item.id).where(col(Item.project_id) == project_id, col(Item.id) == item_id)
+        found = standings(session, list(session.execute(mine).scalars())).get(item_id)
+        if found is None:
+            raise NotFound(f"The project has no item with id {item_id}. Open one from the page Data.")
+        session.expunge_all()
+        return found

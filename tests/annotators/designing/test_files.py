@@ -1,0 +1,116 @@
+"""Designs as files: what is wrong is told at once and by its line; what is written is read back as the same."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from annotators.asking.protocol_files import protocol_to_yaml
+from annotators.designing.design import StudyDesign
+from annotators.designing.files import design_from_yaml, design_to_yaml
+from annotators.errors import InvalidInput
+from annotators.protocols import PROTOCOLS
+from tests.makers import tiny_protocol
+
+FULL = StudyDesign(
+    name="second pass",
+    protocol="qa_verification@3",
+    annotators=("ada", "ben", "17"),
+    overlap=2,
+    items=("1", "q2:harbour"),
+    where=("system=harbour", "score:rouge_l>=0.5"),
+    with_documents=True,
+    one_per_question=False,
+    pairs=("harbour", "lantern"),
+    sample=20,
+    per="system",
+    seed=7,
+    order="by_question",
+    show_scores=("phrase_recall",),
+    drawn_with={"1": 0.25},
+    not_drawn_from=("q9",),
+    draw_seed=3,
+    rule="majority",
+    suggestions="after",
+    ask=("confidence", "same"),
+    lease_minutes=30,
+    deadline=datetime(2999, 12, 24, 17, 30, tzinfo=UTC),
+    show_names=True,
+    allow_own_adjudication=True,
+)
+
+
+def test_a_design_is_read_back_as_the_same_with_every_field() -> None:
+    defaults = StudyDesign()
+    assert [name for name in StudyDesign.model_fields if getattr(FULL, name) == getattr(defaults, name)] == []
+    read = design_from_yaml(design_to_yaml(FULL))
+    assert (read.design, read.protocol) == (FULL, None)
+
+
+def test_a_protocol_that_has_no_name_elsewhere_is_written_into_the_file() -> None:
+    protocol = tiny_protocol()
+    read = design_from_yaml(design_to_yaml(StudyDesign(protocol="tiny", annotators=("ada",)), protocol))
+    assert read.protocol is not None
+    assert (read.protocol.digest(), read.design.protocol) == (protocol.digest(), "tiny")
+
+
+def test_everything_that_is_wrong_is_told_at_once_with_its_line() -> None:
+    text = """\
+protocol: qa_verification
+annotators: [ada, ben, ada]
+overlap: 4
+smaple: 3
+order: sideways
+lease_minutes: 0
+deadline: 2026-13-01
+per: colour
+overlap: 2
+"""
+    with pytest.raises(InvalidInput) as refused:
+        design_from_yaml(text, "d.yaml")
+    lines = {problem.line: f"{problem.problem} {problem.remedy}" for problem in refused.value.problems}
+    assert set(lines) == {2, 3, 4, 5, 6, 7, 8, 9}
+    assert lines[2] == "The annotator 'ada' is named twice. Name each once."
+    assert lines[3] == (
+        "An overlap of 4 needs as many different annotators; 2 are named. Lower the overlap or name more annotators."
+    )
+    assert "Did you mean `sample`?" in lines[4]
+    assert "Known: shuffled, by_question, by_system, by_category, given." in lines[5]
+    assert "'2026-13-01' is no time" in lines[7]
+    assert "on line 3 already" in lines[9]
+    assert "d.yaml, line 5:" in str(refused.value)
+
+
+def test_what_is_wrong_in_a_protocol_within_the_file_has_its_line() -> None:
+    protocol = protocol_to_yaml(tiny_protocol()).replace("title: Right", "titel: Right")
+    text = "annotators: [ada]\noverlap: 2\nprotocol:\n" + "".join(f"  {line}\n" for line in protocol.splitlines())
+    with pytest.raises(InvalidInput) as refused:
+        design_from_yaml(text)
+    place = next(number for number, line in enumerate(text.splitlines(), 1) if "titel" in line)
+    assert refused.value.problems[0].line == 2
+    assert place in [problem.line for problem in refused.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("annotators: [ada]\n", "`protocol` is missing"),
+        ("protocol: x\n", "at least one annotator"),
+        ("- a\n", "a design is a list of fields, beginning like `protocol: qa_verification`"),
+        ("protocol: x\nannotators: ada\n", "`annotators` should be a list"),
+        ("protocol: x\nannotators: [ada]\nsample: 0\n", "A sample of 0 is empty"),
+        ("protocol: x\nannotators: [ada]\ndeadline: 2001-01-01\n", "has passed"),
+        ("protocol: x\nannotators: [ada]\nsuggestions: often\n", "says not when suggestions are shown"),
+        ("protocol: x\nannotators: [ada]\nrule: mean\n", "'mean' is not a rule for settling"),
+    ],
+)
+def test_a_file_that_is_no_design_says_what_to_do(text: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        design_from_yaml(text)
+
+
+def test_the_overlap_is_the_protocols_where_nothing_is_said() -> None:
+    protocol = PROTOCOLS.get("qa_verification")
+    assert StudyDesign().overlap_of(protocol) == protocol.overlap
+    assert StudyDesign(overlap=1).overlap_of(protocol) == 1

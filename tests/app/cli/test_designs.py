@@ -1,0 +1,118 @@
+"""Studies from design files: the same study again, and errors with lines before anything is made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.cli.command_line import CommandLine, write_items
+
+DESIGN = """\
+# a pass over the harbour answers
+protocol: qa_verification
+annotators: [ada, ben, chloe]
+overlap: 2
+where: [system=harbour]
+sample: 2
+per: category
+seed: 7
+order: by_category
+rule: majority
+deadline: 2999-12-24
+show_names: true
+"""
+TONE = """\
+name: tone
+title: Tone
+guidelines: Say how it sounds.
+criteria:
+  - name: tone
+    title: Tone
+    labels: [{value: kind}, {value: cold}]
+steps:
+  - {name: all, title: All, shows: [question, answer], criteria: [tone]}
+"""
+
+
+@pytest.fixture
+def project(begun: CommandLine, tmp_path: Path) -> CommandLine:
+    begun("import", "finance", write_items(tmp_path / "in"))
+    return begun
+
+
+def written(folder: Path, text: str, name: str = "design.yaml") -> Path:
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_a_design_written_out_makes_the_same_study_again(project: CommandLine, tmp_path: Path) -> None:
+    make = ("study", "create", "finance")
+    dry = project.json(*make, "first", "--design", written(tmp_path, DESIGN), "--dry-run")
+    assert (dry["dry_run"], project.json("study", "list", "finance")) == (True, [])
+    made = project.json(*make, "first", "--design", written(tmp_path, DESIGN))
+    assert (made["items"], made["slots"], made["sample_hash"]) == (3, 6, dry["sample_hash"])
+    shown = project.json("study", "show", "finance", "first")
+    design: dict[str, Any] = shown["design"]
+    assert (design["protocol"], design["order"], design["sample"]) == ("qa_verification@3", "by_category", 2)
+    again = written(tmp_path, json.dumps(design), "again.yaml")  # JSON is YAML
+    project(*make, "second", "--design", again)
+    second = project.json("study", "show", "finance", "second")
+    assert second["hashes"] == shown["hashes"]
+    assert second["design"] == design | {"name": "second"}
+
+
+def test_options_and_a_file_make_the_same_study(project: CommandLine, tmp_path: Path) -> None:
+    make = ("study", "create", "finance")
+    options = (
+        *("--protocol", "qa_verification", "--annotators", "ada,ben,chloe", "--overlap", "2", "--sample", "2"),
+        *("--where", "system=harbour", "--per", "category", "--seed", "7", "--order", "by_category"),
+        *("--rule", "majority", "--deadline", "2999-12-24"),
+    )
+    one = project.json(*make, "one", *options)
+    two = project.json(*make, "two", "--design", written(tmp_path, DESIGN.replace("show_names: true\n", "")))
+    for name in ("items", "slots", "protocol_hash", "sample_hash"):
+        assert one[name] == two[name]
+    shown = [project.json("study", "show", "finance", name)["design"] for name in ("one", "two")]
+    assert {**shown[0], "name": ""} == {**shown[1], "name": ""}
+    refused = project(*make, "three", "--design", tmp_path / "design.yaml", "--overlap", "2", code=2)
+    assert "Leave --overlap out" in refused.err
+    assert "Missing option '--protocol'" in project(*make, "three", "--annotators", "ada", code=2).err
+
+
+def test_a_protocol_of_a_file_is_written_into_the_design(project: CommandLine, tmp_path: Path) -> None:
+    written(tmp_path, TONE, "tone.yaml")
+    design = written(tmp_path, "protocol: tone.yaml\nannotators: [ada]\noverlap: 1\n")
+    project("study", "create", "finance", "first", "--design", design)
+    shown = project.json("study", "show", "finance", "first")
+    assert shown["design"]["protocol"]["title"] == "Tone"
+    (tmp_path / "tone.yaml").unlink()
+    again = written(tmp_path, json.dumps(shown["design"]), "again.yaml")
+    project("study", "create", "finance", "second", "--design", again)
+    assert project.json("study", "show", "finance", "second")["hashes"] == shown["hashes"]
+
+
+def test_what_is_wrong_with_a_design_is_told_at_once_and_nothing_is_made(project: CommandLine, tmp_path: Path) -> None:
+    text = DESIGN.replace("[ada, ben, chloe]", "[ada, zoe]").replace("overlap: 2", "overlap: 3")
+    text = text.replace("system=harbour", "system=nowhere")
+    path = written(tmp_path, text)
+    refused = project("study", "create", "finance", "x", "--design", path, "--json", code=2)
+    # The file alone says that three cannot be had of two; whether a person is there is known once that is right.
+    assert [problem["line"] for problem in refused.json["problems"]] == [4]
+    path = written(tmp_path, text.replace("overlap: 3", "overlap: 2"))
+    refused = project("study", "create", "finance", "x", "--design", path, "--json", code=2)
+    problems = {problem["line"]: f"{problem['problem']} {problem['remedy']}" for problem in refused.json["problems"]}
+    assert set(problems) == {3, 5}
+    assert "There is nobody named 'zoe'" in problems[3]
+    assert "No item has system 'nowhere'. Known: harbour, lantern." in problems[5]
+    assert f"{path.name}, line 5" in refused.err
+    written(tmp_path, DESIGN.replace("qa_verification", "qa_verificaton"))
+    refused = project("study", "create", "finance", "x", "--design", path, code=2)
+    assert "line 2: There is no protocol named 'qa_verificaton'" in refused.err
+    assert project.json("study", "list", "finance") == []
+    written(tmp_path, DESIGN)
+    project("study", "create", "finance", "x", "--design", path)
+    assert "Choose another name" in project("study", "create", "finance", "x", "--design", path, code=5).err
+    assert "no design file" in project("study", "create", "finance", "y", "--design", "not-there.yaml", code=3).err
