@@ -360,6 +360,24 @@ class ProtocolVersion(Table, table=True):
     created_at: datetime = _time()
 
 
+class StudyDraft(Table, table=True):
+    """A design that is no study yet: it can be changed and deleted, and starting it makes the study and ends it.
+
+    `design` is without its annotators, who are person ids in `team`.
+    """
+
+    __tablename__ = "study_draft"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    protocol: dict[str, Any] = _json()
+    design: dict[str, Any] = _json()
+    team: list[Any] = _json(list)
+    changed_by: int | None = _ref("person.id", optional=True)
+    changed_at: datetime = _time()
+
+
 class StudyState(StrEnum):
     """Whether annotators get items: yes; not for now; not any more."""
 

@@ -11,7 +11,7 @@ import streamlit as st
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, results
+from app.pages.study import amendments, draft, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import settlement_counts
@@ -32,6 +32,9 @@ _RULES = {"unanimous": "when all annotators agree", "majority": "when more than 
 def page() -> None:
     """Draw the page."""
     blocks.style()
+    if (draft_id := ui.integer_parameter("draft")) is not None:
+        draft.draw(draft_id)
+        return
     study = _study()
     if study is None:
         return

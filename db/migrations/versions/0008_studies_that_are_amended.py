@@ -18,9 +18,9 @@ def _identifier() -> sa.types.TypeEngine[int]:
     return sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
-def _value(name: str) -> "sa.Column[object]":
+def _value(name: str, *, nullable: bool = True) -> "sa.Column[object]":
     made = postgresql.JSONB(none_as_null=True, astext_type=sa.Text())
-    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=True)
+    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=nullable)
 
 
 def upgrade() -> None:
@@ -30,10 +30,12 @@ def upgrade() -> None:
     _purposes()
     _adjudication()
     _endings()
+    _drafts()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_drafts()
     _no_endings()
     _adjudication_as_it_was()
     _no_purposes()
@@ -219,3 +221,26 @@ def _endings() -> None:
 def _no_endings() -> None:
     op.drop_table("item_ending")
     op.drop_column("settlement", "failing")
+
+
+# Drafts of studies ----------------------------------------------------------------------------------------------------
+
+
+def _drafts() -> None:
+    op.create_table(
+        "study_draft",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        *(_value(name, nullable=False) for name in ("protocol", "design", "team")),
+        sa.Column("changed_by", _identifier(), nullable=True),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["changed_by"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "name"),
+    )
+
+
+def _no_drafts() -> None:
+    op.drop_table("study_draft")
