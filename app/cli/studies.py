@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from db.designing.drafts import DraftOfStudy
     from db.studies.design import StudyMade, StudyPlan
 
-study = group("study", "Studies: create, list, show, start, pause, close, amend, delete a draft.")
+study = group("study", "Studies: create, list, show, start, pause, amend.")
 
 
 def add_to(app: typer.Typer) -> None:
