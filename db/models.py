@@ -745,7 +745,8 @@ class StoredLabel(Table, table=True):
     """One value for one criterion and target, committed with a step. Append-only.
 
     It belongs to the annotation of the same (assignment, sitting), if that was ever completed. `value` is None exactly
-    when `cannot_judge` holds, with the reason in `reason`.
+    when `cannot_judge` holds, with the reason in `reason`. `confidence` and `same` are there where the study asks
+    for them (annotators/asking/asides.py).
     """
 
     append_only: ClassVar[bool] = True
@@ -762,6 +763,8 @@ class StoredLabel(Table, table=True):
     reason: str | None = None
     comment: str | None = None
     rationale: list[Any] | None = _json(lambda: None, nullable=True)
+    confidence: str | None = None
+    same: int | None = None
 
 
 class Adjudication(Table, table=True):
@@ -817,6 +820,54 @@ class ItemEnding(Table, table=True):
     reason: str
     person_id: int | None = _ref("person.id", optional=True)
     created_at: datetime = _time()
+
+
+class Release(Table, table=True):
+    """The accepted items of a project, or of one study, with their final labels at one moment. Append-only.
+
+    `sha256` follows from what is in it alone (`db/releasing/releases.py`); `event_id` is the last event that it
+    knows of, and `states` counts all items by where they stood then.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "item_release"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    study_id: int | None = _ref("study.id", optional=True)
+    sha256: str
+    n_items: int
+    n_labels: int
+    states: dict[str, Any] = _json()
+    event_id: int = Field(sa_column=Column(BigInteger, nullable=False))
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class ReleaseItem(Table, table=True):
+    """An item version that is in a release. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "release_item"
+    release_id: int = _ref("item_release.id", primary_key=True)
+    item_version_id: int = _ref("item_version.id", primary_key=True)
+
+
+class ReleaseLabel(Table, table=True):
+    """A final label in a release: how it was reached, by which votes, and for which version number. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "release_label"
+    release_id: int = _ref("item_release.id", primary_key=True)
+    item_version_id: int = _ref("item_version.id", primary_key=True)
+    study_id: int = _ref("study.id", primary_key=True)
+    criterion: str = Field(primary_key=True)
+    target: str = Field(default="item", primary_key=True)
+    value: Any = _json(lambda: None, nullable=True)
+    how: str
+    votes: dict[str, Any] = _json()
+    version: int
 
 
 # Scores, jobs, events -------------------------------------------------------------------------------------------------

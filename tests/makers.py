@@ -170,9 +170,10 @@ class StudyInUse:
         return work(self.db, self.annotators[who], self.study_id)
 
     def submit(self, who: int, item: dict[str, Any], values: dict[str, Any], uid: str = "", **fields: Any) -> Submitted:
-        """Commit a step with `values` by criterion (for every target it has)."""
+        """Commit a step with `values` by criterion (for every target it has); `beside`: what is said beside them."""
+        beside = fields.pop("beside", {})
         labels = tuple(
-            GivenLabel(criterion, target, value)
+            GivenLabel(criterion, target, value, **beside)
             for criterion, value in values.items()
             for target in item["units"][criterion]
         )

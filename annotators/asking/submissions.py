@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annotators.asking.asides import ASIDES, check_said
 from annotators.criteria import Condition, Criterion, Value
 from annotators.errors import InvalidInput, shown
 from annotators.items.targets import AGAINST, Units
@@ -35,7 +36,8 @@ class GivenLabel:
 
     `target` is a written target (annotators/items/targets.py) with the item's own keys. `rationale` is a list of places
     that support the label: {"document", "page", "box"}, {"document", "page", "text", "boxes"} for text selected on a
-    page (a box a line), or {"text"} with or without document and page.
+    page (a box a line), or {"text"} with or without document and page. `confidence` and `same` are what a study may
+    ask beside labels (annotators/asking/asides.py).
     """
 
     criterion: str
@@ -45,6 +47,8 @@ class GivenLabel:
     reason: str | None = None
     comment: str | None = None
     rationale: list[dict[str, Any]] | None = None
+    confidence: str | None = None
+    same: int | None = None
 
 
 def check_step(
@@ -53,15 +57,18 @@ def check_step(
     units: Units,
     given: Sequence[GivenLabel],
     earlier: Sequence[GivenLabel] = (),
+    *,
+    asks: Sequence[str] = (),
 ) -> list[GivenLabel]:
     """The labels of step number `step` (from 0) as they are stored, in the order of its criteria and their targets.
 
     `units` are the parts of the item, `earlier` the labels committed with earlier steps of the same sitting (they
-    decide with the given ones whether a condition `when` holds). Raises InvalidInput, naming the criterion's title and
-    the target (E2, C1, I3: by position, not by key), for a criterion that this step does not ask, a target that the
-    item does not have, a label given twice, a required one that is missing, one whose condition does not hold, a value
-    that is none of the criterion's, `cannot_judge` without a reason or with a value, and texts or rationales that are
-    too long or misshapen.
+    decide with the given ones whether a condition `when` holds), `asks` what is asked beside labels. Raises
+    InvalidInput, naming the criterion's title and the target (E2, C1, I3: by position, not by key), for a criterion
+    that this step does not ask, a target that the item does not have, a label given twice, a required one that is
+    missing, one whose condition does not hold, a value that is none of the criterion's, `cannot_judge` without a reason
+    or with a value, texts or rationales that are too long or misshapen, and for what is asked beside a label and not
+    said, or said and not asked.
     """
     if not 0 <= step < len(protocol.steps):
         raise InvalidInput(f"There is no step {step + 1}: protocol {protocol.name!r} has {len(protocol.steps)}.")
@@ -80,6 +87,9 @@ def check_step(
                 continue
             if label is not None:
                 decided[criterion.name, target] = label
+                if asks or label.confidence is not None or label.same is not None:
+                    said = {name: getattr(label, name) for name in ASIDES}
+                    check_said(criterion, said, asks, cannot_judge=label.cannot_judge)
                 checked.append(label)
             elif criterion.required:
                 raise InvalidInput(

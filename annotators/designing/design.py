@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from annotators.asking.asides import ASIDES, unknown_asides
 from annotators.asking.repairs import Path
 from annotators.criteria.suggested import WHEN
 from annotators.errors import AssayError, InvalidInput, Problem
@@ -88,7 +89,8 @@ class StudyDesign(ItemChoice):
     given the protocol. `overlap` is how many different annotators judge each item; None: as many as the protocol
     suggests. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None: before,
     where the protocol shows suggestions, else never. `lease_minutes`: how long an item is kept for somebody who does
-    not touch it. Nobody gets items after the `deadline`. `show_names`: adjudicators see who gave which label;
+    not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after the
+    `deadline`. `show_names`: adjudicators see who gave which label;
     `allow_own_adjudication`: they may decide items that they annotated themselves.
     """
 
@@ -98,6 +100,7 @@ class StudyDesign(ItemChoice):
     overlap: int | None = None
     rule: str = "unanimous"
     suggestions: str | None = None
+    ask: tuple[Word, ...] = ()
     lease_minutes: int = 60
     deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
     show_names: bool = False
@@ -110,7 +113,9 @@ class StudyDesign(ItemChoice):
     def in_settings(self) -> dict[str, Any]:
         """What a study's settings keep of it; what was not asked for is not written."""
         names = ("show_names", "allow_own_adjudication")
-        return super().in_settings() | {name: True for name in names if getattr(self, name)}
+        flags = {name: True for name in names if getattr(self, name)}
+        asks = [name for name in ASIDES if name in self.ask]
+        return super().in_settings() | flags | ({"ask": asks} if asks else {})
 
     def faults(self, overlap: int | None, *, at: datetime) -> Iterator[tuple[Path, str]]:
         """What cannot be carried out whatever the project has: the field, what is wrong with it, and what would do.
@@ -134,6 +139,7 @@ class StudyDesign(ItemChoice):
                 ("suggestions",),
                 f"{self.suggestions!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.",
             )
+        yield from unknown_asides(self.ask)
         if self.lease_minutes < 1:
             yield ("lease_minutes",), f"A lease of {self.lease_minutes} minutes is too short. Give at least 1."
         if self.deadline is not None and self.deadline <= at:

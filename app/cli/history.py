@@ -176,6 +176,11 @@ def _besides(act: Act) -> list[str]:
     found += ["It goes against a majority"] if act.overrules else []
     found += [f"Labels of this criterion {'fall' if act.falls else 'stay'}"] if act.falls is not None else []
     found += [f"Reason: {_words(act.reason).rstrip('.')}"] if act.reason else []
+    found += [f"Confidence: {act.confidence}"] if act.confidence else []
+    if act.same is not None:
+        from annotators.asking.asides import OTHERS
+
+        found.append(f"{act.same} of {OTHERS} others were expected to say the same")
     return [*found, *([f"Comment: {_words(act.comment).rstrip('.')}"] if act.comment else [])]
 
 

@@ -140,6 +140,13 @@ def create(
             show_default=False,
         ),
     ] = None,
+    ask: Annotated[
+        list[str] | None,
+        option(
+            "WHAT",
+            "Asked beside each label: confidence, or same (of 10 others how many will say the same); repeatable.",
+        ),
+    ] = None,
     deadline: Annotated[
         str | None, option("TIME", "Nobody gets items after it: 2026-12-24, or 2026-12-24T18:00 (local).")
     ] = None,
@@ -194,6 +201,7 @@ def create(
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,
+            ask=tuple(ask or ()),
             deadline=None if deadline is None else moment(deadline, until=True),
             where=tuple(where or ()),
             one_per_question=one_per_question,

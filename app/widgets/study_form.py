@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
@@ -64,7 +65,7 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol", "study-deadline",
+    "study-own", "study-own-protocol", "study-deadline", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -127,6 +128,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-where": list(design.where),
         f"study-each-question-{protocol.name}": design.one_per_question,
         "study-with-documents": design.with_documents,
+        **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
@@ -167,7 +169,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         name = _name(named, project, protocol)
         show_scores = _scores(project) if protocol.about_scores else ()
         suggestions = _suggestions(protocol)
-        more = _more()
+        more = _more(protocol)
     with right:
         annotators = _annotators(project)
         overlap = _overlap(protocol, len(annotators))
@@ -188,6 +190,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         deadline=None if more.last_day is None else datetime.combine(more.last_day, time(23, 59), ui.zone()),
         show_scores=tuple(show_scores),
         suggestions=suggestions,
+        ask=more.ask,
         items=chosen or which.items,
         where=which.where,
         one_per_question=which.one_per_question,
@@ -582,9 +585,10 @@ class _More:
     lease_minutes: int
     last_day: date | None
     adjudication: dict[str, bool]
+    ask: tuple[str, ...]
 
 
-def _more() -> _More:
+def _more(protocol: Protocol) -> _More:
     with st.expander("Order, settling, deadline, blinding"):
         order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
         rule = st.selectbox(
@@ -605,8 +609,15 @@ def _more() -> _More:
         )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
+        ask = tuple(
+            name
+            for name, aside in ASIDES.items()
+            if any(map(asked_beside, protocol.criteria))
+            and st.checkbox(f"Ask beside each label: {aside.title}", key=f"study-ask-{name}")
+        )
     adjudication = {"show_names": show_names, "allow_own_adjudication": own}
-    return _More(order, rule, int(seed), int(lease), day if isinstance(day, date) else None, adjudication)
+    last_day = day if isinstance(day, date) else None
+    return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)
 
 
 def _size(n_items: int, overlap: int, people: int) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from sqlmodel import Session, col, select
 
+from annotators.asking.asides import CONFIDENCES
 from annotators.errors import InvalidInput, shown
 from db.engine import Database
 from db.models import Account, AdjudicatedLabel, Adjudication, Item, ItemVersion, Study, StudyItem
@@ -23,9 +24,6 @@ CAUSES = {
 }
 """What a disagreement may come from: the item can be read in two ways; the guidelines do not say; somebody overlooked
 something; people of good will judge it otherwise."""
-
-CONFIDENCES = {"low": "Low", "medium": "Medium", "high": "High"}
-"""How sure an adjudicator is of a decision."""
 
 LONGEST_NOTE = 2_000
 """Characters that a note for the guidelines may have."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlmodel import Session, col, select
 
+from annotators.asking.asides import asked_by, for_browser
 from annotators.errors import Conflict, InvalidInput, NotFound
 from annotators.keys import ACTIONS
 from annotators.protocols import Protocol
@@ -94,7 +95,7 @@ def work(
                 "id": study_id,
                 "name": study.name,
                 "project": project.name,
-                "protocol": protocol_for_browser(protocol),
+                "protocol": protocol_for_browser(protocol, asked_by(study.settings)),
                 "protocol_hash": study.protocol_hash,
                 "guidelines_read": actor.person_id in readers(session, study, actor.person_id),
                 **({"suggestions": "after"} if study.settings.get("suggestions") == "after" else {}),
@@ -105,16 +106,35 @@ def work(
         return out
 
 
-def protocol_for_browser(protocol: Protocol) -> dict[str, Any]:
-    """The parts of a protocol that the annotator's page needs, labels with their keys and titles filled in."""
+def protocol_for_browser(protocol: Protocol, asks: Sequence[str] = ()) -> dict[str, Any]:
+    """The parts of a protocol that the annotator's page needs, labels with their keys and titles filled in.
+
+    What the study asks beside labels (`asks`) follows each criterion as one more.
+    """
+    beside = {criterion.name: for_browser(criterion, asks) for criterion in protocol.criteria} if asks else {}
     return {
         "name": protocol.name,
         "version": protocol.version,
         "title": protocol.title,
         "summary": protocol.summary,
         "guidelines": protocol.guidelines,
-        "steps": [step.model_dump(mode="json", include={"name", "title", "criteria"}) for step in protocol.steps],
-        "criteria": [criterion.for_browser() for criterion in protocol.criteria],
+        "steps": [
+            {
+                "name": step.name,
+                "title": step.title,
+                "criteria": [
+                    name
+                    for criterion in step.criteria
+                    for name in (criterion, *(aside["name"] for aside in beside.get(criterion, ())))
+                ],
+            }
+            for step in protocol.steps
+        ],
+        "criteria": [
+            shown
+            for criterion in protocol.criteria
+            for shown in (criterion.for_browser(), *beside.get(criterion.name, ()))
+        ],
         "consequences": [
             {
                 **consequence.model_dump(mode="json", include={"when", "then"}),

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, String, bindparam, delete, func
 from sqlmodel import Session, col, select
 
+from annotators.asking.asides import asked_by
 from annotators.asking.submissions import GivenLabel, check_step
 from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
@@ -57,7 +58,7 @@ def within_a_day(seconds: float | None) -> float | None:
 _SUBMISSIONS = table_of(Submission)
 _LABEL_COLUMNS = (
     *("submission_id", "assignment_id", "sitting"),
-    *("criterion", "target", "value", "cannot_judge", "reason", "comment", "rationale"),
+    *("criterion", "target", "value", "cannot_judge", "reason", "comment", "rationale", "confidence", "same"),
 )
 _ANNOTATIONS, _DRAFTS = table_of(Annotation), table_of(Draft)
 _ADD_SUBMISSION = _SUBMISSIONS.insert().returning(_SUBMISSIONS.c.id)
@@ -112,9 +113,10 @@ def commit(
 
 
 def _stored(label: GivenLabel) -> tuple[Any, ...]:
-    """A label in the order of the last seven of `_LABEL_COLUMNS`: a step can have hundreds."""
+    """A label in the order of the last nine of `_LABEL_COLUMNS`: a step can have hundreds."""
     value, rationale = (None if part is None else dumps(part) for part in (label.value, label.rationale))
-    return label.criterion, label.target, value, label.cannot_judge, label.reason, label.comment, rationale
+    said = label.cannot_judge, label.reason, label.comment, rationale, label.confidence, label.same
+    return label.criterion, label.target, value, *said
 
 
 def _validated(session: Session, study: Study, protocol: Protocol, row: Held, step: StepSubmission) -> list[GivenLabel]:
@@ -123,13 +125,13 @@ def _validated(session: Session, study: Study, protocol: Protocol, row: Held, st
         GivenLabel(label.criterion, label.target, label.value, label.cannot_judge, label.reason)
         for label in (session.exec(_earlier(row, step.sitting)) if step.step else ())
     ]
-    known = units_at(session, study, row.study_item_id, step.step)
+    known, asks = units_at(session, study, row.study_item_id, step.step), asked_by(study.settings)
     try:
-        return _checked(protocol, known, step, earlier)
+        return _checked(protocol, known, step, earlier, asks)
     except InvalidInput:
         # A document whose pages were counted meanwhile has targets that were not kept.
         known = units_at(session, study, row.study_item_id, step.step, fresh=True)
-        return _checked(protocol, known, step, earlier)
+        return _checked(protocol, known, step, earlier, asks)
 
 
 def _earlier(row: Held, sitting: int) -> Any:
@@ -137,7 +139,11 @@ def _earlier(row: Held, sitting: int) -> Any:
 
 
 def _checked(
-    protocol: Protocol, known: tuple[Wire, Units], step: StepSubmission, earlier: list[GivenLabel]
+    protocol: Protocol,
+    known: tuple[Wire, Units],
+    step: StepSubmission,
+    earlier: list[GivenLabel],
+    asks: tuple[str, ...],
 ) -> list[GivenLabel]:
     wire, units = known
     criteria = {criterion.name: criterion for criterion in protocol.criteria}
@@ -148,7 +154,7 @@ def _checked(
         target = wire.back(str(label.target))
         same = target == label.target and value is label.value
         given.append(label if same else replace(label, target=target, value=value))
-    return check_step(protocol, step.step, units, given, earlier)
+    return check_step(protocol, step.step, units, given, earlier, asks=asks)
 
 
 _SPENT = select(func.sum(Submission.seconds)).where(

@@ -23,6 +23,7 @@ from sqlalchemy import bindparam
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
+from annotators.asking.asides import ASIDES
 from annotators.asking.judged_scores import ScoreKey, scores_by_criterion
 from annotators.criteria import Criterion
 from annotators.criteria.suggested import Proposals, suggested_by, suggestion
@@ -486,6 +487,7 @@ def _given(protocol: Protocol, wire: Wire, label: StoredLabel) -> dict[str, Any]
         "reason": label.reason,
         "comment": label.comment,
         "rationale": label.rationale,
+        **{name: said for name in ASIDES if (said := getattr(label, name)) is not None},
     }
 
 

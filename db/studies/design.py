@@ -14,6 +14,7 @@ from sqlalchemy import Engine, func, text
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
+from annotators.asking.asides import check_asked_of
 from annotators.asking.judged_scores import ScoreKey, measuring
 from annotators.asking.repairs import Path
 from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
@@ -210,6 +211,8 @@ def _checked(
     if "suggestions" not in fields:
         asked = partial(_suggestions, session, project_id, protocol, design)
         suggestions = tried(("suggestions",), asked, suggestions)
+    if "ask" not in fields:
+        tried(("ask",), partial(check_asked_of, protocol, design.ask), None)
     if not fields & set(ItemChoice.model_fields):
         chosen = tried(("sample",), partial(choose, session, project_id, protocol, design), chosen)
     refuse(wrong)

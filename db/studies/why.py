@@ -13,6 +13,7 @@ from sqlalchemy import Select
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
+from annotators.asking.asides import ASIDES
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
 from annotators.items.pairs import in_words, pair_name
@@ -82,6 +83,8 @@ class Act:
     batch: int | None = None
     source: str | None = None
     annotator: str | None = None
+    confidence: str | None = None
+    same: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As `assay why --json` prints it."""
@@ -400,14 +403,16 @@ class _Story:
                     continue
                 at = next((row for row in sitting.submissions if row.step >= step), sitting.submissions[-1])
             value, reason, comment, did = None, None, None, "gave no label"
+            said: dict[str, Any] = {}
             if self._derived is not None:
-                said = {target: label.value for target, label in mine.items() if not label.cannot_judge}
-                value = self._derived.derived.values(said, judged - said.keys()).get(self._target)
+                values = {target: label.value for target, label in mine.items() if not label.cannot_judge}
+                value = self._derived.derived.values(values, judged - values.keys()).get(self._target)
                 did = "labelled" if value is not None else did
             elif mine:
                 label = mine[self._target]
                 value, reason, comment = label.value, label.reason, label.comment
                 did = "could not judge" if label.cannot_judge else "labelled"
+                said = {name: getattr(label, name) for name in ASIDES}
             annotation = sitting.annotation
             yield Act(
                 at.created_at,
@@ -422,6 +427,7 @@ class _Story:
                 reason=reason,
                 comment=comment,
                 batch=annotation.batch_id if annotation else None,
+                **said,
             )
 
     def _stands(self, sitting: _Sitting) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from sqlmodel import Session
 
+from annotators.asking.asides import ASIDES, asked_by
 from db.models import Study
 from db.people.pseudonyms import pseudonyms, real_names
 from db.query import in_clause, is_sqlite, mark, plain_rows
@@ -25,6 +26,9 @@ COLUMNS = (
 )  # fmt: skip
 OF_PAIRS = ("other_item", "other_system", "left")
 """The columns that a study of pairs has besides: the second item, its system, and which of the two stood left."""
+
+ASIDE_COLUMNS = tuple(ASIDES)
+"""The columns that a study has besides that asks something beside labels; of those only what it asks."""
 
 AT_ONCE = 500
 """Items whose labels are read at a time."""
@@ -54,7 +58,8 @@ ORDER BY x.position, a.id, s.sitting, s.step
 """
 
 _LABELS = """
-SELECT l.submission_id, l.criterion, l.target, l.value, l.cannot_judge, l.reason, l.comment, l.rationale
+SELECT l.submission_id, l.criterion, l.target, l.value, l.cannot_judge, l.reason, l.comment, l.rationale,
+       l.confidence, l.same
 FROM label l WHERE {} ORDER BY l.id
 """
 
@@ -63,7 +68,9 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
     """Write the table of a study's labels; how many. Annotators are pseudonymous unless `names`."""
     assert study.id is not None
     pairs = protocol_of(study).about_pairs
-    table = CsvFile(out, (*COLUMNS, *OF_PAIRS) if pairs else COLUMNS)
+    asks = [ASIDE_COLUMNS.index(name) for name in asked_by(study.settings)]
+    besides = tuple(ASIDE_COLUMNS[place] for place in asks)
+    table = CsvFile(out, (*COLUMNS, *(OF_PAIRS if pairs else ()), *besides))
     called = (real_names if names else pseudonyms)(session, study.id)
     called = {person_id: safe(name) for person_id, name in called.items()}
     value = _value_on_sqlite if is_sqlite(session) else value_cell
@@ -80,7 +87,7 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
         condition, ids = in_clause(session, "l.submission_id", list(around))
         rank = {submission_id: place for place, submission_id in enumerate(around)}
         labels = sorted(plain_rows(session, _LABELS.format(condition), ids), key=lambda label: rank[label[0]])
-        table.add_lines(list(_lines(around, labels, value)), len(labels))
+        table.add_lines(list(_lines(around, labels, value, asks)), len(labels))
         n += len(labels)
     return n
 
@@ -129,9 +136,12 @@ def _endings(study: Study) -> Callable[[tuple[Any, ...]], str]:
     return ends
 
 
-def _lines(around: dict[int, _Around], labels: Sequence[Any], value_of: Any) -> Iterator[str]:
-    """The lines of some labels. Most labels are a value alone, and the same few: their cells are made once."""
-    for submission_id, criterion, target, value, cannot, reason, comment, rationale in labels:
+def _lines(around: dict[int, _Around], labels: Sequence[Any], value_of: Any, asks: Sequence[int]) -> Iterator[str]:
+    """The lines of some labels. Most labels are a value alone, and the same few: their cells are made once.
+
+    `asks` are the places of what was asked beside labels.
+    """
+    for submission_id, criterion, target, value, cannot, reason, comment, rationale, *said in labels:
         before, after = around[submission_id]
         cell = value_of(value)
         if cannot or reason or comment or rationale is not None:
@@ -146,7 +156,12 @@ def _lines(around: dict[int, _Around], labels: Sequence[Any], value_of: Any) -> 
             )
         else:
             own = _plain(criterion, target, cell)
-        yield before + own + after
+        line = before + own + after
+        yield (
+            line + "," + csv_cells(*("" if said[place] is None else str(said[place]) for place in asks))
+            if asks
+            else line
+        )
 
 
 @lru_cache(_REMEMBERED)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from annotators.asking.asides import CONFIDENCES
 from annotators.intervals.bootstrap import Resampling
 from annotators.intervals.shares import share_interval
 from annotators.protocols import Protocol
-from db.adjudicating.causes import CAUSES, CONFIDENCES, CauseCount, cause_counts
+from db.adjudicating.causes import CAUSES, CauseCount, cause_counts
 from exports.drawing.report_files import Section
 from exports.drawing.tables import TextTable
 from exports.results.base import REPORTS, Figure, Findings

@@ -161,6 +161,7 @@ def test_an_unmet_need_is_a_sentence_beside_a_disabled_button(filled: Filled) ->
     assert not page.button(key="study-create").disabled
     page.multiselect(key="study-annotators").set_value([]).run()
     assert page.button(key="study-create").disabled
+    assert page.checkbox(key="study-ask-confidence").label == "Ask beside each label: How sure are you?"
     assert "Needs annotators: choose at least one." in no_problem(page)
 
 

@@ -42,13 +42,14 @@ def make_scene(
     protocol: str = "qa_verification",
     overlap: int = 3,
     name: str = "Pilot",
+    ask: tuple[str, ...] = (),
 ) -> Scene:
     """Import sample items about these documents (at least one item of each) and make a study of them."""
     for person in ANNOTATORS:
         server.person(person, default_role="annotator")
     project_id = create_project(server.db, server.admin, f"Energy reports, {name}")
     import_sample(server, project_id, folder, items=items, documents=documents)
-    design = StudyDesign(name=name, annotators=ANNOTATORS, overlap=overlap, order="given")
+    design = StudyDesign(name=name, annotators=ANNOTATORS, overlap=overlap, order="given", ask=ask)
     made = create_study(server.db, server.admin, project_id, protocol=PROTOCOLS.get(protocol), design=design)
     read_guidelines(server.db, made.study_id)
     return Scene(server, project_id, made.study_id)

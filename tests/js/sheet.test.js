@@ -166,3 +166,28 @@ test('a label that cannot stand beside another one is named with its sentence, a
   made.cannotJudge(cell(made, 'relevant evidence:E2'), 'blurred');
   assert.equal(made.broken(), null);
 });
+
+test('what is asked beside a label follows it, goes with it, and is sent in its fields', () => {
+  const levels = { kind: 'grade', labels: [label('low', '1'), label('high', '2')] };
+  const aside = (field) => ({ ...levels, name: `clear.${field}`, title: `Clear: ${field}`, target: 'item', aside: { of: 'clear', field, title: field } });
+  const criteria = [CRITERIA[0], aside('confidence'), aside('same'), CRITERIA[1], CRITERIA[4]];
+  const made = sheet({}, criteria);
+  const [clear, sure, same] = ['clear item', 'clear.confidence item', 'clear.same item'].map((id) => cell(made, id));
+  assert.deepEqual(ids(made.visible()), ['clear item', 'note item'], 'nothing is asked before the label');
+  made.give(clear, 'no');
+  assert.deepEqual(ids(made.visible()), ['clear item', 'clear.confidence item', 'clear.same item', 'why item', 'note item']);
+  assert.equal(made.next(clear), sure);
+  made.give(sure, 'high');
+  assert.equal(made.next(sure), same);
+  made.give(same, 'low');
+  made.set(same, { comment: 'on the label' });
+  assert.deepEqual(made.labels(), [{ ...given('clear', 'item', 'no'), comment: 'on the label', confidence: 'high', same: 'low' }]);
+  const again = sheet({}, criteria);
+  again.restore(made.content());
+  assert.equal(again.of(cell(again, 'clear.confidence item')).value, 'high');
+  made.give(clear, 'yes');
+  assert.deepEqual(ids(made.missing()), ['clear.confidence item', 'clear.same item'], 'another label is another confidence');
+  made.cannotJudge(same, 'The page is missing.');
+  assert.deepEqual(made.labels().map(({ criterion, cannot_judge }) => [criterion, cannot_judge]), [['clear', true]]);
+  assert.deepEqual(ids(made.missing()), []);
+});

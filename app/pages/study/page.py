@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotators.asking.asides import ASIDES, asked_by
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
@@ -191,6 +192,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
             ("Suggestions of models", SUGGESTIONS[settings.get("suggestions", "never")]),
+            ("Asked beside labels", " ".join(ASIDES[name].title for name in asked_by(settings))),
             ("Lease", f"{study.lease_minutes} minutes"),
             ("Deadline", ui.when(study.deadline) if study.deadline else ""),
             ("Made", ui.when(study.created_at)),

@@ -88,6 +88,8 @@ def _label(label: dict[str, Any]) -> GivenLabel:
         reason=text(label, "reason"),
         comment=text(label, "comment"),
         rationale=label.get("rationale"),
+        confidence=label.get("confidence"),
+        same=label.get("same"),
     )
 
 

@@ -26,9 +26,10 @@ export class Sheet {
       if (last && !ALONE.has(criterion.target) && thingKind(last[0]) === thingKind(criterion)) last.push(criterion);
       else this.groups.push([criterion]);
     }
+    const unitsOf = (/** @type {Criterion} */ { name, aside }) => item.units[aside?.of ?? name] ?? [];
     /** Every decision of this step, in the order it is asked. @type {Cell[]} */
-    this.cells = this.groups.flatMap((group) => byThing(group.flatMap(({ name }) => item.units[name] ?? [])).flatMap(
-      (target) => group.filter(({ name }) => item.units[name]?.includes(target)).map(
+    this.cells = this.groups.flatMap((group) => byThing(group.flatMap(unitsOf)).flatMap(
+      (target) => group.filter((criterion) => unitsOf(criterion).includes(target)).map(
         (criterion) => ({ id: cellId(criterion.name, target), criterion, target }),
       ),
     ));
@@ -73,31 +74,46 @@ export class Sheet {
   labels() {
     return this.visible().flatMap((cell) => {
       const given = this.given.get(cell.id);
-      if (!given) return [];
+      if (!given || cell.criterion.aside) return [];
       const value = this.#filled(cell) && !given.cannot_judge ? given.value : null;
       return value !== null || given.cannot_judge || given.comment || given.rationale?.length ? [{ ...given, value }] : [];
     });
   }
 
-  /** @param {Cell} cell @returns {Given} */
+  /** The decision whose label a cell is asked beside, or itself. @param {Cell} cell @returns {Cell} */
+  #labelled(cell) {
+    const { aside } = cell.criterion;
+    return (aside && this.cellById.get(cellId(aside.of, cell.target))) ?? cell;
+  }
+
+  /** What is given; beside a label what was said there, with the label's comment and support. @param {Cell} cell @returns {Given} */
   of(cell) {
+    const { aside } = cell.criterion;
+    if (aside) return { ...this.of(this.#labelled(cell)), value: this.given.get(this.#labelled(cell).id)?.[aside.field] ?? null, cannot_judge: false, reason: null };
     return this.given.get(cell.id) ?? {
       criterion: cell.criterion.name, target: cell.target, value: null, cannot_judge: false, reason: null,
       comment: null, rationale: null,
     };
   }
 
-  /** @param {Cell} cell @param {Partial<Given>} change */
-  set(cell, change) {
+  /** What was said beside a label goes with it when it changes. @param {Cell} about @param {Partial<Given>} change */
+  set(about, change) {
     this.touched = true;
-    const given = { ...this.of(cell), ...change };
+    const cell = this.#labelled(about);
+    const before = this.of(cell);
+    const given = { ...before, ...change };
+    if (String(given.value) !== String(before.value)) {
+      delete given.confidence;
+      delete given.same;
+    }
     if (given.value === null && !given.cannot_judge && !given.comment && !given.rationale?.length) this.given.delete(cell.id);
     else this.given.set(cell.id, given);
   }
 
   /** Gives a label; it takes the place of "cannot judge". @param {Cell} cell @param {Value | null} value */
   give(cell, value) {
-    this.set(cell, { value, cannot_judge: false, reason: null });
+    const { aside } = cell.criterion;
+    this.set(cell, aside ? { [aside.field]: value } : { value, cannot_judge: false, reason: null });
   }
 
   /** @param {Cell} cell @param {string} reason */
@@ -112,6 +128,8 @@ export class Sheet {
 
   /** Whether the cell is asked, as its condition stands now. @param {Cell} cell @returns {boolean} */
   asked(cell) {
+    const labelled = this.#labelled(cell);
+    if (labelled !== cell) return this.asked(labelled) && this.answered(labelled) && !this.of(labelled).cannot_judge;
     return isAsked(cell.criterion, cell.target, (criterion, target) => this.#standing(criterion, target));
   }
 

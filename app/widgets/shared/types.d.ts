@@ -25,6 +25,8 @@ interface Criterion {
   per_hop?: boolean;
   when?: { criterion: string; values: (string | number)[] } | null;
   labels?: Label[];
+  /** It is asked beside the labels of another criterion, and kept in that field of theirs. */
+  aside?: { of: string; field: 'confidence' | 'same'; title: string };
 }
 
 interface Given {
@@ -35,6 +37,8 @@ interface Given {
   reason: string | null;
   comment: string | null;
   rationale: Place[] | null;
+  confidence?: Value | null;
+  same?: Value | null;
 }
 
 /** What a model proposes for a label, and where that is from. */

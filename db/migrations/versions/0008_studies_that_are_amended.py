@@ -31,11 +31,15 @@ def upgrade() -> None:
     _adjudication()
     _endings()
     _drafts()
+    _releases()
+    _asides()
 
 
 def downgrade() -> None:
     """Back."""
     _no_drafts()
+    _no_releases()
+    _no_asides()
     _no_endings()
     _adjudication_as_it_was()
     _no_purposes()
@@ -244,3 +248,70 @@ def _drafts() -> None:
 
 def _no_drafts() -> None:
     op.drop_table("study_draft")
+
+
+# Releases -------------------------------------------------------------------------------------------------------------
+
+
+def _releases() -> None:
+    op.create_table(
+        "item_release",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=True),
+        sa.Column("sha256", sa.String(), nullable=False),
+        sa.Column("n_items", sa.Integer(), nullable=False),
+        sa.Column("n_labels", sa.Integer(), nullable=False),
+        sa.Column("states", _value("states").type, nullable=False),
+        sa.Column("event_id", sa.BigInteger(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "name"),
+    )
+    op.create_table(
+        "release_item",
+        sa.Column("release_id", _identifier(), nullable=False),
+        sa.Column("item_version_id", _identifier(), nullable=False),
+        sa.ForeignKeyConstraint(["item_version_id"], ["item_version.id"]),
+        sa.ForeignKeyConstraint(["release_id"], ["item_release.id"]),
+        sa.PrimaryKeyConstraint("release_id", "item_version_id"),
+    )
+    op.create_table(
+        "release_label",
+        sa.Column("release_id", _identifier(), nullable=False),
+        sa.Column("item_version_id", _identifier(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("criterion", sa.String(), nullable=False),
+        sa.Column("target", sa.String(), nullable=False),
+        _value("value"),
+        sa.Column("how", sa.String(), nullable=False),
+        sa.Column("votes", _value("votes").type, nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["item_version_id"], ["item_version.id"]),
+        sa.ForeignKeyConstraint(["release_id"], ["item_release.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("release_id", "item_version_id", "study_id", "criterion", "target"),
+    )
+
+
+def _no_releases() -> None:
+    for name in ("release_label", "release_item", "item_release"):
+        op.drop_table(name)
+
+
+# What is asked beside a label -----------------------------------------------------------------------------------------
+
+
+def _asides() -> None:
+    op.add_column("label", sa.Column("confidence", sa.String(), nullable=True))
+    op.add_column("label", sa.Column("same", sa.Integer(), nullable=True))
+
+
+def _no_asides() -> None:
+    for name in ("same", "confidence"):
+        op.drop_column("label", name)

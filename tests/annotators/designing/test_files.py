@@ -33,6 +33,7 @@ FULL = StudyDesign(
     draw_seed=3,
     rule="majority",
     suggestions="after",
+    ask=("confidence", "same"),
     lease_minutes=30,
     deadline=datetime(2999, 12, 24, 17, 30, tzinfo=UTC),
     show_names=True,

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from annotators.asking.asides import CONFIDENCES
 from annotators.errors import InvalidInput
 from app.widgets import adjudicate as widget
 from db.adjudicating.adjudications import UnitDecision, adjudicate
-from db.adjudicating.causes import CAUSES, CONFIDENCES, LONGEST_NOTE, cause_counts, guideline_notes
+from db.adjudicating.causes import CAUSES, LONGEST_NOTE, cause_counts, guideline_notes
 from db.engine import Database
 from exports.results.document import Results
 from tests.db.adjudicating.test_adjudications import adjudicator, voted

@@ -30,7 +30,7 @@ export function buildCriteria(panel) {
     const [{ target }] = criteria;
     const cells = panel.sheet.cells.filter((cell) => criteria.includes(cell.criterion));
     if (!cells.length) continue;
-    if (target === 'item' || target === 'pair') built.elements.push(...cells.map((cell) => row(cell, rowTitle(cell.criterion, panel.sheet.item), 'c')));
+    if (target === 'item' || target === 'pair') built.elements.push(...cells.map((cell) => row(cell, rowTitle(cell.criterion, panel.sheet.item), cell.criterion.aside ? 'c aside' : 'c')));
     else if (target === 'page') {
       const group = new PageGroup(cells, panel);
       built.groups.push(group);

@@ -26,6 +26,8 @@ import { TEXT } from '../../shared/text.js';
 
 /** Title, help and "optional" of a criterion, with the score that it is about. @param {Criterion} criterion @param {Presentation} item */
 export function rowTitle(criterion, item) {
+  const { aside } = criterion;
+  if (aside) return h('div', { class: 'c-title' }, h('span', { dir: 'auto' }, aside.title));
   const score = scoreOf(item, criterion);
   if (score) return scoredTitle(criterion, score);
   return h('div', { class: 'c-title' }, h('span', { dir: 'auto' }, criterion.title),
@@ -75,6 +77,7 @@ export class Row {
     this.element.hidden = !sheet.asked(this.cell);
     this.input.show(given);
     this.element.classList.toggle('answered', sheet.answered(this.cell));
+    if (this.cell.criterion.aside) return; // what is said of the label stands with it
     if (this.suggestion) this.suggestion.hidden = sheet.answered(this.cell);
     const problem = sheet.problem(this.cell);
     const proposed = this.#markSuggestion();
