@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain, count
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
+from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import RULES, StudyDesign
 from annotators.designing.files import design_to_yaml
@@ -490,7 +492,7 @@ class _More:
     rule: str
     seed: int
     lease_minutes: int
-    adjudication: dict[str, bool]
+    adjudication: dict[str, Any]
     ask: tuple[str, ...]
 
 
@@ -510,6 +512,11 @@ def _more(protocol: Protocol) -> _More:
             key="study-lease",
             help="How long an item is kept for an annotator who does not touch it.",
         )
+        double = st.checkbox(
+            "Two adjudicators decide each disputed item, blind to each other",
+            key="study-double",
+            help="What both decide alike is final; the rest goes to a third person. How far they agree is reported.",
+        )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
         ask = tuple(
@@ -518,7 +525,11 @@ def _more(protocol: Protocol) -> _More:
             if any(map(asked_beside, protocol.criteria))
             and st.checkbox(f"Ask beside each label: {aside.title}", key=f"study-ask-{name}")
         )
-    adjudication = {"show_names": show_names, "allow_own_adjudication": own}
+    adjudication = {
+        "show_names": show_names,
+        "allow_own_adjudication": own,
+        "adjudication": DOUBLE if double else SINGLE,
+    }
     return _More(order, rule, int(seed), int(lease), adjudication, ask)
 
 
