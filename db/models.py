@@ -606,6 +606,8 @@ class Settlement(Table, table=True):
     share of votes against the most frequent label. `wanted`: how many annotations the item needs where that is neither
     its own overlap nor the study's, as its annotators disagreed. `failing`: the criteria whose final labels the
     protocol does not accept, once that was asked for; it is forgotten with every change (`db/releasing/states.py`).
+    `stage`: which decision a disputed item waits for (`annotators/asking/rounds.py`); where one adjudicator decides, it
+    is the first.
     """
 
     __table_args__ = (Index("ix_settlement_queue", "study_id", "state", "dispute"),)
@@ -617,6 +619,7 @@ class Settlement(Table, table=True):
     dispute: float = 0
     wanted: int | None = None
     failing: list[Any] | None = _json(lambda: None, nullable=True)
+    stage: str = "first"
 
 
 class AdjudicationLease(Table, table=True):
@@ -768,7 +771,11 @@ class StoredLabel(Table, table=True):
 
 
 class Adjudication(Table, table=True):
-    """The settling of one disputed item in one round, by whom and why. Append-only."""
+    """The settling of one disputed item in one round, by whom and why. Append-only.
+
+    `stage`: `first` and `second` are the rounds of double adjudication that are blind to each other: what both decide
+    alike is final. `final` is a decision that stands by itself.
+    """
 
     append_only: ClassVar[bool] = True
     __table_args__ = (Index("ix_adjudication_item", "study_item_id", "round"),)
@@ -777,6 +784,7 @@ class Adjudication(Table, table=True):
     study_id: int = _ref("study.id", index=True)
     study_item_id: int = _ref("study_item.id")
     round: int = 1
+    stage: str = "final"
     person_id: int = _ref("person.id")
     reason: str | None = None
     created_at: datetime = _time()

@@ -88,6 +88,13 @@ def create(
         str, typer.Option(help="Order of the items: shuffled, given, by_question, by_system or by_category.")
     ] = "shuffled",
     rule: Annotated[str, typer.Option(help="What settles an item: unanimous or majority.")] = "unanimous",
+    adjudication: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="Who decides what is disputed: single, or double (two, blind to each other, and a third).",
+        ),
+    ] = "single",
     lease_minutes: Annotated[
         int | None,
         typer.Option(
@@ -198,6 +205,7 @@ def create(
             seed=seed,
             order=order,
             rule=rule,
+            adjudication=adjudication,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,

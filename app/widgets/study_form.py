@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
+from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import RULES, StudyDesign
 from annotators.designing.files import design_to_yaml
@@ -65,7 +66,7 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol", "study-deadline", "study-ask-*",
+    "study-own", "study-own-protocol", "study-deadline", "study-double", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -124,6 +125,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-lease": design.lease_minutes,
         "study-show-names": design.show_names,
         "study-own": design.allow_own_adjudication,
+        "study-double": design.adjudication == DOUBLE,
         f"study-suggestions-{protocol.name}": design.suggestions,
         "study-where": list(design.where),
         f"study-each-question-{protocol.name}": design.one_per_question,
@@ -584,7 +586,7 @@ class _More:
     seed: int
     lease_minutes: int
     last_day: date | None
-    adjudication: dict[str, bool]
+    adjudication: dict[str, Any]
     ask: tuple[str, ...]
 
 
@@ -607,6 +609,11 @@ def _more(protocol: Protocol) -> _More:
         day = st.date_input(
             "Last day (optional)", value=None, key="study-deadline", help="Nobody gets items after its last minute."
         )
+        double = st.checkbox(
+            "Two adjudicators decide each disputed item, blind to each other",
+            key="study-double",
+            help="What both decide alike is final; the rest goes to a third person. How far they agree is reported.",
+        )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
         ask = tuple(
@@ -615,7 +622,11 @@ def _more(protocol: Protocol) -> _More:
             if any(map(asked_beside, protocol.criteria))
             and st.checkbox(f"Ask beside each label: {aside.title}", key=f"study-ask-{name}")
         )
-    adjudication = {"show_names": show_names, "allow_own_adjudication": own}
+    adjudication = {
+        "show_names": show_names,
+        "allow_own_adjudication": own,
+        "adjudication": DOUBLE if double else SINGLE,
+    }
     last_day = day if isinstance(day, date) else None
     return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)
 

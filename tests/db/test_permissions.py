@@ -45,11 +45,13 @@ SIGNED_IN = frozenset({"anybody signed in"})
 MAY: dict[str, frozenset[str]] = {
     "adjudicating.adjudications.adjudicate": ADJUDICATORS,
     "adjudicating.adjudications.count_disputed": ADJUDICATORS,
+    "adjudicating.adjudications.desk_counts": ADJUDICATORS,
     "adjudicating.adjudications.disputed_item": ADJUDICATORS,
     "adjudicating.adjudications.disputes": ADJUDICATORS,
     "adjudicating.adjudications.latest_decisions": ADJUDICATORS,
     "adjudicating.adjudications.settlement_counts": ADJUDICATORS,
     "adjudicating.adjudications.study_disputes": ADJUDICATORS,
+    "adjudicating.stages.double_decided": READERS,
     "adjudicating.causes.cause_counts": READERS,
     "adjudicating.causes.guideline_notes": ADJUDICATORS,
     "adjudicating.leases.held_by_others": ADJUDICATORS,

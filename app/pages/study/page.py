@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from annotators.asking.asides import ASIDES, asked_by
+from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
@@ -28,6 +29,10 @@ EVERY = 10
 
 _TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
+_ADJUDICATIONS = {
+    SINGLE: "by one adjudicator",
+    DOUBLE: "by two adjudicators blind to each other, and a third where they differ",
+}
 
 
 def page() -> None:
@@ -188,6 +193,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Overlap", f"{study.overlap}: {wording.count(study.n_items * study.overlap, 'slot')}"),
             ("A label is settled", _RULES[study.rule]),
             ("Annotators' names", names),
+            ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),

@@ -192,9 +192,13 @@ def _adjudication() -> None:
     op.create_index("ix_adjudication_lease_study_id", "adjudication_lease", ["study_id"])
     for name in _SAID:
         op.add_column("adjudicated_label", sa.Column(name, sa.String(), nullable=True))
+    op.add_column("adjudication", sa.Column("stage", sa.String(), nullable=False, server_default="final"))
+    op.add_column("settlement", sa.Column("stage", sa.String(), nullable=False, server_default="first"))
 
 
 def _adjudication_as_it_was() -> None:
+    for table in ("settlement", "adjudication"):
+        op.drop_column(table, "stage")
     for name in _SAID:
         op.drop_column("adjudicated_label", name)
     op.drop_table("adjudication_lease")
