@@ -360,6 +360,24 @@ class ProtocolVersion(Table, table=True):
     created_at: datetime = _time()
 
 
+class StudyDraft(Table, table=True):
+    """A design that is no study yet: it can be changed and deleted, and starting it makes the study and ends it.
+
+    `design` is without its annotators, who are person ids in `team`.
+    """
+
+    __tablename__ = "study_draft"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    protocol: dict[str, Any] = _json()
+    design: dict[str, Any] = _json()
+    team: list[Any] = _json(list)
+    changed_by: int | None = _ref("person.id", optional=True)
+    changed_at: datetime = _time()
+
+
 class StudyState(StrEnum):
     """Whether annotators get items: yes; not for now; not any more."""
 
@@ -592,6 +610,8 @@ class Settlement(Table, table=True):
     share of votes against the most frequent label. `wanted`: how many annotations the item needs where that is neither
     its own overlap nor the study's, as its annotators disagreed. `failing`: the criteria whose final labels the
     protocol does not accept, once that was asked for; it is forgotten with every change (`db/releasing/states.py`).
+    `stage`: which decision a disputed item waits for (`annotators/asking/rounds.py`); where one adjudicator decides, it
+    is the first.
     """
 
     __table_args__ = (Index("ix_settlement_queue", "study_id", "state", "dispute"),)
@@ -603,6 +623,7 @@ class Settlement(Table, table=True):
     dispute: float = 0
     wanted: int | None = None
     failing: list[Any] | None = _json(lambda: None, nullable=True)
+    stage: str = "first"
 
 
 class AdjudicationLease(Table, table=True):
@@ -758,7 +779,11 @@ class StoredLabel(Table, table=True):
 
 
 class Adjudication(Table, table=True):
-    """The settling of one disputed item in one round, by whom and why. Append-only."""
+    """The settling of one disputed item in one round, by whom and why. Append-only.
+
+    `stage`: `first` and `second` are the rounds of double adjudication that are blind to each other: what both decide
+    alike is final. `final` is a decision that stands by itself.
+    """
 
     append_only: ClassVar[bool] = True
     __table_args__ = (Index("ix_adjudication_item", "study_item_id", "round"),)
@@ -767,6 +792,7 @@ class Adjudication(Table, table=True):
     study_id: int = _ref("study.id", index=True)
     study_item_id: int = _ref("study_item.id")
     round: int = 1
+    stage: str = "final"
     person_id: int = _ref("person.id")
     reason: str | None = None
     created_at: datetime = _time()
@@ -810,6 +836,54 @@ class ItemEnding(Table, table=True):
     reason: str
     person_id: int | None = _ref("person.id", optional=True)
     created_at: datetime = _time()
+
+
+class Release(Table, table=True):
+    """The accepted items of a project, or of one study, with their final labels at one moment. Append-only.
+
+    `sha256` follows from what is in it alone (`db/releasing/releases.py`); `event_id` is the last event that it
+    knows of, and `states` counts all items by where they stood then.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "item_release"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    study_id: int | None = _ref("study.id", optional=True)
+    sha256: str
+    n_items: int
+    n_labels: int
+    states: dict[str, Any] = _json()
+    event_id: int = Field(sa_column=Column(BigInteger, nullable=False))
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class ReleaseItem(Table, table=True):
+    """An item version that is in a release. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "release_item"
+    release_id: int = _ref("item_release.id", primary_key=True)
+    item_version_id: int = _ref("item_version.id", primary_key=True)
+
+
+class ReleaseLabel(Table, table=True):
+    """A final label in a release: how it was reached, by which votes, and for which version number. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "release_label"
+    release_id: int = _ref("item_release.id", primary_key=True)
+    item_version_id: int = _ref("item_version.id", primary_key=True)
+    study_id: int = _ref("study.id", primary_key=True)
+    criterion: str = Field(primary_key=True)
+    target: str = Field(default="item", primary_key=True)
+    value: Any = _json(lambda: None, nullable=True)
+    how: str
+    votes: dict[str, Any] = _json()
+    version: int
 
 
 # Scores, jobs, events -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from annotators.asking.asides import ASIDES, unknown_asides
 from annotators.asking.repairs import Path
+from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.criteria.suggested import WHEN
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.sampling import ORDERS
@@ -90,8 +91,8 @@ class StudyDesign(ItemChoice):
     suggests. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None: before,
     where the protocol shows suggestions, else never. `lease_minutes`: how long an item is kept for somebody who does
     not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after the
-    `deadline`. `show_names`: adjudicators see who gave which label;
-    `allow_own_adjudication`: they may decide items that they annotated themselves.
+    `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
+    that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
     """
 
     name: str = ""
@@ -105,6 +106,7 @@ class StudyDesign(ItemChoice):
     deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
     show_names: bool = False
     allow_own_adjudication: bool = False
+    adjudication: str = SINGLE
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -113,9 +115,11 @@ class StudyDesign(ItemChoice):
     def in_settings(self) -> dict[str, Any]:
         """What a study's settings keep of it; what was not asked for is not written."""
         names = ("show_names", "allow_own_adjudication")
-        flags = {name: True for name in names if getattr(self, name)}
+        said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
+        if self.adjudication != SINGLE:
+            said["adjudication"] = self.adjudication
         asks = [name for name in ASIDES if name in self.ask]
-        return super().in_settings() | flags | ({"ask": asks} if asks else {})
+        return super().in_settings() | said | ({"ask": asks} if asks else {})
 
     def faults(self, overlap: int | None, *, at: datetime) -> Iterator[tuple[Path, str]]:
         """What cannot be carried out whatever the project has: the field, what is wrong with it, and what would do.
@@ -134,6 +138,11 @@ class StudyDesign(ItemChoice):
             yield ("order",), f"{self.order!r} is not an order of items. Known: {', '.join(ORDERS)}."
         if self.rule not in RULES:
             yield ("rule",), f"{self.rule!r} is not a rule for settling. Known: {', '.join(RULES)}."
+        if self.adjudication not in ADJUDICATIONS:
+            yield (
+                ("adjudication",),
+                f"{self.adjudication!r} says not how disputed items are decided. Known: {', '.join(ADJUDICATIONS)}.",
+            )
         if self.suggestions is not None and self.suggestions not in WHEN:
             yield (
                 ("suggestions",),

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotators.figures import count
-from app.cli.base import AsJson, ProjectName, check_names, command, home_is_given, opened, project_id_of, study_id_of
+from app.cli.base import (
+    AsJson,
+    ProjectName,
+    check_names,
+    command,
+    home_is_given,
+    opened,
+    option,
+    project_id_of,
+    study_id_of,
+)
 from app.cli.output import emit, table, working
 from exports.checks import check_export_folder
 
@@ -26,6 +36,7 @@ def add_to(app: typer.Typer) -> None:
         "export",
         "assay --home ./assay-home export finance --to ./finance-export",
         "assay --home ./assay-home export finance --study verification --to ./final --format labels --names",
+        "assay --home ./assay-home export finance --release v1 --to ./v1",
     )(export)
     command(app, "verify", "assay verify ./finance-export", "assay --home ./assay-home verify ./finance-export")(verify)
     command(app, "formats", "assay formats")(formats)
@@ -40,13 +51,18 @@ def export(
         str | None, typer.Option(metavar="STUDY", help="Only this study's items and labels.", show_default=False)
     ] = None,
     format_names: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--format",
             metavar="A,B",
-            help="native, labels, derived, adjudicated, scores, and what `assay formats` writes, with commas between.",
+            help="native, labels, derived, adjudicated, scores, and what `assay formats` writes, with commas between.  "
+            "[default: native,labels,adjudicated; of a release without labels]",
+            show_default=False,
         ),
-    ] = "native,labels,adjudicated",
+    ] = None,
+    release: Annotated[
+        str | None, option("RELEASE", "The items and final labels of this release, without --study.")
+    ] = None,
     names: Annotated[bool, typer.Option("--names", help="Names of people instead of pseudonyms.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -55,11 +71,15 @@ def export(
     Without --study every study's tables come in a folder of their own. The manifest has the hash of every file and the
     state of the database, so that `assay verify` can tell later whether the export is what was exported.
     """
-    formats = [name.strip() for name in format_names.split(",") if name.strip()]
+    usual = "native,labels,adjudicated" if release is None else "native,adjudicated"
+    wanted = usual if format_names is None else format_names
+    formats = [name.strip() for name in wanted.split(",") if name.strip()]
     # Before anything large is imported: a wrong word is refused at once.
-    from exports.bundles.contents import check_export_formats
+    from exports.bundles.contents import check_export_formats, check_release_formats
 
     check_export_formats(formats)
+    if release is not None:
+        check_release_formats(formats, study)
     check_export_folder(to)
     if study:
         check_names(context, project, study)
@@ -75,6 +95,7 @@ def export(
             formats=formats,
             names=names,
             data_folder=here.settings.documents_folder,
+            release=release,
         )
     document = {
         "to": str(to),

@@ -171,6 +171,7 @@ def _besides(act: Act) -> list[str]:
         "withdrawn": f"Withdrawn with batch {act.batch}",
         "left_out": "Left out by a decision",
         "incomplete": "The item was not completed",
+        "one of two": "One of two that were made blind to each other",
     }
     found = [stands.get(act.stands, f"Does not count: {act.stands}")] if act.stands not in (None, "counts") else []
     found += ["It goes against a majority"] if act.overrules else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from annotators.asking.rounds import BLIND
 from annotators.errors import NotFound
 from app import ui, wording
 from app.widgets import blocks
@@ -146,7 +147,8 @@ def _decision(decision: Decision) -> str:
         for title, target, value in decision.units
     ]
     overruled = f"; {decision.overruled:,} against a majority" if decision.overruled else ""
-    return blocks.clip("; ".join(said), 140) + overruled
+    blind = f"; {decision.stage} of two" if decision.stage in BLIND else ""
+    return blocks.clip("; ".join(said), 140) + overruled + blind
 
 
 def _word(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from sqlalchemy import func
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
+from annotators.asking.rounds import BLIND, Stage, Unit
 from annotators.asking.settling import Outcome, Settled, settle
 from annotators.asking.submissions import GivenLabel, broken_rules, flag_words
 from annotators.criteria import Criterion, Value
@@ -19,6 +20,16 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed
 from annotators.protocols import Material, Protocol
 from db.adjudicating.causes import check_said
 from db.adjudicating.leases import end_lease, held_items
+from db.adjudicating.stages import (
+    Round,
+    blind_rounds,
+    differing_units,
+    is_double,
+    names_of_rounds,
+    next_stage,
+    stage_for,
+    waits_for,
+)
 from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
 from db.items.current import is_set_aside
@@ -44,9 +55,13 @@ from db.studies.settlements import (
     adjudicated_labels,
     check_has_judged,
     current_labels,
+    is_disclosed,
     is_disputed,
     settle_item,
 )
+
+ALIKE = "alike"
+"""The outcome of a disputed unit that two adjudicators decided alike."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +86,24 @@ class Vote:
 
 
 @dataclass(frozen=True)
+class BlindDecision:
+    """What one of two adjudicators decided of a unit, once both have; None where they left it to its votes.
+
+    `by` is None for who looks.
+    """
+
+    by: str | None
+    value: Any
+    reason: str | None
+    note: str | None
+
+
+@dataclass(frozen=True)
 class DisputedUnit:
-    """One criterion and target with its votes; `needs_decision` when they settle nothing."""
+    """One criterion and target with its votes; `needs_decision` when they settle nothing.
+
+    `rounds` are the two decisions that were made blind to each other. Where they are alike, `outcome` is `alike`.
+    """
 
     criterion: str
     target: str
@@ -83,11 +114,16 @@ class DisputedUnit:
     majority: Any
     needs_decision: bool
     decided: Any
+    rounds: list[BlindDecision] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class DisputedItem:
-    """An item as the annotators saw it, with all their labels side by side."""
+    """An item as the annotators saw it, with all their labels side by side.
+
+    `stage` is the decision that this person may make of it, `again` whether one of theirs stands that it would replace.
+    `allowed` says why they may make none.
+    """
 
     study_item_id: int
     presentation: dict[str, Any]
@@ -98,6 +134,8 @@ class DisputedItem:
     assignments: dict[str, int]
     state: str
     allowed: str | None
+    stage: str
+    again: bool
 
 
 @dataclass(frozen=True)
@@ -120,31 +158,65 @@ class UnitDecision:
 @operation(On.STUDY, ADJUDICATORS)
 def disputes(db: Database, actor: Actor, study_id: int, *, limit: int = 200) -> list[Dispute]:
     """The items that wait for a decision and that nobody else has before them, most disputed first."""
-    query = (
-        select(Settlement)
-        .where(
-            Settlement.study_id == study_id,
-            Settlement.state == SettlementState.DISPUTED,
-            col(Settlement.study_item_id).not_in(held_items(study_id, actor)),
-        )
-        .order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
-        .limit(limit)
-    )
     with db.read() as session:
+        study = session.get_one(Study, study_id)
+        query = (
+            select(Settlement)
+            .where(*waits_for(session, study, actor), col(Settlement.study_item_id).not_in(held_items(study, actor)))
+            .order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
+            .limit(limit)
+        )
         return [Dispute(row.study_item_id, row.n_disputed, row.dispute) for row in session.exec(query)]
 
 
 @operation(On.PROJECT, ADJUDICATORS)
-def count_disputed(db: Database, _actor: Actor, project_id: int) -> int:
-    """How many items of the project's studies wait for a decision."""
-    query = (
-        select(func.count())
-        .select_from(Settlement)
-        .join(Study, col(Study.id) == Settlement.study_id)
-        .where(Study.project_id == project_id, Settlement.state == SettlementState.DISPUTED)
-    )
+def count_disputed(db: Database, actor: Actor, project_id: int) -> int:
+    """How many items of the project's studies wait for a decision of this person."""
     with db.read() as session:
-        return int(session.execute(query).scalar_one())
+        rows = session.execute(
+            select(Settlement.study_id, func.count())
+            .join(Study, col(Study.id) == Settlement.study_id)
+            .where(Study.project_id == project_id, Settlement.state == SettlementState.DISPUTED)
+            .group_by(col(Settlement.study_id))
+        )
+        counts = dict(rows.all())
+        studies = session.exec(select(Study).where(col(Study.id).in_(counts)))
+        return sum(_waiting(session, study, actor) if is_double(study) else counts[study.id] for study in studies)
+
+
+def _waiting(session: Session, study: Study, actor: Actor) -> int:
+    """How many items of a study wait for a decision of this person, whoever has them before them."""
+    query = select(func.count()).select_from(Settlement).where(*waits_for(session, study, actor))
+    return int(session.execute(query).scalar_one())
+
+
+@dataclass(frozen=True)
+class DeskCounts:
+    """How far adjudication is for one person: items that they have done, or that are, and items that wait for them.
+
+    `others`: items that wait, but for somebody else.
+    """
+
+    adjudicated: int
+    disputed: int
+    others: int
+
+
+@operation(On.STUDY, ADJUDICATORS)
+def desk_counts(db: Database, actor: Actor, study_id: int) -> DeskCounts:
+    """How far adjudication of a study is for this person. Where one decides, what anybody decided is done."""
+    with db.read() as session:
+        study = session.get_one(Study, study_id)
+        state = select(func.count()).select_from(Settlement).where(Settlement.study_id == study_id)
+        disputed = int(session.execute(state.where(Settlement.state == SettlementState.DISPUTED)).scalar_one())
+        if is_double(study):
+            state = select(func.count(func.distinct(Adjudication.study_item_id))).where(
+                Adjudication.study_id == study_id, Adjudication.person_id == actor.person_id
+            )
+            waiting = _waiting(session, study, actor)
+            return DeskCounts(int(session.execute(state).scalar_one()), waiting, disputed - waiting)
+        done = session.execute(state.where(Settlement.state == SettlementState.ADJUDICATED)).scalar_one()
+        return DeskCounts(int(done), disputed, 0)
 
 
 @dataclass(frozen=True)
@@ -160,7 +232,7 @@ class StudyDisputes:
 
 
 @operation(On.STUDY, ADJUDICATORS)
-def study_disputes(db: Database, _actor: Actor, study_id: int) -> StudyDisputes:
+def study_disputes(db: Database, actor: Actor, study_id: int) -> StudyDisputes:
     """How adjudication of a study stands. An item is disputed since its last annotation."""
     since = (
         select(func.max(Annotation.created_at).label("since"))
@@ -173,10 +245,12 @@ def study_disputes(db: Database, _actor: Actor, study_id: int) -> StudyDisputes:
         .group_by(col(Annotation.study_item_id))
         .subquery()
     )
-    decided = select(func.count(func.distinct(Adjudication.study_item_id))).where(Adjudication.study_id == study_id)
+    decided = select(func.count(func.distinct(Adjudication.study_item_id))).where(
+        Adjudication.study_id == study_id, is_disclosed(actor.person_id)
+    )
     with db.read() as session:
         disputed, oldest = session.execute(select(func.count(), func.min(since.c.since)).select_from(since)).one()
-        last = next(iter(_decisions(session, [study_id], 1)), None)
+        last = next(iter(_decisions(session, actor, [study_id], 1)), None)
         return StudyDisputes(
             study_id,
             disputed,
@@ -189,7 +263,10 @@ def study_disputes(db: Database, _actor: Actor, study_id: int) -> StudyDisputes:
 
 @dataclass(frozen=True)
 class Decision:
-    """What an adjudicator decided about an item: (criterion's title, target, value) of each unit; `overruled` votes."""
+    """What an adjudicator decided about an item: (criterion's title, target, value) of each unit; `overruled` votes.
+
+    `stage`: `first` and `second` are decisions that were made blind to each other.
+    """
 
     study_id: int
     study_item_id: int
@@ -199,16 +276,17 @@ class Decision:
     units: tuple[tuple[str, str, Any], ...]
     overruled: int
     reason: str | None
+    stage: str
 
 
 @operation(On.STUDY, ADJUDICATORS)
-def latest_decisions(db: Database, _actor: Actor, study_id: int, *, limit: int = 10) -> list[Decision]:
-    """What was decided last in a study, latest first."""
+def latest_decisions(db: Database, actor: Actor, study_id: int, *, limit: int = 10) -> list[Decision]:
+    """What was decided last in a study, latest first; of two blind decisions only what this person may know."""
     with db.read() as session:
-        return _decisions(session, [study_id], limit)
+        return _decisions(session, actor, [study_id], limit)
 
 
-def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[Decision]:
+def _decisions(session: Session, actor: Actor, study_ids: Sequence[int], limit: int) -> list[Decision]:
     query = (
         select(Adjudication, Account.name, Item.external_id, Study)
         .join(Study, col(Study.id) == Adjudication.study_id)
@@ -216,7 +294,7 @@ def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[D
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         .join(Item, col(Item.id) == ItemVersion.item_id)
         .join(Account, col(Account.person_id) == Adjudication.person_id, isouter=True)
-        .where(col(Adjudication.study_id).in_(study_ids))
+        .where(col(Adjudication.study_id).in_(study_ids), is_disclosed(actor.person_id))
         .order_by(col(Adjudication.id).desc())
         .limit(limit)
     )
@@ -240,6 +318,7 @@ def _decisions(session: Session, study_ids: Sequence[int], limit: int) -> list[D
                 tuple((protocol.criterion(label.criterion).title, label.target, label.value) for label in given),
                 sum(label.overrules for label in given),
                 row.reason,
+                row.stage,
             )
         )
     return found
@@ -279,11 +358,20 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         last.steps_done = len(protocol.steps) - 1
         presentation = present(session, study, [last])[0]
         wire = _wire(session, protocol, study_item_id)
-        units = _units(session, study, protocol, annotations=annotations, raters=raters, wire=wire)
+        settlement = session.get(Settlement, study_item_id)
+        waits = settlement is not None and settlement.state == SettlementState.DISPUTED
+        rounds = _known_rounds(session, study, study_item_id, actor, final=waits)
+        units = _units(session, study, protocol, annotations=annotations, raters=raters, wire=wire, rounds=rounds)
         images = [f"image:{image['key']}" for image in presentation.get("images", [])]
         presentation["targets"] = {target: target for target in [*(unit.target for unit in units), *images]}
-        settlement = session.get(Settlement, study_item_id)
         comments, flags = _remarks(session, annotations, raters)
+        refusal, stage = _refusal(session, study, study_item_id, actor), Stage.FINAL
+        decided = settlement is not None and settlement.state == SettlementState.ADJUDICATED
+        if refusal is None and settlement is not None:
+            try:
+                stage = stage_for(session, study, settlement, actor, again=rounds.mine is not None)
+            except (Conflict, NotAllowed) as error:
+                refusal = str(error)
         return DisputedItem(
             study_item_id,
             presentation,
@@ -293,8 +381,33 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
             flags,
             {raters[annotation.person_id]: annotation.assignment_id for annotation in annotations},
             settlement.state if settlement else SettlementState.PENDING,
-            _refusal(session, study, study_item_id, actor),
+            refusal,
+            stage,
+            decided or rounds.mine is not None,
         )
+
+
+class _Rounds(NamedTuple):
+    """The blind decisions of an item that a person may know: their own, or both once both are there.
+
+    `differ` are the units that a final round is about (None: there is none yet, or it has been).
+    """
+
+    names: dict[Stage, str | None]
+    given: dict[Stage, Round]
+    mine: Round | None
+    differ: frozenset[Unit] | None
+
+
+def _known_rounds(session: Session, study: Study, study_item_id: int, actor: Actor, *, final: bool) -> _Rounds:
+    if not is_double(study):
+        return _Rounds({}, {}, None, None)
+    given = blind_rounds(session, study_item_id)
+    if len(given) < len(BLIND):
+        mine = next((each for each in given.values() if each.person_id == actor.person_id), None)
+        return _Rounds({}, {}, mine, None)
+    differ = frozenset(differing_units(session, study, study_item_id, given)) if final else None
+    return _Rounds(names_of_rounds(session, study, given, actor), given, None, differ)
 
 
 def _annotations(session: Session, study: Study, study_item_id: int) -> list[Annotation]:
@@ -342,6 +455,7 @@ def _units(
     annotations: Sequence[Annotation],
     raters: dict[int, str],
     wire: Wire,
+    rounds: _Rounds,
 ) -> list[DisputedUnit]:
     """The units with their votes, parts of the item under their names on the wire."""
     by_sitting = {(annotation.assignment_id, annotation.sitting): annotation for annotation in annotations}
@@ -364,18 +478,36 @@ def _units(
             values = [vote.value for vote in cast_votes if not vote.cannot_judge]
             settled = settle(criterion, values, len(annotations), study.rule)
             decision = decided.get((name, target))
+            value = decision.value if decision else None
+            if rounds.mine is not None:
+                value = own.value if (own := rounds.mine.labels.get((name, target))) else None
             open_ = criterion.compared and is_disputed(protocol, name, settled, len(annotations))
+            outcome, settles = settled.outcome.value if criterion.compared else Outcome.OPEN.value, settled.value
+            if rounds.differ is not None:
+                if open_ and (name, target) not in rounds.differ:
+                    outcome, settles = ALIKE, wire.value_out(value, criterion)
+                open_ = (name, target) in rounds.differ
             units.append(
                 DisputedUnit(
                     name,
                     wire.out(target),
                     sorted(cast_votes, key=lambda vote: vote.rater),
                     settled.votes,
-                    settled.outcome.value if criterion.compared else Outcome.OPEN.value,
-                    settled.value,
+                    outcome,
+                    settles,
                     settled.majority,
                     open_,
-                    wire.value_out(decision.value, criterion) if decision else None,
+                    None if value is None else wire.value_out(value, criterion),
+                    [
+                        BlindDecision(
+                            rounds.names[stage],
+                            wire.value_out(label.value, criterion) if label else None,
+                            (label.reason if label else None) or each.reason,
+                            label.note if label else None,
+                        )
+                        for stage, each in rounds.given.items()
+                        for label in (each.labels.get((name, target)),)
+                    ],
                 )
             )
     return units
@@ -428,7 +560,8 @@ def adjudicate(
     The same `uid` twice is stored once. A decision against a majority needs a reason of its own or for the whole.
     `from_browser`: targets and orders of images have the neutral names that `disputed_item` gave them.
     `again` makes a new round over an item that was adjudicated before; without it that is a Conflict, because somebody
-    else was faster.
+    else was faster. In double adjudication it is one of two blind decisions, or the final one over what they left
+    (db/adjudicating/stages.py); `again` then decides one's own anew until the other is there.
     """
     with db.write() as session:
         known = session.exec(select(Adjudication).where(Adjudication.uid == uid)).first()
@@ -438,21 +571,26 @@ def adjudicate(
             return known.id or 0
         study = session.get_one(Study, session.get_one(StudyItem, study_item_id).study_id)
         protocol = protocol_of(study)
-        settlement = open_settlement(session, study, study_item_id, actor, again=again)
+        opened = open_item(session, study, study_item_id, actor, again=again)
         if from_browser:
             decisions = _from_browser(decisions, protocol, _wire(session, protocol, study_item_id))
-        final, problems = checked_decisions(
-            session, study, protocol, study_item_id, decisions=decisions, reason=reason
-        )  # fmt: skip
+        final, problems = checked_decisions(session, study, protocol, opened, decisions=decisions, reason=reason)
         if problems:
             raise InvalidInput(problems[0].reason)
-        return store_decisions(session, actor, study, settlement, uid=uid, final=final, reason=reason).id or 0
+        return store_decisions(session, actor, study, opened, uid=uid, final=final, reason=reason).id or 0
 
 
-def open_settlement(
-    session: Session, study: Study, study_item_id: int, actor: Actor, *, again: bool = False
-) -> Settlement:
-    """Where an item stands, locked, that this person may decide now; Conflict or NotAllowed says why they may not."""
+class OpenItem(NamedTuple):
+    """An item that somebody may decide now: where it stands, which decision it is, and in a final round over two blind
+    ones the units that those left."""
+
+    settlement: Settlement
+    stage: Stage
+    left: list[Unit] | None
+
+
+def open_item(session: Session, study: Study, study_item_id: int, actor: Actor, *, again: bool = False) -> OpenItem:
+    """An item, locked, that this person may decide now; Conflict or NotAllowed says why they may not."""
     settlement = session.get(Settlement, study_item_id, with_for_update=True)
     if settlement is None or settlement.state == SettlementState.PENDING:
         raise Conflict("This item does not have all its annotations yet. Adjudicate it when it has.")
@@ -462,14 +600,17 @@ def open_settlement(
     refusal = _refusal(session, study, study_item_id, actor)
     if refusal:
         raise NotAllowed(refusal)
-    return settlement
+    stage, left = stage_for(session, study, settlement, actor, again=again), None
+    if is_double(study) and stage is Stage.FINAL and settlement.state != SettlementState.ADJUDICATED:
+        left = differing_units(session, study, study_item_id, blind_rounds(session, study_item_id))
+    return OpenItem(settlement, stage, left)
 
 
 def store_decisions(
     session: Session,
     actor: Actor,
     study: Study,
-    settlement: Settlement,
+    opened: OpenItem,
     *,
     uid: str,
     final: Sequence[AdjudicatedLabel],
@@ -477,6 +618,7 @@ def store_decisions(
 ) -> Adjudication:
     """Append a round of decisions that are checked, in the caller's transaction."""
     assert study.id is not None
+    settlement, stage, _ = opened
     study_item_id = settlement.study_item_id
     rounds = session.execute(
         select(func.coalesce(func.max(Adjudication.round), 0)).where(Adjudication.study_item_id == study_item_id)
@@ -486,6 +628,7 @@ def store_decisions(
         study_id=study.id,
         study_item_id=study_item_id,
         round=rounds + 1,
+        stage=stage,
         person_id=actor.person_id,
         reason=(reason or "").strip() or None,
     )
@@ -495,10 +638,17 @@ def store_decisions(
     for label in final:
         label.adjudication_id = row.id
         session.add(label)
-    settlement.state = SettlementState.ADJUDICATED
+    session.flush()
     settlement.failing = None
+    waits = None if stage is Stage.FINAL else next_stage(session, study, study_item_id)
+    if waits is None:
+        settlement.state = SettlementState.ADJUDICATED
+    else:
+        settlement.stage = waits
     session.add(settlement)
-    end_lease(session, study_item_id)
+    end_lease(session, study_item_id, actor.person_id if waits is Stage.SECOND else None)
+    # How often a blind decision goes against a majority would tell the other adjudicator something of it.
+    said = {"stage": stage.value} if stage in BLIND else {"overruled": sum(label.overrules for label in final)}
     record(
         session,
         actor,
@@ -506,7 +656,7 @@ def store_decisions(
         "study item",
         study_item_id,
         project_id=study.project_id,
-        details={"round": row.round, "overruled": sum(label.overrules for label in final)},
+        details={"round": row.round, **said},
     )
     return row
 
@@ -536,37 +686,45 @@ def checked_decisions(
     session: Session,
     study: Study,
     protocol: Protocol,
-    study_item_id: int,
+    opened: OpenItem,
     *,
     decisions: Sequence[UnitDecision],
     reason: str | None = None,
 ) -> tuple[list[AdjudicatedLabel], list[Misfit]]:
     """The final labels of an item as they are stored, and everything that stands against storing them."""
     assert study.id is not None
+    study_item_id, left = opened.settlement.study_item_id, opened.left
     labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
     settled = {(name, target): votes for name, target, votes in settle_item(protocol, labels, study.rule)}
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
     problems: list[Misfit] = []
     tried: set[tuple[str, str]] = set()
+    earlier = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
+    both = set() if left is None else set(earlier)
     for decision in decisions:
         unit = (decision.criterion, decision.target)
         try:
             if unit in tried:
                 raise InvalidInput(f"{decision.criterion!r} of {decision.target!r} is decided twice. Decide it once.")
             tried.add(unit)
+            if unit in both:
+                raise InvalidInput(
+                    f"{decision.criterion!r} of {decision.target!r} is final: two adjudicators decided it alike. "
+                    "Leave it out."
+                )
             final[unit] = _checked(session, study, protocol, study_item_id, decision, settled=settled, reason=reason)
         except InvalidInput as error:
             problems.append(Misfit(unit, str(error)))
     missing = [
         f"{protocol.criterion(name).title} ({target})" if target != "item" else protocol.criterion(name).title
         for (name, target), votes in settled.items()
-        if is_disputed(protocol, name, votes, labels.n_annotations) and (name, target) not in tried
+        if (name, target) not in tried
+        and (is_disputed(protocol, name, votes, labels.n_annotations) if left is None else (name, target) in left)
     ]
     if missing:
         problems.append(Misfit(None, f"Not decided yet: {', '.join(missing)}."))
     if not problems:
         votes = {unit: given.value for unit, given in settled.items() if given.outcome is not Outcome.OPEN}
-        earlier = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
         standing = {**votes, **{unit: label.value for unit, label in earlier.items()}}
         standing |= {unit: label.value for unit, label in final.items()}
         before = _broken(protocol, votes)

@@ -10,11 +10,13 @@ from datetime import datetime
 from sqlmodel import Session, col, select
 
 from annotators.asking.asides import CONFIDENCES
+from annotators.asking.rounds import BLIND, Stage, Unit, alike
 from annotators.errors import InvalidInput, shown
 from db.engine import Database
 from db.models import Account, AdjudicatedLabel, Adjudication, Item, ItemVersion, Study, StudyItem
 from db.permissions import ADJUDICATORS, READERS, Actor, On, operation
 from db.studies.design import protocol_of
+from db.studies.settlements import is_disclosed
 
 CAUSES = {
     "item_unclear": "Item unclear",
@@ -66,15 +68,28 @@ def check_said(cause: str | None, confidence: str | None, note: str | None) -> N
 
 
 def _standing(session: Session, study_id: int) -> Iterator[tuple[Adjudication, AdjudicatedLabel]]:
-    """The decision that stands of each unit of a study: that of its last round."""
+    """The decision that stands of each unit of a study: that of its last final round, or one of two that are alike."""
+    found: dict[tuple[int, Unit], dict[str, tuple[Adjudication, AdjudicatedLabel]]] = defaultdict(dict)
+    for given, label in _disclosed(session, study_id):
+        found[given.study_item_id, (label.criterion, label.target)][given.stage] = (given, label)
+    for (_, unit), stages in found.items():
+        first, second = (stages.get(stage) for stage in BLIND)
+        if Stage.FINAL in stages:
+            yield stages[Stage.FINAL]
+        elif first and second and alike({unit: first[1].value}, {unit: second[1].value}):
+            yield first if first[1].cause and not second[1].cause else second
+
+
+def _disclosed(session: Session, study_id: int) -> list[tuple[Adjudication, AdjudicatedLabel]]:
+    """Of each unit of a study the last decision of each stage, as far as anybody may know it."""
     rows = session.execute(
         select(Adjudication, AdjudicatedLabel)
         .join(AdjudicatedLabel, col(AdjudicatedLabel.adjudication_id) == Adjudication.id)
-        .where(Adjudication.study_id == study_id)
+        .where(Adjudication.study_id == study_id, is_disclosed(None))
         .order_by(col(Adjudication.study_item_id), col(Adjudication.round))
     )
-    last = {(given.study_item_id, label.criterion, label.target): (given, label) for given, label in rows}
-    yield from last.values()
+    last = {(given.study_item_id, given.stage, label.criterion, label.target): (given, label) for given, label in rows}
+    return list(last.values())
 
 
 @operation(On.STUDY, READERS)
@@ -110,7 +125,7 @@ def guideline_notes(db: Database, _actor: Actor, study_id: int) -> list[Guidelin
     with db.read() as session:
         protocol = protocol_of(session.get_one(Study, study_id))
         order = {criterion.name: place for place, criterion in enumerate(protocol.criteria)}
-        noted = [(given, label) for given, label in _standing(session, study_id) if label.note]
+        noted = [row for row in _disclosed(session, study_id) if row[1].note]
         noted.sort(key=lambda row: (order.get(row[1].criterion, 0), row[0].id or 0))
         ids = {given.study_item_id for given, _ in noted}
         people = {given.person_id for given, _ in noted}

@@ -9,7 +9,6 @@ from typing import Any
 from sqlmodel import col, select
 
 from annotators.items.pairs import BETWEEN
-from db.adjudicating.leases import FIRST
 from db.engine import Database
 from db.models import Assignment, AssignmentState, Settlement, SettlementState, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
@@ -32,7 +31,10 @@ class ListedUnit:
 
 @dataclass(frozen=True)
 class ListedDispute:
-    """A disputed item (of a pair: with the other) and its disputed units, in the protocol's order."""
+    """A disputed item (of a pair: with the other) and its disputed units, in the protocol's order.
+
+    `stage` says which decision it waits for: the `first`, or in double adjudication the `second` or the `final` one.
+    """
 
     item: str
     other: str | None
@@ -67,7 +69,7 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
         col(Assignment.state).in_(before_them),
     )
     waiting = (
-        select(Settlement.study_item_id)
+        select(Settlement.study_item_id, Settlement.stage)
         .where(
             Settlement.study_id == study_id,
             Settlement.state == SettlementState.DISPUTED,
@@ -83,9 +85,9 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
         def found() -> Iterator[ListedDispute]:
             ordered = session.exec(waiting).all()
             for start in range(0, len(ordered), _AT_ONCE):
-                ids = ordered[start : start + _AT_ONCE]
-                labels = current_labels(session.connection(), study_id, ids)
-                for study_item_id in ids:
+                block = ordered[start : start + _AT_ONCE]
+                labels = current_labels(session.connection(), study_id, [place for place, _ in block])
+                for study_item_id, stage in block:
                     mine = labels[study_item_id]
                     units = tuple(
                         ListedUnit(criterion, target, settled.votes, settled.dispute)
@@ -93,6 +95,6 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
                         if is_disputed(protocol, criterion, settled, mine.n_annotations)
                     )
                     item, _, other = names[study_item_id].partition(BETWEEN)
-                    yield ListedDispute(item, other or None, units, FIRST)
+                    yield ListedDispute(item, other or None, units, stage)
 
         return list(found())

@@ -15,13 +15,15 @@ from annotators.items.pairs import BETWEEN, pair_name
 from annotators.protocols import Protocol
 from db.adjudicating.adjudications import (
     Misfit,
+    OpenItem,
     UnitDecision,
     checked_decisions,
-    open_settlement,
+    open_item,
     store_decisions,
 )
+from db.adjudicating.stages import is_double
 from db.engine import Database, dumps
-from db.models import AdjudicatedLabel, Adjudication, Settlement, Study
+from db.models import AdjudicatedLabel, Adjudication, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.studies.design import protocol_of
 from db.studies.labels import items_of_study
@@ -97,11 +99,11 @@ def adjudicate_table(
         for study_item_id in sorted(found):
             decided = found[study_item_id]
             digest = _digest(actor, study_item_id, decided.decisions)
-            if _stands(session, study_item_id, digest):
+            if _stands(session, actor, study, study_item_id, digest=digest):
                 counts["unchanged"] += 1
                 continue
             try:
-                settlement, final = _checked(session, actor, study, study_item_id, decided=decided, again=again)
+                opened, final = _checked(session, actor, study, study_item_id, decided=decided, again=again)
             except _Wrong as error:
                 wrong += error.problems
                 refused += [InvalidInput] * len(error.problems)
@@ -111,7 +113,7 @@ def adjudicate_table(
                 refused.append(type(error))
                 continue
             if not wrong:
-                _store(session, actor, study, settlement, digest=digest, final=final)
+                _store(session, actor, study, opened, digest=digest, final=final)
             counts["items"] += 1
             counts["units"] += len(final)
             counts["overruled"] += sum(label.overrules for label in final)
@@ -204,12 +206,12 @@ def _checked(
     *,
     decided: _Decided,
     again: bool,
-) -> tuple[Settlement, list[AdjudicatedLabel]]:
+) -> tuple[OpenItem, list[AdjudicatedLabel]]:
     """What is to be stored of an item; _Wrong, Conflict or NotAllowed where it cannot be."""
     protocol = protocol_of(study)
-    settlement = open_settlement(session, study, study_item_id, actor, again=again)
+    opened = open_item(session, study, study_item_id, actor, again=again)
     readable = [decision for decision in decided.decisions if decision.value is not _UNREADABLE]
-    final, misfits = checked_decisions(session, study, protocol, study_item_id, decisions=readable)
+    final, misfits = checked_decisions(session, study, protocol, opened, decisions=readable)
     undecided = len(readable) < len(decided.decisions)
     if problems := [
         Problem.of(_words(misfit), line=decided.lines.get(misfit.unit, decided.first) if misfit.unit else decided.first)
@@ -217,7 +219,7 @@ def _checked(
         if misfit.unit is not None or not undecided
     ]:
         raise _Wrong(problems)
-    return settlement, final
+    return opened, final
 
 
 def _words(misfit: Misfit) -> str:
@@ -230,27 +232,21 @@ def _digest(actor: Actor, study_item_id: int, decisions: Sequence[UnitDecision])
     return hashlib.sha256(dumps([actor.person_id, study_item_id, said]).encode()).hexdigest()[:40]
 
 
-def _last(session: Session, study_item_id: int) -> Adjudication | None:
-    rounds = col(Adjudication.round).desc()
-    return session.exec(
-        select(Adjudication).where(Adjudication.study_item_id == study_item_id).order_by(rounds)
-    ).first()
+def _last(session: Session, study_item_id: int, *conditions: Any) -> Adjudication | None:
+    query = select(Adjudication).where(Adjudication.study_item_id == study_item_id, *conditions)
+    return session.exec(query.order_by(col(Adjudication.round).desc())).first()
 
 
-def _stands(session: Session, study_item_id: int, digest: str) -> bool:
-    last = _last(session, study_item_id)
+def _stands(session: Session, actor: Actor, study: Study, study_item_id: int, *, digest: str) -> bool:
+    """Whether the last decision of the item is this one; of two who decide blind it is each one's own last."""
+    own = [Adjudication.person_id == actor.person_id] if is_double(study) else []
+    last = _last(session, study_item_id, *own)
     return last is not None and last.uid.startswith(f"table-{digest}-")
 
 
 def _store(
-    session: Session,
-    actor: Actor,
-    study: Study,
-    settlement: Settlement,
-    *,
-    digest: str,
-    final: Sequence[AdjudicatedLabel],
+    session: Session, actor: Actor, study: Study, opened: OpenItem, *, digest: str, final: Sequence[AdjudicatedLabel]
 ) -> None:
-    last = _last(session, settlement.study_item_id)
+    last = _last(session, opened.settlement.study_item_id)
     uid = f"table-{digest}-{last.round if last else 0}"
-    store_decisions(session, actor, study, settlement, uid=uid, final=final)
+    store_decisions(session, actor, study, opened, uid=uid, final=final)

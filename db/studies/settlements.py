@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Connection, Select, bindparam
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func
 from sqlalchemy import select as sql_select
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
+from annotators.asking.rounds import BLIND, Stage, alike
 from annotators.asking.settling import FinalLabels, Outcome, Settled, settle, settle_derived
 from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
@@ -436,21 +438,45 @@ class DecidedUnit:
 def adjudicated_labels(
     session: Session, study_item_ids: Iterable[int]
 ) -> dict[int, dict[tuple[str, str], DecidedUnit]]:
-    """Study item → unit → the decision of its last round."""
+    """Study item → unit → the decision that stands: of the last final round, else what two blind ones decide alike."""
     given, label = Adjudication, AdjudicatedLabel
     rows = session.execute(
         pick(
-            given.study_item_id, label.criterion, label.target, label.value, label.reason, given.reason,
-            given.person_id, label.overrules,
+            given.study_item_id, given.stage, given.round, label.criterion, label.target, label.value, label.reason,
+            given.reason, given.person_id, label.overrules,
         )
         .join(label, col(label.adjudication_id) == given.id)
         .where(col(given.study_item_id).in_(list(study_item_ids)))
         .order_by(col(given.round))
     )  # fmt: skip
-    found: dict[int, dict[tuple[str, str], DecidedUnit]] = defaultdict(dict)
-    for study_item_id, criterion, target, value, reason, of_all, person_id, overrules in rows:
-        found[study_item_id][criterion, target] = DecidedUnit(value, reason or of_all, person_id, overrules)
-    return dict(found)
+    decided: dict[int, dict[str, dict[tuple[str, str], DecidedUnit]]] = defaultdict(lambda: defaultdict(dict))
+    last: dict[tuple[int, str], int] = {}
+    for item, stage, number, criterion, target, value, reason, of_all, person_id, overrules in rows:
+        if stage != Stage.FINAL and last.setdefault((item, stage), number) != number:
+            decided[item][stage].clear()  # who decides a blind round anew leaves nothing of the earlier one
+            last[item, stage] = number
+        decided[item][stage][criterion, target] = DecidedUnit(value, reason or of_all, person_id, overrules)
+    found = {}
+    for item, stages in decided.items():
+        first, second = (stages.get(stage, {}) for stage in BLIND)
+        both = alike(*({unit: each.value for unit, each in blind.items()} for blind in (first, second)))
+        stands = {unit: replace(second[unit], reason=_both(first[unit], second[unit])) for unit in both}
+        if stands | stages.get(Stage.FINAL, {}):
+            found[item] = stands | stages.get(Stage.FINAL, {})
+    return found
+
+
+def _both(first: DecidedUnit, second: DecidedUnit) -> str | None:
+    """The reasons of two who decided alike."""
+    return "; ".join(dict.fromkeys(filter(None, (first.reason, second.reason)))) or None
+
+
+def is_disclosed(person_id: int | None) -> ColumnElement[bool]:
+    """The condition on `Adjudication` that this person may know it: one's own, and of two blind ones both when done."""
+    other = aliased(Adjudication)
+    same = (col(other.study_item_id) == col(Adjudication.study_item_id)) & col(other.stage).in_(BLIND)
+    done = pick(func.count(func.distinct(other.stage))).where(same).scalar_subquery()
+    return (col(Adjudication.stage) == Stage.FINAL) | (col(Adjudication.person_id) == person_id) | (done == len(BLIND))
 
 
 def check_has_judged(session: Session, study: Study, study_item_id: int, actor: Actor) -> None:

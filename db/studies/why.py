@@ -14,6 +14,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from annotators.asking.asides import ASIDES
+from annotators.asking.rounds import BLIND, Stage, alike
 from annotators.criteria import Criterion
 from annotators.errors import InvalidInput, NotFound
 from annotators.items.pairs import in_words, pair_name
@@ -45,10 +46,12 @@ from db.people.pseudonyms import sees_names
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING, SettledUnit, check_has_judged, settled_units
+from db.studies.settlements import COUNTING, SettledUnit, check_has_judged, is_disclosed, settled_units
 
 _NAMED = 5
 """Items that an error names; a study has more."""
+
+ONE_OF_TWO = "one of two"
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ class Act:
 
     `stands` says of labels and decisions whether they count: `counts`, `superseded` (when: `superseded_at`), `surplus`,
     `withdrawn` with their import, `incomplete` (the item was never completed), or the kind of an annotation that does
-    not count. `falls` says of a revision whether labels of the criterion fall with it.
+    not count. Of two decisions that were made blind to each other and differ, each is `one of two`; `stage` says which
+    it is (`first`, `second`; `final`: the one over both). `falls` says of a revision whether labels of the criterion
+    fall with it.
     """
 
     at: datetime
@@ -76,6 +81,7 @@ class Act:
     label: Any = None
     stands: str | None = None
     superseded_at: datetime | None = None
+    stage: str | None = None
     overrules: bool | None = None
     falls: bool | None = None
     reason: str | None = None
@@ -284,7 +290,7 @@ class _Story:
         }
         self._withdrawals = self._read_withdrawals()
         self._aside = self._read_set_aside()
-        self._called = self._names(actor)
+        self._called, self._reader = self._names(actor), actor.person_id
 
     def told(self) -> Explanation:
         """The explanation of the unit."""
@@ -472,16 +478,22 @@ class _Story:
             .where(
                 col(Adjudication.study_item_id) == self._place.study_item_id,
                 col(AdjudicatedLabel.criterion) == self._source.name,
+                is_disclosed(self._reader),
             )
             .order_by(col(Adjudication.round), col(AdjudicatedLabel.target))
         ).all()
         decided = [(given, label) for given, label in rows if self._belongs(label.target)]
         logged = self._events("study item", [self._place.study_item_id], ("item adjudicated",))
         events = {event.details.get("round"): event.id for event in logged}
-        later: dict[str, datetime] = {}
+        later: dict[tuple[str, str], datetime] = {}
+        blind = {(given.stage, label.target): label.value for given, label in decided if given.stage in BLIND}
         found = []
         for given, label in reversed(decided):
-            after = later.get(label.target)
+            after = later.get((given.stage, label.target)) or later.get((Stage.FINAL, label.target))
+            stands = "superseded" if after else "counts"
+            if given.stage in BLIND and not after:
+                both = [{("", ""): blind[stage, label.target]} for stage in BLIND if (stage, label.target) in blind]
+                stands = "counts" if len(both) == len(BLIND) and alike(*both) else ONE_OF_TWO
             found.append(
                 Act(
                     given.created_at,
@@ -491,13 +503,14 @@ class _Story:
                     criterion=label.criterion,
                     target=label.target,
                     label=label.value,
-                    stands="superseded" if after else "counts",
+                    stands=stands,
                     superseded_at=after,
+                    stage=given.stage if blind else None,
                     overrules=label.overrules,
                     reason=label.reason or given.reason,
                 )
             )
-            later[label.target] = given.created_at
+            later[given.stage, label.target] = given.created_at
         return iter(reversed(found))
 
     # What it is about -------------------------------------------------------------------------------------------------

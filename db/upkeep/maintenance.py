@@ -20,6 +20,7 @@ from db.models import Project
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 
 _OF_STUDY = "assignment_id IN (SELECT id FROM assignment WHERE study_id = :study)"
+_RELEASED = "study_id = :study"
 _DECIDED = "adjudication_id IN (SELECT id FROM adjudication WHERE study_id = :study)"
 _ABOUT_STUDY = (
     "((thing = 'study' AND thing_id = :study) OR "
@@ -39,6 +40,7 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "reason", _DECIDED),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "note", _DECIDED),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "value", _DECIDED),
+    ("release_label", ("release_id", "item_version_id", "study_id", "criterion", "target"), "value", _RELEASED),
     ("event", ("id",), "details", _ABOUT_STUDY),
 )
 _JSON = frozenset({"value", "rationale", "details"})
@@ -132,6 +134,7 @@ _ITEM = "item_id IN (SELECT id FROM item WHERE project_id = :project)"
 _VERSION = f"item_version_id IN (SELECT id FROM item_version WHERE {_ITEM})"
 _BATCH = "batch_id IN (SELECT id FROM batch WHERE project_id = :project)"
 _OWN = "project_id = :project"
+_RELEASE = f"release_id IN (SELECT id FROM item_release WHERE {_OWN})"
 _IN_ORDER: tuple[tuple[str, str], ...] = (
     # table, which rows belong to the project; what others point at comes last
     ("adjudicated_label", f"adjudication_id IN (SELECT id FROM adjudication WHERE {_STUDY})"),
@@ -152,6 +155,9 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study_member", _STUDY),
     ("amendment", _STUDY),
     ("tally", _STUDY),
+    ("release_label", _RELEASE),
+    ("release_item", _RELEASE),
+    ("item_release", _OWN),
     ("item_ending", _ITEM),
     ("revision", _ITEM),
     ("training_example", f"training_set_id IN (SELECT id FROM training_set WHERE {_OWN})"),
@@ -160,6 +166,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("score", f"run_id IN (SELECT id FROM run WHERE {_OWN})"),
     ("run", _OWN),
     ("study", _OWN),
+    ("study_draft", _OWN),
     ("protocol_version", _OWN),
     ("evidence", _VERSION),
     ("claim", _VERSION),

@@ -9,7 +9,9 @@ from itertools import islice
 import orjson
 from sqlmodel import Session
 
+from db.items.rows import read_items
 from db.models import Study
+from db.releasing.releases import released_labels, released_versions
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, stream_settled
 from exports.bundles.csv_file import CsvFile, csv_cells
@@ -33,6 +35,31 @@ def write_adjudicated(session: Session, study: Study, out: Out) -> int:
     while block := list(islice(units, AT_ONCE)):
         table.add_lines(list(_lines(block, pairs=pairs)), len(block))
         n += len(block)
+    return n
+
+
+OF_RELEASES = ("study", "label_version")
+"""Further columns of a release: whose label it is, and the version of the item that it was given for."""
+
+
+def write_released(session: Session, release_id: int, out: Out) -> int:
+    """Write the final labels of a release in the same columns, and two more; how many rows."""
+    table = CsvFile(out, (*COLUMNS, *OF_RELEASES))
+    n = 0
+    for block in released_versions(session, release_id):
+        labels, items = released_labels(session, release_id, block), read_items(session, block, ())
+        rows = [
+            (
+                *(safe(about) for about in (item.content.id, str(item.number), item.content.question_key)),
+                *(safe(item.content.system), label.criterion, label.target, value_cell(label.value), label.how),
+                *(orjson.dumps(label.votes).decode(), str(sum(label.votes.values())), "", safe(label.study)),
+                str(label.version),
+            )
+            for item, given in ((items[version_id], labels.get(version_id, ())) for version_id in block)
+            for label in given
+        ]
+        table.add(rows, len(rows))
+        n += len(rows)
     return n
 
 

@@ -28,17 +28,30 @@ from db.items.current import item_is_current, version_is_latest
 from db.items.documents import document_is_current
 from db.items.read import BLOCK, current_versions
 from db.items.rows import items_as_json
-from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion, Project, Purpose, Study, StudyItem
+from db.models import (
+    Document,
+    Evidence,
+    Image,
+    Item,
+    ItemDocument,
+    ItemVersion,
+    Project,
+    Purpose,
+    ReleaseItem,
+    Study,
+    StudyItem,
+)
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.quality.omissions import omissions_by_study
 from db.query import pick
+from db.releasing.releases import find_release, labelled_by, released_labels, released_versions
 from db.schema import current_revision
 from db.studies.design import protocol_of
-from db.studies.settlements import final_labels
+from db.studies.settlements import FinalOfItem, final_labels
 from db.upkeep.export_log import log_export
-from exports.bundles.adjudicated_table import write_adjudicated
-from exports.bundles.contents import check_export_formats, writers
+from exports.bundles.adjudicated_table import write_adjudicated, write_released
+from exports.bundles.contents import check_export_formats, check_release_formats, writers
 from exports.bundles.derived_table import write_derived
 from exports.bundles.label_table import write_labels
 from exports.bundles.manifest import NAME, Manifest, study_snapshot
@@ -56,7 +69,8 @@ DEFAULT_FORMATS = ("native", "labels", "adjudicated")
 class Selection:
     """What is exported: a project, or one study of it; in which formats; with names of people or without.
 
-    `data_folder` is the folder of documents' bytes; None leaves the bytes out.
+    `data_folder` is the folder of documents' bytes; None leaves the bytes out. With a release (its id and name): the
+    item versions and final labels that are in it.
     """
 
     project_id: int
@@ -64,6 +78,7 @@ class Selection:
     formats: tuple[str, ...]
     names: bool
     data_folder: Path | None
+    release: tuple[int, str] | None = None
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -77,14 +92,22 @@ def export_project(
     formats: Sequence[str] = DEFAULT_FORMATS,
     names: bool = False,
     data_folder: Path | None = None,
+    release: str | None = None,
 ) -> Manifest:
     """Write an export into the folder `to`, which is made, and return its manifest.
 
     With a study: its items in their current version, its labels and final labels. Without: all items of the project,
-    and the tables of each study in a folder `studies/NAME`. Everything is read in one transaction. Raises Conflict when
-    `to` is there and not empty, NotFound for a study of another project, InvalidInput for an unknown format.
+    and the tables of each study in a folder `studies/NAME`. With the name of a release: what is in it, which has no
+    labels of single annotators. Everything is read in one transaction. Raises Conflict when `to` is there and not
+    empty, NotFound for a study of another project or a release that is not there, InvalidInput for an unknown format.
     """
-    selection = Selection(project_id, study_id, check_export_formats(formats), names, data_folder)
+    chosen = check_export_formats(formats)
+    found = None
+    if release is not None:
+        check_release_formats(chosen, study_id)
+        row = find_release(db, actor, project_id, name=release)
+        found = row.release_id, row.name
+    selection = Selection(project_id, study_id, chosen, names, data_folder, found)
     check_export_folder(to)
     to.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=to.parent, prefix=f".{to.name}-"))
@@ -132,6 +155,7 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
             "formats": list(selection.formats),
             "names": selection.names,
             "documents": selection.data_folder is not None,
+            **({"release": selection.release[1]} if selection.release is not None else {}),
         },
         studies=[
             study_snapshot(study, amendments[of], omissions[of], called.get(of, {}))
@@ -145,7 +169,10 @@ def derive(db: Database, session: Session, selection: Selection, sink: Sink) -> 
         if name in selection.formats:
             _write_format(session, selection, writer, sink, counts)
     folders = _folders(studies) if selection.study_id is None else {studies[0].id: ""}
-    for study in studies:
+    if selection.release is not None and "adjudicated" in selection.formats:
+        with sink.open("adjudicated.csv") as out:
+            counts["adjudicated"] = write_released(session, selection.release[0], out)
+    for study in () if selection.release is not None else studies:
         for name in selection.formats:
             if name in _TABLES:
                 with sink.open(f"{folders[study.id]}{name}.csv") as out:
@@ -167,6 +194,8 @@ _TABLES: dict[str, Callable[[Session, Study, Out, Selection], int]] = {
 
 def _studies(session: Session, selection: Selection) -> list[Study]:
     query = pick(Study).where(col(Study.project_id) == selection.project_id).order_by(col(Study.id))
+    if selection.release is not None:
+        query = query.where(col(Study.id).in_(labelled_by(session, selection.release[0])))
     if selection.study_id is not None:
         query = query.where(col(Study.id) == selection.study_id)
     studies = list(session.execute(query).scalars())
@@ -208,8 +237,13 @@ def _write_format(session: Session, selection: Selection, writer: Writer, sink: 
     def items() -> Iterator[Normal]:
         for block in _version_blocks(session, selection):
             found = items_as_json(session, block)
-            labels = {}
-            if selection.study_id is not None and isinstance(writer, LabelledWriter):
+            labels: dict[str, FinalOfItem] = {}
+            if selection.release is not None and isinstance(writer, LabelledWriter):
+                said = released_labels(session, selection.release[0], block)
+                for version_id, final in said.items():
+                    name = orjson.loads(orjson.dumps(found[version_id]))["id"]
+                    labels[name] = {(label.criterion, label.target): label.value for label in reversed(final)}
+            elif selection.study_id is not None and isinstance(writer, LabelledWriter):
                 labels = final_labels(session, selection.study_id, block)
             for version_id in block:
                 item = orjson.loads(orjson.dumps(found[version_id]))
@@ -227,7 +261,10 @@ def _write_format(session: Session, selection: Selection, writer: Writer, sink: 
 
 
 def _version_blocks(session: Session, selection: Selection) -> Iterator[list[int]]:
-    """Ids of current item versions: of the project, or of the items of a study in the order of its sample."""
+    """Ids of item versions: current ones of the project, or of a study in the order of its sample, or a release's."""
+    if selection.release is not None:
+        yield from released_versions(session, selection.release[0])
+        return
     if selection.study_id is None:
         versions = current_versions(session, selection.project_id)
         while block := [version.version_id for version in islice(versions, BLOCK)]:
@@ -244,7 +281,7 @@ def _version_blocks(session: Session, selection: Selection) -> Iterator[list[int
 
 
 def _frozen_blocks(session: Session, selection: Selection) -> Iterator[list[int]]:
-    """Ids of the item versions that a study was frozen on; of a project without one, its current versions."""
+    """Ids of the item versions that a study was frozen on; of a project or a release, those that are written."""
     if selection.study_id is None:
         yield from _version_blocks(session, selection)
         return
@@ -289,13 +326,18 @@ def _sampled(study_id: int) -> Select[Any]:
 
 
 def _documents(session: Session, selection: Selection) -> Iterator[Document]:
-    """The documents by key: all of a project, or those that the items of a study point at."""
+    """The documents by key: all of a project, or those that the items of a study or a release point at."""
     query = pick(Document).where(col(Document.project_id) == selection.project_id).order_by(col(Document.key))
-    if selection.study_id is None:
+    versions: Select[Any] | None = None
+    if selection.release is not None:
+        versions = pick(ReleaseItem.item_version_id).where(col(ReleaseItem.release_id) == selection.release[0])
+    elif selection.study_id is not None:
+        versions = _sampled(selection.study_id)
+    if versions is None:
         query = query.where(document_is_current(session))
     else:
         cited = [
-            pick(table.document_id).where(col(table.item_version_id).in_(_sampled(selection.study_id)))
+            pick(table.document_id).where(col(table.item_version_id).in_(versions))
             for table in (ItemDocument, Evidence, Image)
         ]
         query = query.where(or_(*(col(Document.id).in_(ids) for ids in cited)))

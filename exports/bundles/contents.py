@@ -10,6 +10,8 @@ from exports.formats._writing import Writer
 
 ITEMS = "native"
 OF_STUDIES = ("labels", "derived", "adjudicated")
+NOT_RELEASED = ("labels", "derived")
+"""What a release does not hold: labels of single annotators, which exports of their studies have."""
 SCORES = "scores"
 
 
@@ -32,3 +34,13 @@ def check_export_formats(formats: Sequence[str]) -> tuple[str, ...]:
     if not formats:
         raise InvalidInput(f"An export needs at least one format. Known: {', '.join(known)}.")
     return tuple(dict.fromkeys(formats))
+
+
+def check_release_formats(formats: Sequence[str], study: object) -> None:
+    """Raise InvalidInput where a release does not hold what is asked for, or a study is named as well."""
+    if study is not None:
+        raise InvalidInput("A release says itself what is in it. Leave the study out.")
+    if wrong := [name for name in formats if name in NOT_RELEASED]:
+        raise InvalidInput(
+            f"A release holds final labels, no single annotator's: it has no {wrong[0]!r}. Export the study for that."
+        )

@@ -21,6 +21,7 @@ from db.items.as_of import look_back
 from db.models import Project, Study
 from db.permissions import READERS, Actor, On, operation
 from db.query import pick
+from db.releasing.releases import release_named
 from db.upkeep.export_log import is_logged
 from exports.bundles.bundle import Selection, derive
 from exports.bundles.contents import exported
@@ -137,6 +138,7 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
     """What the export was made of, from the manifest's filters."""
     filters = manifest.filters
     formats, study, study_id = filters.get("formats"), filters.get("study"), None
+    release = filters.get("release")
     if not isinstance(formats, list) or not formats or not set(formats) <= set(exported()):
         raise InvalidInput(f"The manifest names the formats {formats!r}. Take the one that was exported.")
     if study is not None:
@@ -147,7 +149,12 @@ def _selection(session: Session, project_id: int, manifest: Manifest) -> Selecti
             raise NotFound(f"The project has no study {study!r}, of which this is an export.")
     # The bytes of documents are known by their digests; no folder has to be there to compare them.
     folder = Path() if filters.get("documents") else None
-    return Selection(project_id, study_id, tuple(formats), bool(filters.get("names")), folder)
+    names = bool(filters.get("names"))
+    if release is None:
+        return Selection(project_id, study_id, tuple(formats), names, folder)
+    row = release_named(session, project_id, str(release))
+    assert row.id is not None
+    return Selection(project_id, None, tuple(formats), names, folder, (row.id, row.name))
 
 
 def _compared(manifest: Manifest, derived: Manifest, sink: ComparingSink) -> list[str]:

@@ -48,6 +48,13 @@ def one_of_each(db: Database) -> None:
             ]
         )
         s.add(models.ItemEnding(item_id=version[1], item_version_id=version[0], state="rejected", reason="r"))
+        own = {"sha256": "", "n_items": 1, "n_labels": 1, "event_id": 1}
+        release = models.Release(project_id=study.project_id, name="v1", **own)
+        s.add(release)
+        s.flush()
+        of = {"release_id": release.id, "item_version_id": version[0]}
+        s.add(models.ReleaseItem(**of))
+        s.add(models.ReleaseLabel(**of, study_id=study.study_id, criterion="right", value="yes", how="h", version=1))
         omission = models.Omission(study_id=study.study_id, annotator_id=person, reason="r")
         s.add(omission)
         s.flush()

@@ -63,7 +63,7 @@ def make_disputes(
 ) -> int:
     """A study of the project's items that its annotators have labelled; its id."""
     found = PROTOCOLS.get(protocol) if isinstance(protocol, str) else protocol
-    design = StudyDesign(name=name, annotators=annotators, overlap=len(annotators), order="given", settings=settings)
+    design = StudyDesign(name=name, annotators=annotators, overlap=len(annotators), order="given", **settings)
     study_id = create_study(server.db, server.admin, project_id, protocol=found, design=design).study_id
     read_guidelines(server.db, study_id)
     for annotator in annotators:

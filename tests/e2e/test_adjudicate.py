@@ -704,7 +704,9 @@ def test_two_adjudicators_at_once_never_have_the_same_item(
     assert disputes(server.db, server.admin, study_id) == []
 
 
-def test_causes_and_notes_are_said_kept_and_gathered(new_page: NewPage, server: RunningServer, study: Study) -> None:
+def test_causes_and_notes_are_said_kept_and_gathered(
+    new_page: NewPage, server: RunningServer, project_id: int, study: Study
+) -> None:
     study_id = study()
     page = open_disputes(new_page, server, study_id)
     complete = row(page, COMPLETE)
@@ -730,6 +732,6 @@ def test_causes_and_notes_are_said_kept_and_gathered(new_page: NewPage, server: 
     wait_until_saved(page)
     [counted, _] = cause_counts(server.db, server.admin, study_id)
     assert (counted.criterion, counted.causes["guideline_gap"], counted.confidences["medium"]) == (COMPLETE, 1, 1)
-    page.goto(f"{server.url}/adjudicate")
+    page.goto(f"{server.url}/adjudicate?project={project_id}")
     expect(page.get_by_text("Say whether dates are asked for.")).to_be_visible()
     screenshot(page, "adjudicate-overview")

@@ -9,10 +9,11 @@ from typing import Any
 import streamlit as st
 
 from annotators.asking.asides import ASIDES, asked_by
+from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, results
+from app.pages.study import amendments, draft, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import settlement_counts
@@ -28,11 +29,18 @@ EVERY = 10
 
 _TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
+_ADJUDICATIONS = {
+    SINGLE: "by one adjudicator",
+    DOUBLE: "by two adjudicators blind to each other, and a third where they differ",
+}
 
 
 def page() -> None:
     """Draw the page."""
     blocks.style()
+    if (draft_id := ui.integer_parameter("draft")) is not None:
+        draft.draw(draft_id)
+        return
     study = _study()
     if study is None:
         return
@@ -185,6 +193,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Overlap", f"{study.overlap}: {wording.count(study.n_items * study.overlap, 'slot')}"),
             ("A label is settled", _RULES[study.rule]),
             ("Annotators' names", names),
+            ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),

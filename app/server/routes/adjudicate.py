@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from annotators.errors import InvalidInput
 from app.server.routes.json_routes import integer, json_route, text
-from db.adjudicating.adjudications import UnitDecision, adjudicate, disputed_item, disputes, settlement_counts
+from db.adjudicating.adjudications import UnitDecision, adjudicate, desk_counts, disputed_item, disputes
 from db.adjudicating.leases import held_by_others, leave_item, take_item
 from db.annotating.annotations import protocol_for_browser
 from db.annotating.assignments import return_to_annotator
@@ -34,7 +34,7 @@ def _queue(db: Database, actor: Actor | None, study_id: int, _: dict[str, Any]) 
     study = study_facts(db, actor, study_id)
     return {
         "study": {"id": study_id, "name": study.name, "protocol": protocol_for_browser(protocol_of(study))},
-        "counts": settlement_counts(db, actor, study_id),
+        "counts": asdict(desk_counts(db, actor, study_id)),
         "queue": [asdict(waiting) for waiting in queue],
         "held": [asdict(lease) for lease in held_by_others(db, actor, study_id)],
         "person": {"name": actor.name if actor else ""},

@@ -166,14 +166,15 @@ export class App extends Page {
     }
     this.status.show();
     const { waiting, trouble } = this.outbox;
-    const { held } = /** @type {Disputes} */ (this.work);
+    const { held, counts } = /** @type {Disputes} */ (this.work);
     if (trouble) this.screens.waiting(trouble, true);
     else if (waiting) this.screens.busy(WORDS.saving);
     else if (!this.fresh) void this.load();
     else if (held.length) {
       this.screens.busy(WORDS.heldByOthers(held.length, [...new Set(held.map(({ by }) => by))].join(', ')));
       this.timer = window.setTimeout(() => void this.load(), LOOK);
-    } else if (this.status.done) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
+    } else if (counts.others) this.screens.nothing(WORDS.othersWait(counts.others));
+    else if (this.status.done) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
     else this.screens.nothing();
   }
 
@@ -359,7 +360,7 @@ export class App extends Page {
       return false;
     }
     this.queue.interrupt(item);
-    this.#open(dispute, dispute.state === 'adjudicated', this.half.of(item) ?? kept);
+    this.#open(dispute, dispute.again, this.half.of(item) ?? kept);
     return true;
   }
 

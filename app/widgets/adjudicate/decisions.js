@@ -67,9 +67,9 @@ export class Decisions {
     this.opened.delete(unit.id);
   }
 
-  /** Whether it can be decided at all: texts are each annotator's own. @param {VotedUnit} unit */
+  /** Whether it can be decided at all: texts are each annotator's own, and what two decided alike is final. @param {VotedUnit} unit */
   decidable(unit) {
-    return kindOf(unit.criterion).compared;
+    return kindOf(unit.criterion).compared && unit.outcome !== 'alike';
   }
 
   /** Whether the control is there: the unit is disputed, or the adjudicator wants to decide it. @param {VotedUnit} unit */

@@ -52,10 +52,13 @@ export class Panel extends Side {
     this.tip.hide();
     if (this.dock.open) this.dock.close();
     const { dispute } = decisions;
+    const both = decisions.units.flatMap(({ rounds }) => rounds.map(({ by }) => by));
+    const differ = dispute.stage === 'final' && both.length && !decisions.again && !dispute.allowed;
     attribute(this.element, 'data-study-item', dispute.study_item_id);
     this.settle.disabled = dispute.allowed !== null;
     this.text.replaceChildren(
       ...(dispute.allowed ? [h('div', { class: 'banner', role: 'alert', 'data-testid': 'not-allowed' }, h('span', {}, WORDS.notAllowed(dispute.allowed)))] : []),
+      ...(differ ? [h('div', { class: 'banner', 'data-testid': 'differ' }, h('span', {}, both.includes(null) ? WORDS.together : WORDS.differ))] : []),
       ...(decisions.again ? [h('div', { class: 'banner' }, h('span', {}, WORDS.again), button(WORDS.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
       ...reading(dispute.presentation, this.texts, this.keys, namesParagraphs(decisions.units.map(({ criterion }) => criterion))),
     );

@@ -56,6 +56,7 @@ export class Row {
     });
     this.aboutPart = h('div', { class: 'about-part' }, this.cause.element, this.confidence.element, this.note);
     this.cell = h('td', { class: 'decision' });
+    this.rounds = unit.rounds.some((round) => round.value !== null) && unit.outcome !== 'alike' ? roundsPart(unit) : null;
     const words = division(unit, raters.length);
     this.element = h('tr', {
       class: `unit ${unit.disputed ? 'disputed' : 'settled'}`, tabindex: '-1', 'data-testid': 'decision-row',
@@ -133,7 +134,7 @@ export class Row {
         criterion: unit.criterion, name: `${WORDS.decision}: ${this.name}`, item: decisions.item, answer: panel.answer, votes: unit.votes,
         give: (value, done) => panel.give(unit, value, done),
       });
-      this.cell.replaceChildren(this.input.element, this.hint, this.reasonPart, this.aboutPart);
+      this.cell.replaceChildren(...(this.rounds ? [this.rounds] : []), this.input.element, this.hint, this.reasonPart, this.aboutPart);
       return;
     }
     const undecided = unit.outcome === 'open';
@@ -144,7 +145,7 @@ export class Row {
         'aria-label': `${title}: ${this.name}`, onclick: () => panel.open(unit), onmousedown: keepFocus,
       }, title, keycap(WORDS.space));
     }
-    const words = this.otherwise ? (undecided ? WORDS.onlyIf : outcomeWords(unit)) : WORDS.ownWords;
+    const words = unit.outcome === 'alike' || (this.otherwise && !undecided) ? outcomeWords(unit) : this.otherwise ? WORDS.onlyIf : WORDS.ownWords;
     this.cell.replaceChildren(h('span', { class: 'soft', dir: 'auto' }, words), ...(this.otherwise ? [this.otherwise] : []));
   }
 }
@@ -159,6 +160,13 @@ function choice(title, more, words, testid, say) {
   const select = h('select', { 'data-testid': testid, title: more, onchange: () => say(select.value || null) },
     h('option', { value: '' }, '–'), ...Object.entries(words).map(([value, word]) => h('option', { value }, word)));
   return { select, element: h('label', {}, h('span', {}, title), select) };
+}
+
+/** What two adjudicators decided blind to each other. @param {VotedUnit} unit */
+function roundsPart(unit) {
+  return h('ul', { class: 'rounds', 'aria-label': WORDS.roundsName, 'data-testid': 'rounds' }, ...unit.rounds.map(({ by, value, reason }) => h('li', {},
+    h('span', { class: 'soft', dir: 'auto' }, by ?? WORDS.you), h('b', { dir: 'auto' }, value === null ? WORDS.leftToVotes : valueWords(value, unit.criterion)),
+    reason ? h('p', { dir: 'auto' }, reason) : null)));
 }
 
 /** The score that a criterion is about, with what it means. @param {VotedUnit} unit @param {Presentation} item */

@@ -70,7 +70,7 @@ export class Table {
 
   /** Whether the votes settled a unit and nobody had anything to say about it. @param {VotedUnit} unit */
   #calm(unit) {
-    return unit.outcome !== 'open' && !this.panel.decisions.open(unit) &&
+    return !['open', 'alike'].includes(unit.outcome) && !this.panel.decisions.open(unit) &&
       unit.votes.every((vote) => !vote.cannot_judge && !vote.comment && !vote.rationale);
   }
 

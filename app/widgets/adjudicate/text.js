@@ -35,6 +35,12 @@ export const WORDS = {
   unanimous: (/** @type {string} */ label) => `${label}, unanimous`,
   tolerated: (/** @type {string} */ label) => `${label}, close enough to agree`,
   byMajority: (/** @type {string} */ label) => `${label}, by majority`,
+  byBoth: (/** @type {string} */ label) => `${label}, decided alike by two`,
+  roundsName: 'The two decisions so far',
+  you: 'You',
+  leftToVotes: 'left to the labels',
+  differ: 'Two adjudicators decided this item without seeing each other’s decisions. Decide where they differ.',
+  together: 'You and another adjudicator decided this item otherwise, and nobody else may decide it. Talk it over, then decide.',
   ownWords: 'Each in their own words',
   onlyIf: 'Only if it is asked after your decision',
   otherwise: 'Decide otherwise',
@@ -89,6 +95,7 @@ export const WORDS = {
   held: (/** @type {string} */ by) => `${by} has that item before them. It was passed over.`,
   takenOver: (/** @type {string} */ by) => `${by} has this item before them too. Whose decision is stored first stands.`,
   heldByOthers: (/** @type {number} */ n, /** @type {string} */ names) => `${count(n, 'dispute is', 'disputes are')} before ${names} now.`,
+  othersWait: (/** @type {number} */ n) => `${count(n, 'disputed item waits', 'disputed items wait')} for another adjudicator: two decide each, and where they differ a third.`,
   nextItem: (/** @type {number} */ done, /** @type {number} */ of, /** @type {number} */ n) =>
     `Next dispute, ${count(n, 'decision', 'decisions')} to make. ${done} of ${of} settled.`,
 
@@ -105,6 +112,7 @@ export const SCREENS = {
   cannotOpen: 'The disputes of this study cannot be opened',
   finished: 'Every dispute is settled',
   finishedMore: (n) => `${count(n, 'item', 'items')} of this study ${n === 1 ? 'was' : 'were'} adjudicated. New disputes appear on the start page.`,
+  halted: 'Nothing waits for you now',
   nothingNow: 'Nothing is disputed',
   nothingNowMore: 'Items on which the annotators disagree show here once they have all their annotations.',
   noConnectionMore: 'The server cannot be reached. Trying again by itself; nothing you settled is lost.',

@@ -38,6 +38,7 @@ export function unitsOf(dispute, protocol) {
       majority: shown(unit.majority),
       disputed: unit.needs_decision,
       decided: shown(unit.decided),
+      rounds: (unit.rounds ?? []).map((round) => ({ ...round, value: shown(round.value) })),
     })).sort((a, b) => sorted.compare(a.target, b.target));
   });
 }
@@ -69,6 +70,7 @@ export function isOdd(vote, unit) {
 export function outcomeWords(unit) {
   const label = valueWords(unit.value, unit.criterion);
   if (unit.outcome === 'majority') return WORDS.byMajority(label);
+  if (unit.outcome === 'alike') return WORDS.byBoth(label);
   return unit.sizes.length > 1 ? WORDS.tolerated(label) : WORDS.unanimous(label);
 }
 

@@ -160,7 +160,11 @@ type Cell = { id: string; criterion: Criterion; target: string };
 
 /** One annotator's label of one unit. */
 type Vote = { rater: string; value: Value | null; cannot_judge: boolean; reason: string | null; comment: string | null; rationale: Place[] | null };
-type Outcome = 'unanimous' | 'majority' | 'open';
+/** `alike`: two adjudicators decided it alike. */
+type Outcome = 'unanimous' | 'majority' | 'open' | 'alike';
+
+/** What one of two adjudicators decided, once both have (by null: oneself); value null: they left the unit to its votes. */
+type BlindDecision = { by: string | null; value: Value | null; reason: string | null; note: string | null };
 
 interface SentUnit {
   criterion: string;
@@ -173,8 +177,9 @@ interface SentUnit {
   value: Value | null;
   majority: Value | null;
   needs_decision: boolean;
-  /** In the last round. */
+  /** In the last round, or in one's own that is blind to another's. */
   decided: Value | null;
+  rounds?: BlindDecision[];
 }
 
 /** An item as the annotators saw it, with all their labels. */
@@ -189,11 +194,15 @@ interface Dispute {
   state: 'pending' | 'agreed' | 'disputed' | 'adjudicated';
   /** Why this person may not adjudicate it, or null. */
   allowed: string | null;
+  stage: 'first' | 'second' | 'final';
+  /** A decision stands that one's own would replace. */
+  again: boolean;
 }
 
 interface Disputes {
   study: { id: number; name: string; protocol: Protocol };
-  counts: { pending: number; agreed: number; disputed: number; adjudicated: number };
+  /** For the person: done, waiting for them, and waiting for others. */
+  counts: { adjudicated: number; disputed: number; others: number };
   /** Most disputed first. */
   queue: { study_item_id: number; n_disputed: number; dispute: number }[];
   /** What other adjudicators have before them. */
@@ -220,6 +229,7 @@ interface VotedUnit {
   majority: Value | null;
   disputed: boolean;
   decided: Value | null;
+  rounds: BlindDecision[];
 }
 
 /** What an adjudicator says of a decision of their own accord. */

@@ -18,9 +18,9 @@ def _identifier() -> sa.types.TypeEngine[int]:
     return sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
-def _value(name: str) -> "sa.Column[object]":
+def _value(name: str, *, nullable: bool = True) -> "sa.Column[object]":
     made = postgresql.JSONB(none_as_null=True, astext_type=sa.Text())
-    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=True)
+    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=nullable)
 
 
 def upgrade() -> None:
@@ -30,11 +30,15 @@ def upgrade() -> None:
     _purposes()
     _adjudication()
     _endings()
+    _drafts()
+    _releases()
     _asides()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_drafts()
+    _no_releases()
     _no_asides()
     _no_endings()
     _adjudication_as_it_was()
@@ -190,9 +194,13 @@ def _adjudication() -> None:
     op.create_index("ix_adjudication_lease_study_id", "adjudication_lease", ["study_id"])
     for name in _SAID:
         op.add_column("adjudicated_label", sa.Column(name, sa.String(), nullable=True))
+    op.add_column("adjudication", sa.Column("stage", sa.String(), nullable=False, server_default="final"))
+    op.add_column("settlement", sa.Column("stage", sa.String(), nullable=False, server_default="first"))
 
 
 def _adjudication_as_it_was() -> None:
+    for table in ("settlement", "adjudication"):
+        op.drop_column(table, "stage")
     for name in _SAID:
         op.drop_column("adjudicated_label", name)
     op.drop_table("adjudication_lease")
@@ -223,6 +231,83 @@ def _endings() -> None:
 def _no_endings() -> None:
     op.drop_table("item_ending")
     op.drop_column("settlement", "failing")
+
+
+# Drafts of studies ----------------------------------------------------------------------------------------------------
+
+
+def _drafts() -> None:
+    op.create_table(
+        "study_draft",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        *(_value(name, nullable=False) for name in ("protocol", "design", "team")),
+        sa.Column("changed_by", _identifier(), nullable=True),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["changed_by"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "name"),
+    )
+
+
+def _no_drafts() -> None:
+    op.drop_table("study_draft")
+
+
+# Releases -------------------------------------------------------------------------------------------------------------
+
+
+def _releases() -> None:
+    op.create_table(
+        "item_release",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=True),
+        sa.Column("sha256", sa.String(), nullable=False),
+        sa.Column("n_items", sa.Integer(), nullable=False),
+        sa.Column("n_labels", sa.Integer(), nullable=False),
+        sa.Column("states", _value("states").type, nullable=False),
+        sa.Column("event_id", sa.BigInteger(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "name"),
+    )
+    op.create_table(
+        "release_item",
+        sa.Column("release_id", _identifier(), nullable=False),
+        sa.Column("item_version_id", _identifier(), nullable=False),
+        sa.ForeignKeyConstraint(["item_version_id"], ["item_version.id"]),
+        sa.ForeignKeyConstraint(["release_id"], ["item_release.id"]),
+        sa.PrimaryKeyConstraint("release_id", "item_version_id"),
+    )
+    op.create_table(
+        "release_label",
+        sa.Column("release_id", _identifier(), nullable=False),
+        sa.Column("item_version_id", _identifier(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("criterion", sa.String(), nullable=False),
+        sa.Column("target", sa.String(), nullable=False),
+        _value("value"),
+        sa.Column("how", sa.String(), nullable=False),
+        sa.Column("votes", _value("votes").type, nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["item_version_id"], ["item_version.id"]),
+        sa.ForeignKeyConstraint(["release_id"], ["item_release.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("release_id", "item_version_id", "study_id", "criterion", "target"),
+    )
+
+
+def _no_releases() -> None:
+    for name in ("release_label", "release_item", "item_release"):
+        op.drop_table(name)
 
 
 # What is asked beside a label -----------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ FULL = StudyDesign(
     deadline=datetime(2999, 12, 24, 17, 30, tzinfo=UTC),
     show_names=True,
     allow_own_adjudication=True,
+    adjudication="double",
 )
 
 

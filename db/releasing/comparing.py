@@ -1,0 +1,143 @@
+"""Two releases beside each other: items that came and went, items that were revised, labels that are others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from sqlalchemy import case, func
+from sqlmodel import Session, col
+
+from annotators.items.revising import edited
+from db.engine import Database
+from db.items.rows import read_items
+from db.models import Item, ItemVersion, ReleaseItem
+from db.permissions import READERS, Actor, On, operation
+from db.query import pick
+from db.releasing.releases import FinalLabel, release_named, released_labels
+from db.releasing.states import BLOCK
+
+
+@dataclass(frozen=True)
+class ChangedItem:
+    """An item that is in both releases, in two versions: their numbers, and the fields that differ."""
+
+    item_id: int
+    item: str
+    before: int
+    after: int
+    fields: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay releases --compare --json` prints it."""
+        return {"item": self.item, "from": self.before, "to": self.after, "fields": list(self.fields)}
+
+
+@dataclass(frozen=True)
+class ChangedLabel:
+    """A final label that differs between two releases of an item that is in both; None: that one has none."""
+
+    item_id: int
+    item: str
+    study: str
+    criterion: str
+    target: str
+    before: Any
+    after: Any
+    how_before: str | None
+    how_after: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay releases --compare --json` prints it."""
+        return {name: value for name, value in asdict(self).items() if name != "item_id"}
+
+
+@dataclass
+class Comparison:
+    """How the second of two releases differs from the first. `added` and `removed` are (item id, id of the item)."""
+
+    first: str
+    second: str
+    same_hash: bool
+    added: list[tuple[int, str]] = field(default_factory=list)
+    removed: list[tuple[int, str]] = field(default_factory=list)
+    changed: list[ChangedItem] = field(default_factory=list)
+    labels: list[ChangedLabel] = field(default_factory=list)
+    in_both: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As `assay releases --compare --json` prints it."""
+        return {
+            "from": self.first,
+            "to": self.second,
+            "same": self.same_hash,
+            "in_both": self.in_both,
+            "added": [item for _, item in self.added],
+            "removed": [item for _, item in self.removed],
+            "changed": [row.to_json() for row in self.changed],
+            "labels": [row.to_json() for row in self.labels],
+        }
+
+
+@operation(On.PROJECT, READERS)
+def compare_releases(db: Database, _actor: Actor, project_id: int, *, first: str, second: str) -> Comparison:
+    """What the release `second` has otherwise than `first`; NotFound for a name that no release has."""
+    with db.read() as session:
+        a, b = (release_named(session, project_id, name) for name in (first, second))
+        found = Comparison(a.name, b.name, a.sha256 == b.sha256)
+        assert a.id is not None and b.id is not None
+        after = 0
+        while rows := _block(session, a.id, b.id, after):
+            _compare(session, found, rows, (a.id, b.id))
+            after = rows[-1][0]
+        return found
+
+
+Row = tuple[int, str, int | None, int | None]
+"""An item: its ids, and its version's id in either release."""
+
+
+def _block(session: Session, a: int, b: int, after: int) -> list[Row]:
+    """The next items, by id, that are in one of two releases."""
+    of = [func.max(case((col(ReleaseItem.release_id) == which, ItemVersion.id))) for which in (a, b)]
+    query = (
+        pick(Item.id, Item.external_id, *of)
+        .select_from(ReleaseItem)
+        .join(ItemVersion, col(ItemVersion.id) == ReleaseItem.item_version_id)
+        .join(Item, col(Item.id) == ItemVersion.item_id)
+        .where(col(ReleaseItem.release_id).in_((a, b)), col(Item.id) > after)
+        .group_by(col(Item.id), col(Item.external_id))
+        .order_by(col(Item.id))
+        .limit(BLOCK)
+    )
+    return [tuple(row) for row in session.execute(query)]
+
+
+def _compare(session: Session, found: Comparison, rows: list[Row], releases: tuple[int, int]) -> None:
+    found.added += [row[:2] for row in rows if row[2] is None]
+    found.removed += [row[:2] for row in rows if row[3] is None]
+    both = [(item_id, item, a, b) for item_id, item, a, b in rows if a is not None and b is not None]
+    found.in_both += len(both)
+    revised = [row for row in both if row[2] != row[3]]
+    versions = read_items(session, [version for _, _, a, b in revised for version in (a, b)])
+    for item_id, item, a, b in revised:
+        fields = edited(versions[a].content, versions[b].content)
+        found.changed.append(ChangedItem(item_id, item, versions[a].number, versions[b].number, fields))
+    before, after = (
+        released_labels(session, release, versions_there)
+        for release, versions_there in zip(releases, ([a for *_, a, _ in both], [b for *_, b in both]), strict=True)
+    )
+    for item_id, item, a, b in both:
+        found.labels += _labels(item_id, item, before.get(a, []), after.get(b, []))
+
+
+def _labels(item_id: int, item: str, before: list[FinalLabel], after: list[FinalLabel]) -> list[ChangedLabel]:
+    """The labels of one item whose values differ, and those that only one release has."""
+    old, new = ({(label.study, label.criterion, label.target): label for label in labels} for labels in (before, after))
+    changed = []
+    for unit in sorted({*old, *new}):
+        was, now = old.get(unit), new.get(unit)
+        if was is None or now is None or was.value != now.value:
+            values = (was and was.value, now and now.value)
+            changed.append(ChangedLabel(item_id, item, *unit, *values, was and was.how, now and now.how))
+    return changed
