@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,9 +13,10 @@ from app.state import app_state
 from app.widgets import blocks
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
+from db.releasing.releases import list_releases
 from db.studies.design import StudyRow, list_studies
 from exports.bundles.bundle import DEFAULT_FORMATS
-from exports.bundles.contents import writers
+from exports.bundles.contents import NOT_RELEASED, writers
 from exports.bundles.manifest import Manifest
 
 TITLES = {
@@ -32,13 +34,15 @@ class _Wanted:
     """What the form asks for."""
 
     study: StudyRow | None
+    release: str | None
     formats: tuple[str, ...]
     names: bool
     documents: bool
 
     def file_name(self, project: ProjectRow) -> str:
         """The name of the zip, without its ending."""
-        return f"{project.name} {self.study.name}" if self.study else project.name
+        part = self.study.name if self.study else self.release
+        return f"{project.name} {part}" if part else project.name
 
 
 def page() -> None:
@@ -62,19 +66,23 @@ def page() -> None:
 def _form(project: ProjectRow) -> _Wanted:
     studies = list_studies(ui.db(), ui.actor(), project.project_id)
     by_id = {study.study_id: study for study in studies}
-    asked = ui.integer_parameter("study")
+    releases = [row.name for row in list_releases(ui.db(), ui.actor(), project.project_id)]
+    choices: list[int | str | None] = [None, *by_id, *releases]
+    asked = ui.integer_parameter("study") or st.query_params.get("release")
     chosen = st.selectbox(
         "What",
-        [None, *by_id],
-        index=list(by_id).index(asked) + 1 if asked in by_id else 0,
-        format_func=lambda study_id: "The whole project" if study_id is None else f"Study {by_id[study_id].name}",
+        choices,
+        index=choices.index(asked) if asked in choices else 0,
+        format_func=lambda what: _what(what, by_id),
         key=f"exports-study-{project.project_id}",
     )
+    release = chosen if isinstance(chosen, str) else None
     st.caption("Files")
     formats = tuple(
         name
         for name in TITLES
-        if st.checkbox(TITLES[name], value=name in DEFAULT_FORMATS, key=f"exports-format-{name}")
+        if not (release and name in NOT_RELEASED)
+        and st.checkbox(TITLES[name], value=name in DEFAULT_FORMATS, key=f"exports-format-{name}")
     )
     of_others = {name: writer.title for name, writer in writers().items()}
     formats += tuple(
@@ -104,9 +112,14 @@ def _form(project: ProjectRow) -> _Wanted:
     )
     if named == "Names":
         st.warning("The tables will name people. Give them only to those who may know.")
-    return _Wanted(
-        by_id.get(chosen) if chosen else None, formats, named == "Names", documents and _have_documents(formats)
-    )
+    study = by_id[chosen] if isinstance(chosen, int) else None
+    return _Wanted(study, release, formats, named == "Names", documents and _have_documents(formats))
+
+
+def _what(chosen: int | str | None, studies: Mapping[int, StudyRow]) -> str:
+    if chosen is None:
+        return "The whole project"
+    return f"Release {chosen}" if isinstance(chosen, str) else f"Study {studies[chosen].name}"
 
 
 def _have_documents(formats: tuple[str, ...]) -> bool:
@@ -126,6 +139,7 @@ def _make(project: ProjectRow, wanted: _Wanted) -> None:
             formats=wanted.formats,
             names=wanted.names,
             documents=wanted.documents,
+            release=wanted.release,
         )
         st.session_state[_READY] = (project.project_id, packed)
 

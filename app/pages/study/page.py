@@ -13,7 +13,7 @@ from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, results
+from app.pages.study import amendments, draft, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import settlement_counts
@@ -38,6 +38,9 @@ _ADJUDICATIONS = {
 def page() -> None:
     """Draw the page."""
     blocks.style()
+    if (draft_id := ui.integer_parameter("draft")) is not None:
+        draft.draw(draft_id)
+        return
     study = _study()
     if study is None:
         return

@@ -133,6 +133,7 @@ def pack_export(
     formats: Sequence[str],
     names: bool,
     documents: bool,
+    release: str | None = None,
 ) -> Packed:
     """Make an export and pack it as `name`.zip for this person; the errors are those of `export_project`."""
     _remove_old(state)
@@ -149,6 +150,7 @@ def pack_export(
             formats=formats,
             names=names,
             data_folder=state.settings.documents_folder if documents else None,
+            release=release,
         )
         file = folder / f"{plain}.zip"
         _pack(to, file)
