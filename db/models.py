@@ -556,7 +556,8 @@ class AssignmentState(StrEnum):
 class Assignment(Table, table=True):
     """One of an item's k slots in a study (kind `slot`), or a row of its own for labels that use no slot.
 
-    Those are a judgement of a gold item, or of an item that the person has judged before (kinds `gold`, `repeat`).
+    Those are a judgement of a gold item, or of an item that the person has judged before (kinds `gold`, `repeat`); or
+    none at all: somebody who knows an earlier version of an item is never given its recheck (kind and state `barred`).
 
     Open, leased, returned and submitted slots of an item are always k together; a skip or an expired lease leaves its
     row and puts a new open one at the end of the queue. `queue` is the order in which slots are offered: a freed slot
@@ -685,6 +686,9 @@ class AnnotationKind(StrEnum):
     GOLD = "gold"
     MODEL = "model"
 
+
+BARRED = "barred"
+"""Kind and state of a row that keeps an item from a person."""
 
 PLANTED_KINDS = (AnnotationKind.GOLD, AnnotationKind.REPEAT)
 """What stands unannounced among what annotators are given, and uses no slot: the kinds of assignments as well."""

@@ -225,6 +225,8 @@ class Criterion(BaseModel):
 
     def targets(self, units: Units) -> list[str]:
         """Every target on this item that it is about, written out, in the order of the item's parts."""
+        if units.asks is not None and self.name not in units.asks:
+            return []
         return units.targets(self.target, per_hop=self.per_hop, chosen=self.chosen)
 
     # What it needs, and what of it is shown ---------------------------------------------------------------------------

@@ -142,7 +142,10 @@ def _by_rank(part: ChosenBy) -> tuple[bool, int]:
 
 @dataclass(frozen=True)
 class Units:
-    """The parts of one item that labels can be about, by key and in the order they are shown, and its answer."""
+    """The parts of one item that labels can be about, by key and in the order they are shown, and its answer.
+
+    `asks` names the criteria that are asked of the item at all, as only some are where it is judged again; None: all.
+    """
 
     evidence: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
@@ -151,6 +154,7 @@ class Units:
     hops: tuple[str, ...] = ()
     answer: str = ""
     parts: Parts = field(default_factory=dict)
+    asks: frozenset[str] | None = None
 
     def side_of(self, part: str) -> str:
         """Whose a claim or an image is."""

@@ -296,6 +296,22 @@ class Protocol(BaseModel):
         """The criteria answered in step number `step` (from 0), in the order of that step."""
         return [self.criterion(name) for name in self.steps[step].criteria]
 
+    def steps_asking(self, asks: Collection[str] | None) -> list[int]:
+        """The numbers (from 0) of the steps that ask some of these criteria; None: every step."""
+        return [number for number, step in enumerate(self.steps) if asks is None or set(asks) & set(step.criteria)]
+
+    def asked_with(self, names: Collection[str]) -> list[str]:
+        """These criteria with all that cannot be asked apart from them, in their order.
+
+        What their conditions are about, what is asked under a condition on them, and what a rule ties to them.
+        """
+        ties = [(criterion.name, criterion.when.criterion) for criterion in self.criteria if criterion.when]
+        ties += [(rule.when.criterion, rule.then.criterion) for rule in self.consequences]
+        found = set(names)
+        while more := {name for tie in ties if found & set(tie) for name in tie} - found:
+            found |= more
+        return [criterion.name for criterion in self.criteria if criterion.name in found]
+
     def shown_at(self, step: int) -> set[Material]:
         """Everything that is before the annotator's eyes in step number `step` (from 0)."""
         return {material for earlier in self.steps[: step + 1] for material in earlier.shows}

@@ -13,7 +13,7 @@ from db.engine import Database
 from db.models import Assignment, AssignmentState, Settlement, SettlementState, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.studies.design import protocol_of
-from db.studies.labels import items_of_study
+from db.studies.labels import names_in_study
 from db.studies.settlements import Known, current_labels, settle_item, to_decide
 
 _AT_ONCE = 500
@@ -80,7 +80,7 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
     with db.read() as session:
         study = session.get_one(Study, study_id)
         protocol, known = protocol_of(study), Known()
-        names = {study_item: name for name, study_item in items_of_study(session, study_id).items()}
+        names = names_in_study(session, study_id)
 
         def found() -> Iterator[ListedDispute]:
             ordered = session.exec(waiting).all()

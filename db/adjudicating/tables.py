@@ -26,7 +26,7 @@ from db.engine import Database, dumps
 from db.models import AdjudicatedLabel, Adjudication, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.studies.design import protocol_of
-from db.studies.labels import items_of_study
+from db.studies.labels import places_of_study
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def adjudicate_table(
     with db.write() as session:
         study = session.get_one(Study, study_id)
         protocol = protocol_of(study)
-        found, wrong = _by_item(rows, protocol, items_of_study(session, study_id))
+        found, wrong = _by_item(rows, protocol, places_of_study(session, study_id))
         refused: list[type[AssayError]] = [InvalidInput] * (len(wrong) + len(problems))
         wrong = [*problems, *wrong]
         counts = {"items": 0, "units": 0, "overruled": 0, "unchanged": 0}

@@ -44,7 +44,7 @@ from db.models import (
     now,
 )
 from db.permissions import ANNOTATORS, Actor, On, operation
-from db.studies.design import equal_part, protocol_of
+from db.studies.design import asks_of, equal_part, protocol_of
 from db.studies.tallies import Tallies
 
 MAX_DRAFT = 400_000
@@ -204,7 +204,7 @@ def save_draft(
         study = member_of(session, study_id, actor.person_id, alone=True).study
         connection = session.connection()
         row, _ = own(connection, actor, study_id, assignment_id)
-        if next_step(row, len(study.protocol["steps"])) != (sitting, step):
+        if next_step(row, protocol_of(study), asks_of(connection, study, row.study_item_id)) != (sitting, step):
             return moment
         draft = session.get(Draft, (assignment_id, step)) or Draft(assignment_id=assignment_id, step=step, content={})
         if _revision(content) < _revision(draft.content):

@@ -41,7 +41,7 @@ from db.models import (
 from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, record
 from db.query import table_of
 from db.studies import tallies
-from db.studies.design import frozen_study
+from db.studies.design import asks_of, frozen_study, protocol_of
 from db.studies.tallies import Tallies
 
 AHEAD = 3
@@ -342,6 +342,12 @@ _TAKEN_OR_OPEN = sql_select(func.count()).where(
 )
 
 
+def first_step(connection: Connection, study: Study, study_item_id: int) -> int:
+    """The number (from 0) of the first step that asks something of an item: steps before it count as done."""
+    asks = asks_of(connection, study, study_item_id)
+    return 0 if asks is None else protocol_of(study).steps_asking(asks)[0]
+
+
 def reopen_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int | None:
     """Put a new open slot for the item at the end of the study's queue; the number that the next one gets.
 
@@ -352,7 +358,8 @@ def reopen_slot(connection: Connection, study: Study, study_item_id: int, counts
         return None
     number: int = connection.execute(_NEXT_NUMBER, {"study": study_id}).scalar_one()
     slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": number - 1, "state": AssignmentState.OPEN}
-    connection.execute(_ASSIGNMENT.insert(), {**slot, "kind": "slot", "sitting": 1, "steps_done": 0})
+    first = first_step(connection, study, study_item_id)
+    connection.execute(_ASSIGNMENT.insert(), {**slot, "kind": "slot", "sitting": 1, "steps_done": first})
     counts.move(None, AssignmentState.OPEN)
     return number
 
@@ -574,7 +581,7 @@ def return_to_annotator(db: Database, actor: Actor, assignment_id: int, *, reaso
             raise NotAllowed("This is your own annotation. Open it under My work to correct it.")
         study = session.get_one(Study, row.study_id)
         row.state, row.reason = AssignmentState.RETURNED, reason.strip()[:2000]
-        row.sitting, row.steps_done = row.sitting + 1, 0
+        row.sitting, row.steps_done = row.sitting + 1, first_step(session.connection(), study, row.study_item_id)
         session.add(row)
         counts = Tallies(row.study_id)
         counts.move(AssignmentState.SUBMITTED, AssignmentState.RETURNED, row.person_id)

@@ -33,6 +33,7 @@ from db.models import (
 )
 from db.models import StoredLabel as LabelRow
 from db.query import pick, table_of
+from db.studies.design import asks_of
 from db.studies.settlements import update_settlements
 from db.studies.tallies import PLANTED, Tallies
 
@@ -82,7 +83,8 @@ def commit(
     study = member.study
     if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
         raise Conflict(f"This item is {row.state}: you gave it up. Go on with the next one.")
-    expected = next_step(row, len(protocol.steps))
+    asks = asks_of(session.connection(), study, row.study_item_id)
+    expected = next_step(row, protocol, asks)
     if (step.sitting, step.step) != expected:
         raise Conflict(
             f"Step {step.step + 1} of sitting {step.sitting} was sent, but step {expected[1] + 1} of sitting "
@@ -107,7 +109,8 @@ def commit(
     stored = [(submission_id, row.id, step.sitting, *_stored(label)) for label in labels]
     insert_many(connection, "label", _LABEL_COLUMNS, stored)
     connection.execute(_DROP_DRAFT, {"assignment": row.id, "at": step.step})
-    row.sitting, row.steps_done = step.sitting, step.step + 1
+    row.sitting = step.sitting
+    row.steps_done = next((asking for asking in protocol.steps_asking(asks) if asking > step.step), len(protocol.steps))
     if row.steps_done < len(protocol.steps):
         save(connection, row)
         return "step", moment

@@ -29,7 +29,7 @@ from db.models import (
 )
 from db.permissions import EVERYBODY, READERS, Actor, On, operation, role_in
 from db.query import table_of
-from db.studies.design import protocol_of
+from db.studies.design import asks_of, protocol_of
 
 _ASSIGNMENT, _STUDY, _STUDY_ITEM = table_of(Assignment), table_of(Study), table_of(StudyItem)
 _DOCUMENT, _EVIDENCE, _IMAGE, _ITEM_DOCUMENT = (table_of(table) for table in (Document, Evidence, Image, ItemDocument))
@@ -141,7 +141,8 @@ def reading(db: Database, actor: Actor, study_id: int, *, assignment_id: int) ->
         if assignment.person_id == actor.person_id:
             if assignment.state not in (*_AT_HAND, *_HAD):
                 raise refused
-            _, step = next_step(assignment, len(protocol.steps))
+            asks = asks_of(session.connection(), study, assignment.study_item_id)
+            _, step = next_step(assignment, protocol, asks)
         else:
             person = session.get_one(Person, actor.person_id)
             role = role_in(session, actor.person_id, person.default_role, study.project_id)

@@ -40,7 +40,7 @@ from db.items.proposed import READ, proposals_of
 from db.items.rows import StoredDocument, StoredItem, read_study_items
 from db.models import AssignmentState, Draft, Run, Score, StoredLabel, Study, StudyItem, StudyScore
 from db.query import table_of
-from db.studies.design import protocol_of
+from db.studies.design import has_rechecks, protocol_of
 
 _NAMED = ("evidence", "claim", "image")
 _ON_PAGES = {Material.EVIDENCE, Material.DOCUMENTS, Material.IMAGES}
@@ -59,6 +59,7 @@ class Materials:
 
     `page_labels` are the pages that the import calls evidence (`labelled_pages`), where a step shows them, and
     `proposals` what models say of the item, where the study shows suggestions.
+    `asks`: the criteria that are asked of it (None: all), as a recheck asks only some.
     Of a pair, `item` is what is shown beside its two `answers`, the one that stands left first; `turned` says that this
     is the second item's.
     """
@@ -71,6 +72,7 @@ class Materials:
     proposals: Proposals | None = None
     answers: tuple[SideAnswer, ...] = ()
     turned: bool = False
+    asks: frozenset[str] | None = None
 
     def document_ids(self) -> dict[str | None, int]:
         """Key → id of the documents."""
@@ -93,6 +95,9 @@ _LABELS = (
 _OTHER_LEFT = sql_select(table_of(StudyItem).c.id, table_of(StudyItem).c.other_left).where(
     table_of(StudyItem).c.id.in_(bindparam("ids", expanding=True))
 )
+_ASKS = sql_select(table_of(StudyItem).c.id, table_of(StudyItem).c.criteria).where(
+    table_of(StudyItem).c.id.in_(bindparam("ids", expanding=True)), table_of(StudyItem).c.criteria.is_not(None)
+)
 _DRAFTS = sql_select(table_of(Draft)).where(table_of(Draft).c.assignment_id.in_(bindparam("ids", expanding=True)))
 
 
@@ -102,11 +107,13 @@ def load_materials(
     needs: set[Material],
     *,
     pairs: bool = False,
+    rechecks: bool = False,
     suggested: Mapping[str, Sequence[ScoreKey]] | None = None,
 ) -> dict[int, Materials]:
     """Study item → its frozen item version with the parts that `needs` calls for, in a fixed number of queries.
 
-    `pairs`: the study's protocol is about pairs, so that the second items are read as well. `suggested`: suggestions
+    `pairs`: the study's protocol is about pairs, so that the second items are read as well. `rechecks`: the study has
+    rechecks, so that what is asked of an item is read. `suggested`: suggestions
     are shown; criterion → the scores that its own are from.
     """
     wanted = list(study_item_ids)
@@ -133,6 +140,9 @@ def load_materials(
         left = {row.id: row.other_left for row in session.execute(_OTHER_LEFT, {"ids": wanted})}
         for study_item_id, other in read_study_items(session, wanted, parts, second=True).items():
             found[study_item_id] = _pair(found[study_item_id], other, turned=left[study_item_id])
+    if rechecks:
+        for study_item_id, criteria in session.execute(_ASKS, {"ids": wanted}):
+            found[study_item_id] = replace(found[study_item_id], asks=frozenset(criteria))
     return found
 
 
@@ -292,6 +302,7 @@ def units_of(materials: Materials, wire: Wire) -> Units:
             **{f"claim:{claim.key}": ChosenBy(claim.of) for claim in item.claims},
             **{f"image:{image.key}": ChosenBy(image.of) for image in item.images},
         },
+        asks=materials.asks,
     )
 
 
@@ -311,9 +322,9 @@ def units_at(
     found = None if fresh else _UNITS.get(session.get_bind(), {}).get(_units_key(study, study_item_id, step))
     if found is None:
         protocol = protocol_of(study)
-        loaded = load_materials(session, [study_item_id], _all_shown(protocol), pairs=protocol.about_pairs)[
-            study_item_id
-        ]
+        [loaded] = load_materials(
+            session, [study_item_id], _all_shown(protocol), pairs=protocol.about_pairs, rechecks=has_rechecks(study)
+        ).values()
         found = _keep_units(session, study, materials_at(loaded, protocol, step), step)
     return found
 
@@ -435,7 +446,12 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
     protocol = protocol_of(study)
     items = {assignment.study_item_id for assignment in assignments}
     loaded = load_materials(
-        session, items, _all_shown(protocol), pairs=protocol.about_pairs, suggested=suggested_scores(study)
+        session,
+        items,
+        _all_shown(protocol),
+        pairs=protocol.about_pairs,
+        rechecks=has_rechecks(study),
+        suggested=suggested_scores(study),
     )
     ids = [assignment.id for assignment in assignments]
     labels: dict[tuple[int, int], list[StoredLabel]] = defaultdict(list)
@@ -446,7 +462,7 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
     shown = []
     for assignment in assignments:
         assert assignment.id is not None
-        sitting, step = next_step(assignment, len(protocol.steps))
+        sitting, step = next_step(assignment, protocol, loaded[assignment.study_item_id].asks)
         draft = drafts.get((assignment.id, step))
         materials = materials_at(loaded[assignment.study_item_id], protocol, step)
         wire, units = _keep_units(session, study, materials, step)
@@ -471,11 +487,15 @@ def present(session: Session, study: Study, assignments: Sequence[Presented]) ->
     return shown
 
 
-def next_step(assignment: Presented, n_steps: int) -> tuple[int, int]:
-    """(sitting, step) that this assignment is to be answered at next; a completed one begins a new sitting."""
-    if assignment.steps_done >= n_steps:
-        return assignment.sitting + 1, 0
-    return assignment.sitting, assignment.steps_done
+def next_step(assignment: Presented, protocol: Protocol, asks: Collection[str] | None = None) -> tuple[int, int]:
+    """(sitting, step) that this assignment is to be answered at next; a completed one begins a new sitting.
+
+    Steps that ask nothing of the item (`asks` as of `Materials`) are passed over.
+    """
+    asking = protocol.steps_asking(asks)
+    if assignment.steps_done >= len(protocol.steps):
+        return assignment.sitting + 1, asking[0]
+    return assignment.sitting, next(step for step in asking if step >= assignment.steps_done)
 
 
 def _given(protocol: Protocol, wire: Wire, label: StoredLabel) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from db.studies.design import disputed_items
 # in the study has had.
 _STUCK = text(
     "SELECT count(DISTINCT o.study_item_id) FROM assignment s JOIN assignment o ON o.study_item_id = s.study_item_id "
-    "AND o.state = 'open' WHERE s.study_id = :study AND s.state IN ('skipped', 'left_out') AND NOT EXISTS (SELECT 1 "
-    "FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL AND m.left_out_from IS NULL "
-    "AND m.paused_at IS NULL AND NOT EXISTS "
+    "AND o.state = 'open' WHERE s.study_id = :study AND s.state IN ('skipped', 'left_out', 'barred') "
+    "AND NOT EXISTS (SELECT 1 FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL "
+    "AND m.left_out_from IS NULL AND m.paused_at IS NULL AND NOT EXISTS "
     "(SELECT 1 FROM assignment h WHERE h.study_item_id = s.study_item_id AND h.person_id = m.person_id))"
 )
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Engine, func, text
+from sqlalchemy import Connection, Engine, bindparam, func, text
 from sqlalchemy import select as sql_select
 from sqlmodel import Session, col, select
 
@@ -45,6 +45,7 @@ from db.models import (
 )
 from db.names import no_study
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
+from db.query import table_of
 from db.studies import tallies
 from db.studies.selection import (
     ChosenItems,
@@ -60,6 +61,7 @@ T = TypeVar("T")
 
 _PROTOCOLS: dict[str, Protocol] = {}
 _PROTOCOLS_KEPT = 200
+_ASKS_OF = sql_select(table_of(StudyItem).c.criteria).where(table_of(StudyItem).c.id == bindparam("item"))
 _STUDIES: WeakKeyDictionary[Engine, dict[int, Study]] = WeakKeyDictionary()
 _STUDIES_KEPT = 200
 
@@ -543,7 +545,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             overlap=study.overlap,
             state=study.state,
             submitted=everybody.get(AssignmentState.SUBMITTED, 0),
-            slots=study.n_items * study.overlap,
+            slots=study.n_items * study.overlap + study.settings.get("rechecks", 0),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
             of=share(session, study, tallies.done(own)),
@@ -580,6 +582,19 @@ def study_facts(db: Database, _actor: Actor, study_id: int) -> Study:
         study = session.get_one(Study, study_id)
         session.expunge(study)
         return study
+
+
+def has_rechecks(study: Study) -> bool:
+    """Whether some items came back to the study in a later version."""
+    return bool(study.settings.get("rechecks"))
+
+
+def asks_of(connection: Connection, study: Study, study_item_id: int) -> frozenset[str] | None:
+    """The criteria that are asked of an item of a study; None: all of the protocol's."""
+    if not has_rechecks(study):
+        return None
+    criteria = connection.execute(_ASKS_OF, {"item": study_item_id}).scalar_one()
+    return None if criteria is None else frozenset(criteria)
 
 
 def frozen_study(

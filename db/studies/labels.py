@@ -234,8 +234,20 @@ def items_of_study(session: Session, study_id: int, purpose: Purpose = Purpose.S
         .outerjoin(version, col(version.id) == StudyItem.other_version_id)
         .outerjoin(other, col(other.id) == version.item_id)
         .where(StudyItem.study_id == study_id, StudyItem.purpose == purpose.value)
+        .order_by(col(StudyItem.id))
     )
     return {pair_name(item, second) if second else item: study_item for item, second, study_item in rows}
+
+
+def places_of_study(session: Session, study_id: int) -> dict[str, int]:
+    """As `items_of_study`, with the study item of the latest version of an item that came back in a later one."""
+    return items_of_study(session, study_id) | items_of_study(session, study_id, purpose=Purpose.RECHECK)
+
+
+def names_in_study(session: Session, study_id: int) -> dict[int, str]:
+    """Study item → external id, or name of a pair: of the sample and of the items that came back in a later version."""
+    purposes = (Purpose.SAMPLE, Purpose.RECHECK)
+    return {of: name for purpose in purposes for name, of in items_of_study(session, study_id, purpose).items()}
 
 
 def _grouped(

@@ -44,7 +44,7 @@ from db.models import (
 from db.people.pseudonyms import pseudonyms, real_names, sees_names
 from db.permissions import READERS, Actor, On, operation
 from db.query import is_sqlite, pick
-from db.studies.design import protocol_of
+from db.studies.design import has_rechecks, protocol_of
 from db.studies.settlements import COUNTING, decided_units
 
 IntArray = npt.NDArray[np.int64]
@@ -162,8 +162,9 @@ def ratings(
         protocol = protocol_of(study)
         of_answers = any(criterion.measured_scale == "spans" for criterion in protocol.criteria)
         items = _items(session, study_id, of_answers=of_answers, pairs=protocol.about_pairs)
-        ids, annotations = _annotations(session, items, _counting(study_id, kinds))
-        read = _labels(session, _counting(study_id, kinds))
+        counting = [*_counting(study_id, kinds), *_of_sample(study)]
+        ids, annotations = _annotations(session, items, counting)
+        read = _labels(session, counting)
         people = named and sees_names(session, actor, study)
         names = real_names(session, study_id, people=people) if named else pseudonyms(session, study_id)
     criteria = [
@@ -268,6 +269,14 @@ def _counting(study_id: int, kinds: Sequence[AnnotationKind]) -> list[ColumnElem
         col(Annotation.batch_id).is_(None) | col(Annotation.batch_id).not_in(withdrawn_batches()),
         ~is_set_aside(col(Annotation.id)),
     ]
+
+
+def _of_sample(study: Study) -> list[ColumnElement[bool]]:
+    """The condition on annotations that leaves out what was asked again of later versions, where something was."""
+    if not has_rechecks(study):
+        return []
+    sampled = pick(StudyItem.id).where(col(StudyItem.study_id) == study.id, col(StudyItem.purpose) == Purpose.SAMPLE)
+    return [col(Annotation.study_item_id).in_(sampled)]
 
 
 def _items(session: Session, study_id: int, *, of_answers: bool, pairs: bool) -> StudyItems:

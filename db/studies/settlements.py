@@ -24,21 +24,25 @@ from annotators.items.sampling import falls_among, fraction
 from annotators.protocols import Protocol
 from db.items.current import is_set_aside, withdrawn_batches
 from db.models import (
+    BARRED,
     AdjudicatedLabel,
     Adjudication,
     Annotation,
     AnnotationKind,
     Assignment,
     AssignmentState,
+    Purpose,
     Settlement,
     SettlementState,
     StoredLabel,
     Study,
+    StudyItem,
     StudyMember,
     StudyState,
 )
 from db.permissions import Actor
 from db.query import driver_rows, in_clause, mark, pick, plain_rows, table_of
+from db.studies.design import has_rechecks
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
@@ -144,6 +148,10 @@ JOIN question q ON q.id = i.question_id
 LEFT JOIN item_version w ON w.id = x.other_version_id
 LEFT JOIN item o ON o.id = w.item_id
 WHERE x.study_id = {mark} AND """
+
+
+OF_SAMPLE = f"x.purpose IN ('{Purpose.SAMPLE}', '{Purpose.RECHECK}')"
+"""The condition on study items `x` that leaves gold items and the like out of tables of labels."""
 
 
 def current_labels(
@@ -305,11 +313,14 @@ def _by_votes(
     return labels.n_annotations, len(disputed), float(sum(votes.dispute for votes in disputed)), state.value
 
 
-def stream_settled(session: Session, study_id: int, *, by_votes: bool = False) -> Iterator[SettledUnit]:
+def stream_settled(
+    session: Session, study_id: int, *, by_votes: bool = False, rechecks: bool = False
+) -> Iterator[SettledUnit]:
     """Every unit of every annotated item of the study with its final label, in the order of the sample.
 
-    `by_votes`: what the votes settle so far, adjudicated or not, whether or not an item has all its annotations.
-    Derived units (annotators/criteria/derived) stand behind the others of their item.
+    `rechecks`: behind them also what was asked again of later versions, by their `item_version`. `by_votes`: what the
+    votes settle so far, adjudicated or not, whether or not an item has all its annotations. Derived units
+    (annotators/criteria/derived) stand behind the others of their item.
 
     An item that lacks annotations, or whose votes settle nothing, gives units in state `open` with value None. Memory
     is constant: items are read a few hundred at a time.
@@ -317,11 +328,19 @@ def stream_settled(session: Session, study_id: int, *, by_votes: bool = False) -
     study = session.get_one(Study, study_id)
     protocol = Protocol.model_validate(study.protocol)
     known: Known = {}
-    query = f"{_SAMPLED}x.position >= {{mark}} AND x.position < {{mark}} ORDER BY x.position"
+    query = f"{_SAMPLED}x.position >= {{mark}} AND x.position < {{mark}} AND {OF_SAMPLE} ORDER BY x.position"
     query = query.format(mark=mark(session.connection()))
-    for start in range(0, study.n_items, _AT_ONCE):
+    for start in range(0, end_of_items(session, study) if rechecks else study.n_items, _AT_ONCE):
         block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))
         yield from _settled_block(session, study, protocol, block, known, by_votes=by_votes)
+
+
+def end_of_items(session: Session, study: Study) -> int:
+    """The position behind the last item of a study, with those that came back to it in a later version."""
+    if not has_rechecks(study):
+        return study.n_items
+    last = pick(func.max(col(StudyItem.position))).where(col(StudyItem.study_id) == study.id)
+    return int(session.execute(last).scalar_one()) + 1
 
 
 def final_labels(session: Session, study_id: int, versions: Sequence[int]) -> dict[str, FinalOfItem]:
@@ -356,7 +375,8 @@ def decided_units(session: Session, study_id: int) -> Iterator[SettledUnit]:
     study = session.get_one(Study, study_id)
     protocol, known = Protocol.model_validate(study.protocol), Known()
     place = mark(session.connection())
-    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {place}) ORDER BY x.position"
+    among = f"x.id IN (SELECT a.study_item_id FROM adjudication a WHERE a.study_id = {place}) "
+    among += f"AND x.purpose = '{Purpose.SAMPLE}' ORDER BY x.position"
     rows = plain_rows(session, _SAMPLED.format(mark=place) + among, (study_id, study_id))
     for start in range(0, len(rows), _AT_ONCE):
         block = rows[start : start + _AT_ONCE]
@@ -545,7 +565,7 @@ def _has_yet_to_judge(session: Session, study: Study, study_item_id: int, person
         col(Assignment.study_item_id) == study_item_id, col(Assignment.person_id) == person_id
     )
     own = session.execute(query).scalars().all()
-    if own and {AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.LEFT_OUT} & set(own):
+    if {AssignmentState.SUBMITTED, AssignmentState.SURPLUS, AssignmentState.LEFT_OUT, BARRED} & set(own):
         return False
     if AssignmentState.LEASED in own or AssignmentState.RETURNED in own:
         return True

@@ -33,6 +33,7 @@ from db.models import (
     Item,
     ItemVersion,
     Omission,
+    Purpose,
     Revision,
     SetAside,
     StoredLabel,
@@ -176,7 +177,7 @@ def explain_label(
     """
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        place = _sampled(session, study, item, other)
+        place = _sampled(session, study, item, other, criterion)
         check_has_judged(session, study, place.study_item_id, actor)
         return _Story(session, actor, study, place, criterion, target).told()
 
@@ -191,8 +192,11 @@ class _Sampled:
     items: dict[int, str]
 
 
-def _sampled(session: Session, study: Study, item: str, other: str | None) -> _Sampled:
+def _sampled(session: Session, study: Study, item: str, other: str | None, criterion: str) -> _Sampled:
+    """The item's place in the study; of several, as a recheck is one more, the last one that asks the criterion."""
     rows = _places(session, study, item)
+    again = [row for row in rows if row.purpose == Purpose.RECHECK]
+    rows = [row for row in again if criterion in row.criteria][-1:] or [row for row in rows if row not in again]
     if other is not None:
         rows = [row for row in rows if {row.first, row.second} == {item, other}]
         if not rows:
@@ -217,7 +221,7 @@ def _places(session: Session, study: Study, item: str) -> list[Any]:
     versions = session.execute(query).scalars().all()
     found: list[Any] = []
     for column in (StudyItem.item_version_id, StudyItem.other_version_id):
-        found += session.execute(_with_names().where(col(column).in_(versions))).all()
+        found += session.execute(_with_names().where(col(column).in_(versions)).order_by(col(StudyItem.id))).all()
     return [row for row in found if row.study_id == study.id]
 
 
@@ -228,6 +232,8 @@ def _with_names() -> Select[Any]:
         pick(
             StudyItem.id,
             StudyItem.study_id,
+            StudyItem.purpose,
+            StudyItem.criteria,
             ItemVersion.number,
             col(Item.id).label("item_id"),
             col(Item.external_id).label("first"),

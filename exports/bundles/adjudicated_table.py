@@ -31,7 +31,7 @@ def write_adjudicated(session: Session, study: Study, out: Out) -> int:
     pairs = protocol_of(study).about_pairs
     table = CsvFile(out, (*COLUMNS, *OF_PAIRS) if pairs else COLUMNS)
     n = 0
-    units = stream_settled(session, study.id)
+    units = stream_settled(session, study.id, rechecks=True)
     while block := list(islice(units, AT_ONCE)):
         table.add_lines(list(_lines(block, pairs=pairs)), len(block))
         n += len(block)

@@ -8,11 +8,11 @@ from typing import Any
 from sqlmodel import Session, col
 
 from annotators.protocols import DerivedCriterion
-from db.models import Annotation, Item, ItemVersion, Question, Study, StudyItem
+from db.models import Annotation, Item, ItemVersion, Purpose, Question, Study, StudyItem
 from db.people.pseudonyms import pseudonyms, real_names
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import ItemLabels, current_labels
+from db.studies.settlements import ItemLabels, current_labels, end_of_items
 from exports.bundles.csv_file import CsvFile
 from exports.cells import safe, value_cell
 from exports.sinks import Out
@@ -34,7 +34,7 @@ def write_derived(session: Session, study: Study, out: Out, *, names: bool) -> i
     derived = protocol_of(study).derived_criteria()
     called = (real_names if names else pseudonyms)(session, study.id)
     n = 0
-    for start in range(0, study.n_items if derived else 0, AT_ONCE):
+    for start in range(0, end_of_items(session, study) if derived else 0, AT_ONCE):
         sampled = _sampled(session, study.id, start)
         apart = {unit.source.name for unit in derived}
         labels = current_labels(session.connection(), study.id, [row[0] for row in sampled], apart=apart)
@@ -68,7 +68,7 @@ def _sampled(session: Session, study_id: int, start: int) -> list[tuple[Any, ...
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         .join(Item, col(Item.id) == ItemVersion.item_id)
         .join(Question, col(Question.id) == Item.question_id)
-        .where(col(StudyItem.study_id) == study_id)
+        .where(col(StudyItem.study_id) == study_id, col(StudyItem.purpose).in_((Purpose.SAMPLE, Purpose.RECHECK)))
         .where(col(StudyItem.position) >= start, col(StudyItem.position) < start + AT_ONCE)
         .order_by(col(StudyItem.position))
     )

@@ -15,6 +15,7 @@ from db.models import Study
 from db.people.pseudonyms import pseudonyms, real_names
 from db.query import in_clause, is_sqlite, mark, plain_rows
 from db.studies.design import protocol_of
+from db.studies.settlements import OF_SAMPLE, end_of_items
 from exports.bundles.csv_file import CsvFile, csv_cells
 from exports.cells import safe, value_cell
 from exports.sinks import Out
@@ -53,7 +54,7 @@ JOIN assignment a ON a.study_item_id = x.id
 JOIN submission s ON s.assignment_id = a.id
 LEFT JOIN annotation n ON n.assignment_id = s.assignment_id AND n.sitting = s.sitting
 LEFT JOIN set_aside z ON z.annotation_id = n.id
-WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark}
+WHERE x.study_id = {mark} AND x.position >= {mark} AND x.position < {mark} AND {of_sample}
 ORDER BY x.position, a.id, s.sitting, s.step
 """
 
@@ -74,10 +75,11 @@ def write_labels(session: Session, study: Study, out: Out, *, names: bool) -> in
     called = (real_names if names else pseudonyms)(session, study.id)
     called = {person_id: safe(name) for person_id, name in called.items()}
     value = _value_on_sqlite if is_sqlite(session) else value_cell
-    submissions = _SUBMISSIONS.format(no="0" if is_sqlite(session) else "false", mark=mark(session.connection()))
+    no = "0" if is_sqlite(session) else "false"
+    submissions = _SUBMISSIONS.format(no=no, mark=mark(session.connection()), of_sample=OF_SAMPLE)
     begins, ends = _beginnings(called), _endings(study)
     n = 0
-    for start in range(0, study.n_items, AT_ONCE):
+    for start in range(0, end_of_items(session, study), AT_ONCE):
         given = plain_rows(session, submissions, (study.id, start, start + AT_ONCE))
         if not given:
             continue
