@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from db.designing.drafts import DraftOfStudy
     from db.studies.design import StudyMade, StudyPlan
 
-study = group("study", "Studies: create, list, show, start, pause, amend, gold.")
+study = group("study", "Studies: create, show, start, amend, gold, recheck.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -603,6 +603,46 @@ def gold(
             f"{planting.repeat_rate:g}; below {planting.mark:g} of right labels: {planting.below}."
         )
         emit({"study": study, **done.to_json()}, words, as_json=as_json)
+
+
+@command(
+    study,
+    "recheck",
+    "assay --home ./assay-home study recheck finance verification --dry-run",
+    'assay --home ./assay-home study recheck finance verification --reason "answers were rewritten" --json',
+)
+def recheck(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    items: Annotated[str | None, option("ID,ID", "Only these items.  [default: all that can come back]")] = None,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.")] = "revised",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what fell, and send nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask again what fell with revisions, of the later versions, from annotators who know no earlier one."""
+    from db.releasing.recheck import send_to_recheck, to_recheck
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        if dry_run:
+            found = to_recheck(here.db, here.actor, study_id)
+        else:
+            found = send_to_recheck(here.db, here.actor, study_id, items=_names(items), reason=reason)
+        headers = ("item", "from", "to", "criteria", "fresh", "waits")
+        rows = [row.to_json() for row in found]
+
+        def words() -> str:
+            begun = "Would come back" if dry_run else "Sent back"
+            begun = f"{begun}: {count(len(rows), 'item')}, a later version each."
+            return (
+                f"{begun}\n{table(headers, ([_plain(row[name]) for name in headers] for row in rows))}"
+                if rows
+                else begun
+            )
+
+        emit({"study": study, "items": rows}, words, as_json=as_json)
 
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:

@@ -11,7 +11,6 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput
 from annotators.figures import some
-from annotators.protocols import Protocol
 from db.annotating.amendments import add_amendment, lock_team, locked_study, stated_reason
 from db.engine import Database, insert_many
 from db.models import (
@@ -156,13 +155,11 @@ def _fallen(session: Session, study: Study) -> Iterator[_Fallen]:
                 continue
             there = item.studies[study.id]
             if there.missing:
-                yield _Fallen(item, there, protocol.asked_with(there.missing), _waits(there, item, protocol))
+                yield _Fallen(item, there, protocol.asked_with(there.missing), _waits(there))
 
 
-def _waits(there: InStudy, item: Standing, protocol: Protocol) -> str | None:
+def _waits(there: InStudy) -> str | None:
     """Why an item cannot be asked again yet."""
-    if any(place.number == item.number and place.purpose == Purpose.RECHECK for place in there.places):
-        return "it is in recheck already in this version"
     states = {place.state for place in there.places}
     if SettlementState.PENDING in states:
         return "it still waits for labels in its earlier version"

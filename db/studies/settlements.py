@@ -328,7 +328,8 @@ def stream_settled(
     study = session.get_one(Study, study_id)
     protocol = Protocol.model_validate(study.protocol)
     known: Known = {}
-    query = f"{_SAMPLED}x.position >= {{mark}} AND x.position < {{mark}} AND {OF_SAMPLE} ORDER BY x.position"
+    among = OF_SAMPLE if rechecks else f"x.purpose = '{Purpose.SAMPLE}'"
+    query = f"{_SAMPLED}x.position >= {{mark}} AND x.position < {{mark}} AND {among} ORDER BY x.position"
     query = query.format(mark=mark(session.connection()))
     for start in range(0, end_of_items(session, study) if rechecks else study.n_items, _AT_ONCE):
         block = plain_rows(session, query, (study_id, start, start + _AT_ONCE))

@@ -293,7 +293,9 @@ def _frozen_blocks(session: Session, selection: Selection) -> Iterator[list[int]
             session, pick(ItemVersion.id).select_from(StudyItem).join(ItemVersion, either).where(*of_study)
         )
         return
-    query = pick(StudyItem.item_version_id).where(col(StudyItem.study_id) == selection.study_id)
+    query = pick(StudyItem.item_version_id).where(
+        col(StudyItem.study_id) == selection.study_id, col(StudyItem.purpose) == Purpose.SAMPLE
+    )
     for start in range(0, study.n_items, BLOCK):
         within = col(StudyItem.position).between(start, start + BLOCK - 1)
         yield list(session.execute(query.where(within)).scalars())

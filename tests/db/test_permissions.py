@@ -182,6 +182,8 @@ MAY: dict[str, frozenset[str]] = {
     "annotating.amendments.amend_study": RESEARCHERS,
     "annotating.amendments.amendments_of": READERS,
     "annotating.amendments.set_state": RESEARCHERS,
+    "releasing.recheck.send_to_recheck": RESEARCHERS,
+    "releasing.recheck.to_recheck": READERS,
     "quality.gold.gold_given": READERS,
     "quality.gold.set_gold": RESEARCHERS,
     "quality.omissions.leave_out": RESEARCHERS,

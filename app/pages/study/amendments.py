@@ -7,12 +7,13 @@ from datetime import date, datetime, time
 import streamlit as st
 
 from app import ui
+from app.pages.study import planting, rechecks
 from app.widgets import blocks
 from db.annotating.amendments import AmendmentRow, StudyChange, amend_study, amendments_of, set_state
 from db.annotating.status import study_status
 from db.models import Study, StudyState
 from db.people.accounts import who_may_annotate
-from db.permissions import RESEARCHERS
+from db.permissions import READERS, RESEARCHERS
 from db.projects import my_projects
 
 _STEPS = {
@@ -33,6 +34,7 @@ _WHAT = {
     "deadline": "Deadline",
     "annotators": "Annotators",
     "gold": "Gold items",
+    "recheck": "Sent back",
 }
 
 
@@ -45,8 +47,11 @@ def draw(study: Study) -> None:
     """The buttons for researchers, and for everybody who reads the study the list of what was changed."""
     rows = amendments_of(ui.db(), ui.actor(), study.id or 0)
     role = next((row.role for row in my_projects(ui.db(), ui.actor()) if row.project_id == study.project_id), None)
-    if role is not None and ui.may(role, RESEARCHERS) and not study.settings.get("foreign"):
+    may_amend = role is not None and ui.may(role, RESEARCHERS) and not study.settings.get("foreign")
+    if may_amend:
         _buttons(study)
+    if role is not None and ui.may(role, READERS):
+        rechecks.draw(study, may_send=may_amend and study.state != StudyState.CLOSED)
     if rows:
         blocks.table(
             "Amendments",
@@ -87,6 +92,8 @@ def _buttons(study: Study) -> None:
         if state != StudyState.CLOSED:
             with st.popover("Amend…"):
                 _amend_form(study)
+            with st.popover("Gold items…"):
+                planting.form(study)
 
 
 def _state_form(study: Study, label: str, to: StudyState) -> None:

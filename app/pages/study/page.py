@@ -141,7 +141,8 @@ def _progress(row: StudyRow) -> None:
 
 def _standing(annotator: dict[str, Any]) -> str:
     """What is to be known of somebody's place in the study, behind the name."""
-    words = [word for word, holds in (("left", annotator["left"]), ("left out", annotator["left_out_from"])) if holds]
+    known = (("left", "left"), ("left out", "left_out_from"), ("paused", "paused"))
+    words = [word for word, field in known if annotator[field]]
     return f" ({', '.join(words)})" if words else ""
 
 

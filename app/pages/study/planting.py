@@ -1,0 +1,67 @@
+"""Gold items and repeats of a study: how many, at which rates, and the form for more."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from annotators.asking.planting import BELOW, Planting
+from app import ui, wording
+from db.models import Study
+from exports.importing.decisions import import_gold
+
+_WORDS = {
+    "warn": "warn the researcher",
+    "pause": "pause the annotator until an amendment lets them go on",
+    "stop": "take the annotator out of the study",
+}
+
+
+def form(study: Study) -> None:
+    """The form that adds gold items from a table and sets the rates."""
+    planting, there = Planting.of(study.settings), study.settings.get("gold_items", 0)
+    with st.container(width=620), st.form("study-gold-form", border=False):
+        st.write(
+            f"{wording.count(there, 'gold item')} so far. Gold items and repeats look like any item: annotators are "
+            "not told which they are, and their labels count nowhere else."
+        )
+        file = st.file_uploader(
+            "Right labels (CSV, optional)",
+            type=["csv", "tsv", "xlsx"],
+            key="gold-file",
+            help="Columns item, criterion, value, and perhaps target, explanation, other_item. The items are items of "
+            "the project that are not in the study's sample.",
+        )
+        left, right = st.columns(2)
+        first = 0.1 if not there else planting.gold_rate
+        gold_rate = left.number_input("Share of gold items", 0.0, 0.5, first, 0.05, key="gold-rate")
+        repeat_rate = right.number_input("Share of repeats", 0.0, 0.5, planting.repeat_rate, 0.05, key="gold-repeats")
+        after = right.number_input("Items before a repeat", 1, None, planting.repeat_after, key="gold-repeat-after")
+        mark = left.number_input("Mark: share of right labels", 0.0, 1.0, planting.mark, 0.05, key="gold-mark")
+        mark_after = left.number_input(
+            "Gold items before the mark", 1, None, planting.mark_after, key="gold-mark-after"
+        )
+        below = right.selectbox(
+            "Below the mark", BELOW, BELOW.index(planting.below), _WORDS.__getitem__, key="gold-below"
+        )
+        reason = st.text_input("Reason", max_chars=2000, key="gold-reason", help="It is kept, and exports say it.")
+        pressed = st.form_submit_button("Save", type="primary", key="gold-save")
+    if not pressed:
+        return
+    rates = {
+        "gold_rate": float(gold_rate) if there or file is not None else 0.0,
+        "repeat_rate": float(repeat_rate),
+        "repeat_after": int(after),
+        "mark": float(mark),
+        "mark_after": int(mark_after),
+        "below": below,
+    }
+    with ui.problems(), tempfile.TemporaryDirectory() as folder:
+        path = None
+        if file is not None:
+            path = Path(folder) / f"gold{Path(file.name).suffix.lower()}"
+            path.write_bytes(file.getvalue())
+        import_gold(ui.db(), ui.actor(), study.id or 0, path=path, rates=rates, reason=reason)
+        st.rerun()

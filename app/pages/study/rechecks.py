@@ -1,0 +1,55 @@
+"""What fell with revisions of a study's items: listed, and sent back to be asked again of people with fresh eyes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui, wording
+from app.widgets import blocks
+from db.models import Study
+from db.releasing.recheck import ItemRecheck, send_to_recheck, to_recheck
+
+
+def draw(study: Study, *, may_send: bool) -> None:
+    """The items whose labels fell, and the button that sends them back; nothing where none fell."""
+    found = to_recheck(ui.db(), ui.actor(), study.id or 0)
+    if not found:
+        return
+    titles = {criterion["name"]: criterion["title"] for criterion in study.protocol["criteria"]}
+    blocks.table(
+        "Labels that fell with revisions",
+        ("Item", "From version", "To", "Asked again", "Annotators who do not know it", "Waits"),
+        [
+            (
+                blocks.short(row.item),
+                str(row.before),
+                str(row.after),
+                ", ".join(titles.get(name, name) for name in row.criteria),
+                str(row.fresh),
+                row.waits or "",
+            )
+            for row in found
+        ],
+        name=f"rechecks-{study.id}",
+    )
+    ready = [row for row in found if row.waits is None]
+    if ready and may_send:
+        with st.popover(f"Send back {wording.count(len(ready), 'item')}…"):
+            _form(study, ready)
+
+
+def _form(study: Study, ready: list[ItemRecheck]) -> None:
+    with st.form("study-recheck-form", border=False):
+        st.write(
+            "Each comes back in its later version, to as many annotators as the overlap says, who were given no "
+            "earlier version of it and wrote none. Only what fell is asked again, with what cannot be asked apart "
+            "from it."
+        )
+        names = [row.item for row in ready]
+        chosen = st.multiselect("Items", names, default=names, key="recheck-items")
+        reason = st.text_input("Reason", max_chars=2000, key="recheck-reason", help="It is kept, and exports say it.")
+        pressed = st.form_submit_button("Send back", type="primary", key="recheck-save")
+    if pressed:
+        with ui.problems():
+            send_to_recheck(ui.db(), ui.actor(), study.id or 0, items=chosen, reason=reason)
+            st.rerun()
