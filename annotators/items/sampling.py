@@ -107,8 +107,13 @@ def pairs_of(candidates: Sequence[Candidate], systems: Sequence[str], seed: int)
     for of_question in answers.values():
         there = [of_question[system] for system in systems if system in of_question]
         pairs += [replace(first, other=second) for first, second in combinations(there, 2)]
-    drawn = (replace(pair, other_left=bool(_rank(seed, "side", pair.name)[0] & 1)) for pair in pairs)
+    drawn = (drawn_side(pair, seed) for pair in pairs)
     return sorted(drawn, key=lambda pair: pair.version_id)
+
+
+def drawn_side(pair: Candidate, seed: int) -> Candidate:
+    """The pair with the side that its second item stands on, drawn by the seed."""
+    return replace(pair, other_left=bool(_rank(seed, "side", pair.name)[0] & 1))
 
 
 def sampled_as(name: str, content_hash: str, other_hash: str | None, *, left: bool) -> tuple[str, str]:

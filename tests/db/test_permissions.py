@@ -176,6 +176,8 @@ MAY: dict[str, frozenset[str]] = {
     "annotating.amendments.amend_study": RESEARCHERS,
     "annotating.amendments.amendments_of": READERS,
     "annotating.amendments.set_state": RESEARCHERS,
+    "quality.gold.gold_given": READERS,
+    "quality.gold.set_gold": RESEARCHERS,
     "quality.omissions.leave_out": RESEARCHERS,
     "quality.omissions.omissions_of": READERS,
     "quality.omissions.restore": RESEARCHERS,

@@ -140,6 +140,7 @@ def _purposes() -> None:
     op.create_index("ix_study_item_earlier_id", "study_item", ["earlier_id"])
     op.add_column("settlement", sa.Column("wanted", sa.Integer(), nullable=True))
     op.add_column("study_member", sa.Column("given", sa.Integer(), nullable=False, server_default="0"))
+    op.add_column("study_member", sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True))
     op.create_table(
         "gold_label",
         sa.Column("id", _identifier(), autoincrement=True, nullable=False),
@@ -156,7 +157,8 @@ def _purposes() -> None:
 
 def _no_purposes() -> None:
     op.drop_table("gold_label")
-    op.drop_column("study_member", "given")
+    for name in ("paused_at", "given"):
+        op.drop_column("study_member", name)
     op.drop_column("settlement", "wanted")
     op.drop_index("ix_study_item_earlier_id", "study_item")
     if op.get_context().dialect.name == "sqlite":
