@@ -84,8 +84,11 @@ def _in_words(found: list[AnnotatorQuality]) -> str:
         ]
         for row in found
     ]
-    said = [f"{row.member.name}: {remark.text}; {remark.first} to {remark.last}" for row in found
-            for remark in row.remarks]  # fmt: skip
+    said = [
+        f"{row.member.name}: {remark.text}" + (f"; {remark.first} to {remark.last}" if remark.first else "")
+        for row in found
+        for remark in row.remarks
+    ]
     return "\n".join([table(headers, rows, decimals=1), *(["", *said] if said else [])])
 
 

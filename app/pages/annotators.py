@@ -28,10 +28,10 @@ from exports.agreement.annotators import (
     speed_table,
 )
 from exports.agreement.one_annotator import OnCriterion, OneAnnotator
-from exports.agreement.quality import AnnotatorQuality, ShareRight
+from exports.agreement.quality import AnnotatorQuality, Remark, ShareRight
 
-_KINDS = {"pace": "pace", "straight-lining": "one label"}
-_STATES = {"active": "", "left": "left the study", "left_out": "left out"}
+_KINDS = {"pace": "pace", "straight-lining": "one label", "gold": "gold items"}
+_STATES = {"active": "", "left": "left the study", "left_out": "left out", "paused": "paused"}
 
 
 def page() -> None:
@@ -93,6 +93,7 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
                 blocks.tag(state, quiet=row.member.state == "left") if state else "",
                 f"{row.member.submitted:,}",
                 share(row.with_rest),
+                "" if row.gold is None else share(row.gold),
                 "" if row.self_agreement is None else share(row.self_agreement),
                 "" if seconds is None else wording.number(seconds, 1),
                 blocks.tag(count(len(row.remarks), "warning")) if row.remarks else "none",
@@ -103,6 +104,7 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
         "State",
         "Submitted",
         "With most of the rest",
+        "Gold items",
         "With themselves",
         "Seconds an item",
         "Warnings",
@@ -114,11 +116,12 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
         [[row[place] for place in filled] for row in rows],
         name=f"annotators-{study.id}",
     )
+    gold = "Gold items: how many of their labels of these are right. " if columns.index("Gold items") in filled else ""
     again = "With themselves: how often they gave an item that came again the same label. "
     note(
         "With most of the rest: how often they gave what most of the others gave, over all criteria. Their own label "
-        f"is never one of the others'. {again if columns.index('With themselves') in filled else ''}In brackets the "
-        "95 % interval, questions as clusters."
+        f"is never one of the others'. {gold}{again if columns.index('With themselves') in filled else ''}In brackets "
+        "the 95 % interval, questions (or gold items) as clusters."
     )
 
 
@@ -150,8 +153,7 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
                 (
                     blocks.tag(_KINDS[remark.kind]),
                     remark.text,
-                    blocks.item(remark.first, remark.items[0], project),
-                    blocks.item(remark.last, remark.items[1], project),
+                    *_ends(remark, project),
                 )
                 for remark in row.remarks
             ],
@@ -165,6 +167,7 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
         ui.empty("No label of theirs counts.", "Figures appear with what they submit, or with what is restored.")
         return
     _pace(study, found)
+    _quarters(study, row)
     titles = [entry.title for entry in found.criteria if entry.beside is not None]
     if not titles:
         return
@@ -179,6 +182,28 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
     )
     title = st.selectbox("Criterion", titles, key=f"annotators-criterion-{study.id}", width=320)
     _criterion(study, next(entry for entry in found.criteria if entry.title == title))
+
+
+def _ends(remark: Remark, project: int) -> tuple[blocks.Html | str, blocks.Html | str]:
+    """Links to the items with which a run begins and ends."""
+    if remark.items is None or remark.first is None or remark.last is None:
+        return "", ""
+    first, last = remark.items
+    return blocks.item(remark.first, first, project), blocks.item(remark.last, last, project)
+
+
+def _quarters(study: Study, row: AnnotatorQuality) -> None:
+    """Their work in four quarters, in the order of time."""
+    if not row.quarters:
+        return
+    caption = f"{row.member.name}: quarters of their work, first to last"
+    note(caption)
+    columns = ["Quarter", "With most of the rest", *(["Gold items"] if row.gold is not None else [])]
+    rows = [
+        (str(number), share(part.with_rest), *([share(part.gold)] if row.gold is not None else []))
+        for number, part in enumerate(row.quarters, 1)
+    ]
+    blocks.table(caption, columns, rows, name=f"annotator-quarters-{study.id}")
 
 
 def _pace(study: Study, found: OneAnnotator) -> None:
