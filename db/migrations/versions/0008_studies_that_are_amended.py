@@ -32,10 +32,12 @@ def upgrade() -> None:
     _endings()
     _releases()
     _asides()
+    _qualification()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_qualification()
     _no_releases()
     _no_asides()
     _no_endings()
@@ -296,3 +298,16 @@ def _asides() -> None:
 def _no_asides() -> None:
     for name in ("same", "confidence"):
         op.drop_column("label", name)
+
+
+# Qualification --------------------------------------------------------------------------------------------------------
+
+
+def _qualification() -> None:
+    for name in ("qualified_at", "failed_at"):
+        op.add_column("study_member", sa.Column(name, sa.DateTime(timezone=True), nullable=True))
+
+
+def _no_qualification() -> None:
+    for name in ("failed_at", "qualified_at"):
+        op.drop_column("study_member", name)
