@@ -17,6 +17,7 @@ from app.worker.report_tasks import Annotator, Team
 from db.models import Study
 from db.quality import omissions
 from db.quality.omissions import Decided, leave_out, omissions_of
+from db.quality.qualification import let_in
 from db.studies.design import list_studies, study_facts
 from db.studies.ratings import ratings_stamp
 from exports.agreement.annotators import (
@@ -97,6 +98,7 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
                 "" if row.self_agreement is None else share(row.self_agreement),
                 "" if seconds is None else wording.number(seconds, 1),
                 blocks.tag(count(len(row.remarks), "warning")) if row.remarks else "none",
+                _qualified(row),
             )
         )
     columns = (
@@ -108,6 +110,7 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
         "With themselves",
         "Seconds an item",
         "Warnings",
+        "Qualification",
     )
     filled = [place for place in range(len(columns)) if any(str(row[place]) for row in rows)]
     blocks.table(
@@ -123,6 +126,17 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
         f"is never one of the others'. {gold}{again if columns.index('With themselves') in filled else ''}In brackets "
         "the 95 % interval, questions (or gold items) as clusters."
     )
+
+
+def _qualified(row: AnnotatorQuality) -> str:
+    """How they stand in the qualification, and the latest try."""
+    found = row.qualification
+    if found is None or (found.state == "open" and not found.tries):
+        return "" if found is None else "not begun"
+    state = "under way" if found.state == "open" else found.state
+    if not found.tries:
+        return "let in" if found.state == "passed" else state
+    return f"{state}: {found.right:,} of {found.labels:,} right, {wording.count(found.tries, 'try', 'tries')}"
 
 
 def share(found: ShareRight) -> str:
@@ -250,11 +264,26 @@ def _criterion(study: Study, found: OnCriterion) -> None:
 
 def _decide(study: Study, row: AnnotatorQuality) -> None:
     since = row.member.left_out_from
+    if row.qualification is not None and row.qualification.state != "passed":
+        with st.popover("Let in…"):
+            _let_in_form(study, row.member.name)
     if since is not None:
         with st.popover("Restore…"):
             _restore_form(study, row.member.name)
     with st.popover("Leave out…" if since is None else "Leave out from another time…"):
         _leave_out_form(study, row.member.name)
+
+
+def _let_in_form(study: Study, name: str) -> None:
+    with st.form("annotators-let-in", border=False):
+        st.write("They get the study's items from now on, without passing the qualification.")
+        reason = st.text_input("Reason", max_chars=2000, key="annotators-let-in-reason", help="The audit log keeps it.")
+        pressed = st.form_submit_button("Let in", type="primary", key="annotators-let-in-save")
+    if pressed:
+        with ui.problems():
+            let_in(ui.db(), ui.actor(), study.id or 0, annotator=name, reason=reason)
+            st.session_state["annotators-decided"] = f"{name} gets the study's items now."
+            st.rerun()
 
 
 def _leave_out_form(study: Study, name: str) -> None:

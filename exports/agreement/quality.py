@@ -20,6 +20,7 @@ from db.engine import Database
 from db.models import AnnotationKind
 from db.permissions import Actor
 from db.quality.gold import gold_given
+from db.quality.qualification import QualificationOf, qualifications
 from db.quality.team import TeamMember, reading_lengths, team_of
 from db.studies.ratings import CriterionRatings, StudyRatings, ratings
 
@@ -85,7 +86,8 @@ class AnnotatorQuality:
 
     `gold` is how many of their labels of gold items are right (None where they had none), `self_agreement` how often
     they gave a unit that came again (a repeat) the same label; None without repeats. `quarters` are the four quarters
-    of their work, empty below `FEWEST` annotations a quarter.
+    of their work, empty below `FEWEST` annotations a quarter. `qualification` is how they stand in it, None in a study
+    that asks for none.
     """
 
     member: TeamMember
@@ -95,6 +97,7 @@ class AnnotatorQuality:
     self_agreement: ShareRight | None
     quarters: list[Quarter]
     remarks: list[Remark]
+    qualification: QualificationOf | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As `assay annotators --json` prints it."""
@@ -103,6 +106,7 @@ class AnnotatorQuality:
             "submitted": self.member.submitted,
             "gold": None if self.gold is None else _counted(self.gold),
             "with_rest": self.with_rest.to_json(),
+            "qualification": None if self.qualification is None else self.qualification.to_json(),
             "self_agreement": None if self.self_agreement is None else self.self_agreement.to_json(),
             "by_criterion": {name: share.to_json() for name, share in self.by_criterion.items()},
             "quarters": [
@@ -127,6 +131,7 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
     beside = compared_criteria(found)
     again = compared_criteria(ratings(db, actor, study_id, kinds=(AnnotationKind.REPEAT,)))
     gold = gold_given(db, actor, study_id)
+    qualified = {row.person_id: row for row in qualifications(db, actor, study_id)}
     rows = []
     for member in sorted(team, key=lambda member: member.name):
         person = member.person_id
@@ -141,6 +146,7 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
                 _with_themselves(found, beside, again, person),
                 list(_quarters(found, beside, own, person)),
                 remarks,
+                qualified.get(person),
             )
         )
     return rows

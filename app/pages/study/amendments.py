@@ -34,6 +34,7 @@ _WHAT = {
     "deadline": "Deadline",
     "annotators": "Annotators",
     "gold": "Gold items",
+    "qualification": "Qualification",
 }
 
 
