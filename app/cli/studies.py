@@ -73,6 +73,13 @@ def create(
             metavar="K", help="Annotations an item is to have.  [default: the protocol's]", show_default=False
         ),
     ] = None,
+    part: Annotated[
+        float | None, option("SHARE", "So many of the items, as 0.1, have --part-overlap annotations instead.")
+    ] = None,
+    part_overlap: Annotated[int | None, option("K", "Annotations of the items of the --part.")] = None,
+    most_overlap: Annotated[
+        int | None, option("K", "Give an item to one more while its annotators disagree, up to so many.")
+    ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
@@ -200,6 +207,9 @@ def create(
             name=name,
             annotators=_names(annotators),
             overlap=overlap,
+            part=part,
+            part_overlap=part_overlap,
+            most_overlap=most_overlap,
             sample=sample,
             per=per,
             seed=seed,

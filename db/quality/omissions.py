@@ -178,7 +178,7 @@ def _decide(
             len(touched),
             sum(1 for annotation in touched if after.get(annotation) == AnnotationKind.SURPLUS),
             len(items),
-            0 if foreign else max(0, study.overlap - len(left)),
+            0 if foreign else max(0, max(study.overlap, study.settings.get("part_overlap", 0)) - len(left)),
         )
 
 
