@@ -393,6 +393,24 @@ class ProtocolVersion(Table, table=True):
     created_at: datetime = _time()
 
 
+class StudyDraft(Table, table=True):
+    """A design that is no study yet: it can be changed and deleted, and starting it makes the study and ends it.
+
+    `design` is without its annotators, who are person ids in `team`.
+    """
+
+    __tablename__ = "study_draft"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    protocol: dict[str, Any] = _json()
+    design: dict[str, Any] = _json()
+    team: list[Any] = _json(list)
+    changed_by: int | None = _ref("person.id", optional=True)
+    changed_at: datetime = _time()
+
+
 class StudyState(StrEnum):
     """Whether annotators get items: yes; not for now; not any more."""
 
@@ -530,7 +548,8 @@ class StudyMember(Table, table=True):
     search of all slots found nothing for this person; until a slot is freed there is no use in searching again.
     `left_at`: they were taken out of the study; they get nothing more, and what they submitted stands.
     `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`
-    counts the slots that they were given, by which gold items and repeats come in at their rates.
+    counts the slots that they were given, by which gold items and repeats come in at their rates. `paused_at`: too many
+    of their labels of gold items were wrong; they get nothing until an amendment lets them go on.
     """
 
     __tablename__ = "study_member"
@@ -541,6 +560,7 @@ class StudyMember(Table, table=True):
     left_at: datetime | None = _time(nullable=True)
     left_out_from: datetime | None = _time(nullable=True)
     given: int = 0
+    paused_at: datetime | None = _time(nullable=True)
 
 
 class Tally(Table, table=True):
@@ -568,6 +588,8 @@ class AssignmentState(StrEnum):
 
 class Assignment(Table, table=True):
     """One of an item's k slots in a study (kind `slot`), or a row of its own for labels that use no slot.
+
+    Those are a judgement of a gold item, or of an item that the person has judged before (kinds `gold`, `repeat`).
 
     Open, leased, returned and submitted slots of an item are always k together; a skip or an expired lease leaves its
     row and puts a new open one at the end of the queue. `queue` is the order in which slots are offered: a freed slot
@@ -695,6 +717,10 @@ class AnnotationKind(StrEnum):
     REPEAT = "repeat"
     GOLD = "gold"
     MODEL = "model"
+
+
+PLANTED_KINDS = (AnnotationKind.GOLD, AnnotationKind.REPEAT)
+"""What stands unannounced among what annotators are given, and uses no slot: the kinds of assignments as well."""
 
 
 class Annotation(Table, table=True):

@@ -93,6 +93,7 @@ class StudyDesign(ItemChoice):
     not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after the
     `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
+    `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well.
     """
 
     name: str = ""
@@ -107,6 +108,7 @@ class StudyDesign(ItemChoice):
     show_names: bool = False
     allow_own_adjudication: bool = False
     adjudication: str = SINGLE
+    review_agreed: float = 0
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -118,6 +120,8 @@ class StudyDesign(ItemChoice):
         said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
         if self.adjudication != SINGLE:
             said["adjudication"] = self.adjudication
+        if self.review_agreed:
+            said["review_agreed"] = self.review_agreed
         asks = [name for name in ASIDES if name in self.ask]
         return super().in_settings() | said | ({"ask": asks} if asks else {})
 
@@ -142,6 +146,11 @@ class StudyDesign(ItemChoice):
             yield (
                 ("adjudication",),
                 f"{self.adjudication!r} says not how disputed items are decided. Known: {', '.join(ADJUDICATIONS)}.",
+            )
+        if not 0 <= self.review_agreed <= 1:
+            yield (
+                ("review_agreed",),
+                f"{self.review_agreed:g} is no share of the agreed items. Give a number from 0 to 1, such as 0.1.",
             )
         if self.suggestions is not None and self.suggestions not in WHEN:
             yield (

@@ -167,7 +167,7 @@ def _decide(
         items = _items_of(session, member, touched)
         update_settlements(session.connection(), study, protocol_of(study), items)
         counts.write(session.connection())
-        left = [row for row in members.values() if row.left_at is None and row.left_out_from is None]
+        gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at]
         details = {"person": member.person_id, "since": None if since is None else since.isoformat(),
                    "annotations": len(touched), "items": len(items), "reason": why}  # fmt: skip
         kind = "labels restored" if since is None else "labels left out"
@@ -178,7 +178,7 @@ def _decide(
             len(touched),
             sum(1 for annotation in touched if after.get(annotation) == AnnotationKind.SURPLUS),
             len(items),
-            0 if foreign else max(0, study.overlap - len(left)),
+            0 if foreign else max(0, study.overlap - len(members) + len(gone)),
         )
 
 

@@ -16,6 +16,7 @@ from sqlmodel import Session, col, select
 
 from annotators.asking.asides import check_asked_of
 from annotators.asking.judged_scores import ScoreKey, measuring
+from annotators.asking.planting import Planting
 from annotators.asking.repairs import Path
 from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.designing.design import ItemChoice, StudyDesign, about, overlap_fault, refuse
@@ -35,6 +36,7 @@ from db.models import (
     Settlement,
     SettlementState,
     Study,
+    StudyDraft,
     StudyItem,
     StudyMember,
     StudyState,
@@ -96,9 +98,27 @@ def plan_study(
     Without `people` the name and the annotators are not looked at, as they may not be filled in yet.
     """
     with db.read() as session:
-        _, suggestions, chosen = _checked(session, project_id, protocol, design, people=people)
+        return design_checked(session, project_id, protocol, design, people=people)
+
+
+def design_checked(
+    session: Session,
+    project_id: int,
+    protocol: Protocol,
+    design: StudyDesign,
+    *,
+    people: bool = True,
+    drafts: bool = False,
+) -> StudyPlan:
+    """As `plan_study`, in the caller's session; with `drafts` the name may be that of a draft."""
+    _, suggestions, chosen = _checked(session, project_id, protocol, design, people=people, drafts=drafts)
     n, overlap = len(chosen.ordered), design.overlap_of(protocol)
     return StudyPlan(n, n * overlap, _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when)
+
+
+def people_of(session: Session, project_id: int, design: StudyDesign) -> list[int]:
+    """The ids of a design's annotators; NotFound and InvalidInput as `person_who_may_annotate`."""
+    return [person_who_may_annotate(session, project_id, name) for name in design.annotators]
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -111,47 +131,60 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
     said as well, in the error's `problems` with the fields that it is about.
     """
     with db.write() as session:
-        people, suggestions, chosen = _checked(session, project_id, protocol, design)
-        study = _insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
-        assert study.id is not None
-        overlap = study.overlap
-        for person_id in people:
-            session.add(StudyMember(study_id=study.id, person_id=person_id))
-        session.flush()
-        left_out = {"left_out": chosen.left_out, "left_out_by": chosen.reasons} if chosen.left_out else {}
-        record(
-            session,
-            actor,
-            "study created",
-            "study",
-            study.id,
-            project_id=project_id,
-            details={
-                "name": design.name,
-                "protocol": protocol.name,
-                "items": len(chosen.ordered),
-                "overlap": overlap,
-                **left_out,
-            },
-        )
-        return StudyMade(
-            study_id=study.id,
-            n_items=study.n_items,
-            n_slots=study.n_items * overlap,
-            protocol_hash=study.protocol_hash,
-            sample_hash=study.sample_hash,
-            reasons=chosen.reasons,
-            notes=chosen.notes,
-            suggestions=study.settings.get("suggestions", "never"),
-        )
+        return create_in(session, actor, project_id, protocol=protocol, design=design)
+
+
+def create_in(
+    session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign, of_draft: bool = False
+) -> StudyMade:
+    """As `create_study`, in the caller's transaction; `of_draft`: the name is that of a draft that it is made of."""
+    people, suggestions, chosen = _checked(session, project_id, protocol, design, drafts=of_draft)
+    study = _insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
+    assert study.id is not None
+    overlap = study.overlap
+    for person_id in people:
+        session.add(StudyMember(study_id=study.id, person_id=person_id))
+    session.flush()
+    left_out = {"left_out": chosen.left_out, "left_out_by": chosen.reasons} if chosen.left_out else {}
+    record(
+        session,
+        actor,
+        "study created",
+        "study",
+        study.id,
+        project_id=project_id,
+        details={
+            "name": design.name,
+            "protocol": protocol.name,
+            "items": len(chosen.ordered),
+            "overlap": overlap,
+            **left_out,
+        },
+    )
+    return StudyMade(
+        study_id=study.id,
+        n_items=study.n_items,
+        n_slots=study.n_items * overlap,
+        protocol_hash=study.protocol_hash,
+        sample_hash=study.sample_hash,
+        reasons=chosen.reasons,
+        notes=chosen.notes,
+        suggestions=study.settings.get("suggestions", "never"),
+    )
 
 
 def _checked(
-    session: Session, project_id: int, protocol: Protocol, design: StudyDesign, *, people: bool = True
+    session: Session,
+    project_id: int,
+    protocol: Protocol,
+    design: StudyDesign,
+    *,
+    people: bool = True,
+    drafts: bool = False,
 ) -> tuple[list[int], _Suggestions, ChosenItems]:
     """The annotators, suggestions and items of a design; everything that is wrong with it is raised at once.
 
-    Without `people` the name and the annotators are not looked at.
+    Without `people` the name and the annotators are not looked at; with `drafts` the name may be that of a draft.
     """
     wrong: list[AssayError] = []
 
@@ -165,7 +198,7 @@ def _checked(
 
     ids: list[int] = []
     if people:
-        tried(("name",), partial(_check_name, session, project_id, design.name), None)
+        tried(("name",), partial(_check_name, session, project_id, design.name, drafts=drafts), None)
         for place, name in enumerate(design.annotators):
             ids.append(tried(("annotators", place), partial(person_who_may_annotate, session, project_id, name), 0))
     faults = list(design.faults(design.overlap_of(protocol), at=now()))
@@ -281,11 +314,18 @@ def _with_note(session: Session, protocol: Protocol, suggestions: _Suggestions, 
     return replace(chosen, notes=(*chosen.notes, note))
 
 
-def _check_name(session: Session, project_id: int, name: str) -> None:
+def _check_name(session: Session, project_id: int, name: str, *, drafts: bool) -> None:
     if not name.strip():
         raise InvalidInput("A study needs a name.")
     if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
         raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
+    if not drafts and _is_draft(session, project_id, name.strip()):
+        raise Conflict(f"The project has a draft named {name!r} already. Start it, or choose another name.")
+
+
+def _is_draft(session: Session, project_id: int, name: str) -> bool:
+    draft = select(StudyDraft.id).where(StudyDraft.project_id == project_id, StudyDraft.name == name)
+    return session.exec(draft).first() is not None
 
 
 def check_overlap(overlap: int, annotators: int, *, what: str = "are named") -> None:
@@ -372,15 +412,28 @@ def _insert_study(
     return study
 
 
-def _freeze_scores(session: Session, study: Study, scores: JudgedScores) -> None:
-    """Tie the study to score rows: of each named scorer the latest score of every item version."""
+def _freeze_scores(session: Session, study: Study, scores: JudgedScores, *, among: Sequence[int] | None = None) -> None:
+    """Tie the study to score rows: of each named scorer the latest score of every item version.
+
+    `among`: only of these study items.
+    """
     frozen = (
         sql_select(col(StudyItem.id), col(Score.id))
         .join(Score, col(Score.item_version_id) == StudyItem.item_version_id)
         .where(col(StudyItem.study_id) == study.id, col(Score.id).in_(latest_scores(scores)))
     )
+    if among is not None:
+        frozen = frozen.where(col(StudyItem.id).in_(among))
     rows = [tuple(row) for row in session.execute(frozen)]
     insert_many(session.connection(), "study_score", ["study_item_id", "score_id"], rows)
+
+
+def freeze_scores_of(session: Session, study: Study, study_item_ids: Sequence[int]) -> None:
+    """Tie items that came to a study later to the scores that it shows or suggests from, as the sample's were."""
+    suggested = study.settings.get("suggested_scores", {}).values()
+    scorers = dict.fromkeys([*study.show_scores, *(scorer for keys in suggested for scorer, _ in keys)])
+    if scorers:
+        _freeze_scores(session, study, JudgedScores(study.project_id, tuple(scorers), {}), among=study_item_ids)
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -388,10 +441,15 @@ def _freeze_scores(session: Session, study: Study, scores: JudgedScores) -> None
 
 @operation(On.PROJECT, EVERYBODY)
 def find_study(db: Database, _actor: Actor, project_id: int, *, name: str) -> int:
-    """The id of the study with this name; NotFound lists the project's studies."""
+    """The id of the study with this name; NotFound lists the project's studies, Conflict says that it is a draft."""
     with db.read() as session:
         names = {study.name: study.id for study in session.exec(select(Study).where(Study.project_id == project_id))}
-    found = names.get(name)
+        found = names.get(name)
+        if found is None and _is_draft(session, project_id, name):
+            raise Conflict(
+                f"Study {name!r} is a draft: nobody gets its items, and nothing of it is frozen. Start it first: "
+                f"assay study start PROJECT {name}"
+            )
     if found is None:
         raise no_study(name, list(names))
     return found
@@ -487,8 +545,8 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             submitted=everybody.get(AssignmentState.SUBMITTED, 0),
             slots=study.n_items * study.overlap,
             disputed=disputed_items(session, study.id),
-            done=own.get(AssignmentState.SUBMITTED, 0),
-            of=share(session, study, own.get(AssignmentState.SUBMITTED, 0)),
+            done=tallies.done(own),
+            of=share(session, study, tallies.done(own)),
             returned=own.get(AssignmentState.RETURNED, 0),
             is_annotator=study.id in mine and mine[study.id] is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
@@ -509,8 +567,10 @@ def share(session: Session, study: Study, done: int) -> int:
 
 
 def equal_part(study: Study, members: int, done: int) -> int:
-    """An equal part of all slots, at least what is done."""
-    return max(done, min(study.n_items, math.ceil(study.n_items * study.overlap / max(1, members))))
+    """An equal part of all slots and about what is planted among them, at least what is done."""
+    part = min(study.n_items, math.ceil(study.n_items * study.overlap / max(1, members)))
+    planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
+    return max(done, part + planted)
 
 
 @operation(On.STUDY, EVERYBODY)

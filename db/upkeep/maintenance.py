@@ -168,6 +168,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("score", f"run_id IN (SELECT id FROM run WHERE {_OWN})"),
     ("run", _OWN),
     ("study", _OWN),
+    ("study_draft", _OWN),
     ("protocol_version", _OWN),
     ("evidence", _VERSION),
     ("claim", _VERSION),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time
-from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -28,7 +27,13 @@ _MEANS = {
     StudyState.CLOSED: "Nobody gets items any more, and what is still submitted is surplus. Adjudication goes on. It "
     "can be started again.",
 }
-_WHAT = {"state": "State", "overlap": "Overlap", "deadline": "Deadline", "annotators": "Annotators"}
+_WHAT = {
+    "state": "State",
+    "overlap": "Overlap",
+    "deadline": "Deadline",
+    "annotators": "Annotators",
+    "gold": "Gold items",
+}
 
 
 def tag(state: str) -> blocks.Html:
@@ -67,6 +72,8 @@ def _value(what: str, value: object) -> str:
         return ", ".join(map(str, value))
     if value is None:
         return "none"
+    if isinstance(value, dict):
+        return "; ".join(f"{name.replace('_', ' ')} {part}" for name, part in value.items())
     return ui.when(datetime.fromisoformat(str(value))) if what == "deadline" else str(value)
 
 
@@ -106,7 +113,7 @@ def _amend_form(study: Study) -> None:
             help="More: each item gets another slot, and waits until it is labelled. Fewer: open slots go; what is at "
             "hand or submitted counts.",
         )
-        now = None if study.deadline is None else study.deadline.astimezone(_zone())
+        now = None if study.deadline is None else study.deadline.astimezone(ui.zone())
         day = middle.date_input("Last day (optional)", value=None if now is None else now.date(), key="amend-day")
         at = right.time_input("until", value=time(23, 59) if now is None else now.time(), key="amend-time")
         left, right = st.columns(2)
@@ -120,7 +127,7 @@ def _amend_form(study: Study) -> None:
         reason = st.text_input("Reason", max_chars=2000, key="amend-reason", help="It is kept, and exports say it.")
         pressed = st.form_submit_button("Amend the study", type="primary", key="study-amend-save")
     if pressed:
-        deadline = datetime.combine(day, at or time(23, 59), _zone()) if isinstance(day, date) else None
+        deadline = datetime.combine(day, at or time(23, 59), ui.zone()) if isinstance(day, date) else None
         same = deadline is not None and study.deadline is not None and deadline == study.deadline.replace(second=0)
         change = StudyChange(
             overlap=int(overlap),
@@ -140,7 +147,3 @@ def _people(study: Study) -> tuple[list[str], list[str]]:
     present = [row["annotator"] for row in status["annotators"] if row["left"] is None]
     may = [row.name for row in who_may_annotate(ui.db(), ui.actor(), study.project_id)]
     return present, [name for name in may if name not in present]
-
-
-def _zone() -> ZoneInfo:
-    return ZoneInfo(st.context.timezone or "UTC")

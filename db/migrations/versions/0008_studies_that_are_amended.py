@@ -18,9 +18,9 @@ def _identifier() -> sa.types.TypeEngine[int]:
     return sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
-def _value(name: str) -> "sa.Column[object]":
+def _value(name: str, *, nullable: bool = True) -> "sa.Column[object]":
     made = postgresql.JSONB(none_as_null=True, astext_type=sa.Text())
-    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=True)
+    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=nullable)
 
 
 def upgrade() -> None:
@@ -30,6 +30,7 @@ def upgrade() -> None:
     _purposes()
     _adjudication()
     _endings()
+    _drafts()
     _releases()
     _proposals()
     _asides()
@@ -38,6 +39,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Back."""
     _no_proposals()
+    _no_drafts()
     _no_releases()
     _no_asides()
     _no_endings()
@@ -142,6 +144,7 @@ def _purposes() -> None:
     op.create_index("ix_study_item_earlier_id", "study_item", ["earlier_id"])
     op.add_column("settlement", sa.Column("wanted", sa.Integer(), nullable=True))
     op.add_column("study_member", sa.Column("given", sa.Integer(), nullable=False, server_default="0"))
+    op.add_column("study_member", sa.Column("paused_at", sa.DateTime(timezone=True), nullable=True))
     op.create_table(
         "gold_label",
         sa.Column("id", _identifier(), autoincrement=True, nullable=False),
@@ -158,7 +161,8 @@ def _purposes() -> None:
 
 def _no_purposes() -> None:
     op.drop_table("gold_label")
-    op.drop_column("study_member", "given")
+    for name in ("paused_at", "given"):
+        op.drop_column("study_member", name)
     op.drop_column("settlement", "wanted")
     op.drop_index("ix_study_item_earlier_id", "study_item")
     if op.get_context().dialect.name == "sqlite":
@@ -229,6 +233,29 @@ def _endings() -> None:
 def _no_endings() -> None:
     op.drop_table("item_ending")
     op.drop_column("settlement", "failing")
+
+
+# Drafts of studies ----------------------------------------------------------------------------------------------------
+
+
+def _drafts() -> None:
+    op.create_table(
+        "study_draft",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        *(_value(name, nullable=False) for name in ("protocol", "design", "team")),
+        sa.Column("changed_by", _identifier(), nullable=True),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["changed_by"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "name"),
+    )
+
+
+def _no_drafts() -> None:
+    op.drop_table("study_draft")
 
 
 # Releases -------------------------------------------------------------------------------------------------------------
