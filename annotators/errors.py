@@ -39,6 +39,21 @@ class Problem:
         return cls(line, *said, path)
 
 
+_LISTED = 20
+
+
+def in_lines(begun: str, problems: Sequence[Problem]) -> str:
+    """A message about the problems of a table: what was not done, and a line each, by their lines in the table."""
+    ordered = sorted(problems, key=lambda problem: problem.line or 0)
+    lines = [
+        f"{f'line {problem.line}: ' if problem.line else ''}{problem.problem} {problem.remedy}".rstrip()
+        for problem in ordered[:_LISTED]
+    ]
+    if len(ordered) > _LISTED:
+        lines.append(f"… and {len(ordered) - _LISTED:,} more")
+    return "\n".join([begun, *lines])
+
+
 class AssayError(Exception):
     """What went wrong, with the value, and what to do about it; of a file perhaps with all its `problems`."""
 

@@ -338,6 +338,39 @@ class Revision(Table, table=True):
     created_at: datetime = _time()
 
 
+class ProposedRevision(Table, table=True):
+    """What a file says otherwise of an item that was there when it was imported: fields with their values. Append-only.
+
+    The same content is proposed for an item once. `batch_id` is the import's, if it added anything.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "proposed_revision"
+    __table_args__ = (UniqueConstraint("item_id", "content_hash"), Index("ix_proposed_revision", "project_id", "id"))
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    item_id: int = _ref("item.id")
+    batch_id: int | None = _ref("batch.id", optional=True)
+    source: str
+    line: int
+    fields: dict[str, Any] = _json()
+    content_hash: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class ProposalAnswer(Table, table=True):
+    """Who accepted a proposed revision (with the revision it became) or declined it, and why. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "proposal_answer"
+    proposal_id: int = _ref("proposed_revision.id", primary_key=True)
+    revision_id: int | None = _ref("revision.id", optional=True)
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
 # Studies --------------------------------------------------------------------------------------------------------------
 
 
@@ -515,7 +548,8 @@ class StudyMember(Table, table=True):
     search of all slots found nothing for this person; until a slot is freed there is no use in searching again.
     `left_at`: they were taken out of the study; they get nothing more, and what they submitted stands.
     `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`
-    counts the slots that they were given, by which gold items and repeats come in at their rates.
+    counts the slots that they were given, by which gold items and repeats come in at their rates. `paused_at`: too many
+    of their labels of gold items were wrong; they get nothing until an amendment lets them go on.
     """
 
     __tablename__ = "study_member"
@@ -526,6 +560,7 @@ class StudyMember(Table, table=True):
     left_at: datetime | None = _time(nullable=True)
     left_out_from: datetime | None = _time(nullable=True)
     given: int = 0
+    paused_at: datetime | None = _time(nullable=True)
 
 
 class Tally(Table, table=True):
@@ -553,6 +588,8 @@ class AssignmentState(StrEnum):
 
 class Assignment(Table, table=True):
     """One of an item's k slots in a study (kind `slot`), or a row of its own for labels that use no slot.
+
+    Those are a judgement of a gold item, or of an item that the person has judged before (kinds `gold`, `repeat`).
 
     Open, leased, returned and submitted slots of an item are always k together; a skip or an expired lease leaves its
     row and puts a new open one at the end of the queue. `queue` is the order in which slots are offered: a freed slot
@@ -680,6 +717,10 @@ class AnnotationKind(StrEnum):
     REPEAT = "repeat"
     GOLD = "gold"
     MODEL = "model"
+
+
+PLANTED_KINDS = (AnnotationKind.GOLD, AnnotationKind.REPEAT)
+"""What stands unannounced among what annotators are given, and uses no slot: the kinds of assignments as well."""
 
 
 class Annotation(Table, table=True):

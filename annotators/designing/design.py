@@ -95,6 +95,7 @@ class StudyDesign(ItemChoice):
     who does not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after
     the `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
+    `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well.
     """
 
     name: str = ""
@@ -112,6 +113,7 @@ class StudyDesign(ItemChoice):
     show_names: bool = False
     allow_own_adjudication: bool = False
     adjudication: str = SINGLE
+    review_agreed: float = 0
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -133,6 +135,8 @@ class StudyDesign(ItemChoice):
         said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
         if self.adjudication != SINGLE:
             said["adjudication"] = self.adjudication
+        if self.review_agreed:
+            said["review_agreed"] = self.review_agreed
         asks = [name for name in ASIDES if name in self.ask]
         return super().in_settings() | said | ({"ask": asks} if asks else {})
 
@@ -157,6 +161,11 @@ class StudyDesign(ItemChoice):
             yield (
                 ("adjudication",),
                 f"{self.adjudication!r} says not how disputed items are decided. Known: {', '.join(ADJUDICATIONS)}.",
+            )
+        if not 0 <= self.review_agreed <= 1:
+            yield (
+                ("review_agreed",),
+                f"{self.review_agreed:g} is no share of the agreed items. Give a number from 0 to 1, such as 0.1.",
             )
         if self.suggestions is not None and self.suggestions not in WHEN:
             yield (

@@ -67,6 +67,16 @@ def in_drawn_order(external_ids: Iterable[str], purpose: str, seed: int) -> list
     return sorted(external_ids, key=lambda external_id: _rank(seed, purpose, external_id))
 
 
+def falls_among(external_id: str, share: float, purpose: str, seed: int) -> bool:
+    """Whether an item is one of a share (0..1) of all: each by itself, so that what others do changes nothing."""
+    return fraction(external_id, purpose, seed) < share
+
+
+def fraction(external_id: str, purpose: str, seed: int) -> float:
+    """A number from 0 to below 1 of an item for a purpose: over items they are spread evenly."""
+    return int.from_bytes(_rank(seed, purpose, external_id)[:6]) / 2**48
+
+
 def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: int) -> list[Candidate]:
     """All candidates, or n of them, or n of each stratum; a stratum smaller than n is taken whole."""
     strata: dict[str, list[Candidate]] = defaultdict(list)
@@ -126,8 +136,13 @@ def pairs_of(candidates: Sequence[Candidate], systems: Sequence[str], seed: int)
     for of_question in answers.values():
         there = [of_question[system] for system in systems if system in of_question]
         pairs += [replace(first, other=second) for first, second in combinations(there, 2)]
-    drawn = (replace(pair, other_left=bool(_rank(seed, "side", pair.name)[0] & 1)) for pair in pairs)
+    drawn = (drawn_side(pair, seed) for pair in pairs)
     return sorted(drawn, key=lambda pair: pair.version_id)
+
+
+def drawn_side(pair: Candidate, seed: int) -> Candidate:
+    """The pair with the side that its second item stands on, drawn by the seed."""
+    return replace(pair, other_left=bool(_rank(seed, "side", pair.name)[0] & 1))
 
 
 def sampled_as(name: str, content_hash: str, other_hash: str | None, *, left: bool) -> tuple[str, str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from db.designing.drafts import DraftOfStudy
     from db.studies.design import StudyMade, StudyPlan
 
-study = group("study", "Studies: create, list, show, start, pause, amend.")
+study = group("study", "Studies: create, list, show, start, pause, amend, gold.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -102,6 +102,10 @@ def create(
             help="Who decides what is disputed: single, or double (two, blind to each other, and a third).",
         ),
     ] = "single",
+    review_agreed: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="The share of agreed items that adjudicators decide as well, such as 0.1."),
+    ] = 0,
     lease_minutes: Annotated[
         int | None,
         typer.Option(
@@ -216,6 +220,7 @@ def create(
             order=order,
             rule=rule,
             adjudication=adjudication,
+            review_agreed=review_agreed,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,
@@ -550,6 +555,64 @@ def amend(
 
 def _names(given: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
+
+
+@command(
+    study,
+    "gold",
+    "assay --home ./assay-home study gold finance verification gold.csv --rate 0.1",
+    "assay --home ./assay-home study gold finance verification --from pilot --repeat-rate 0.05 --below pause",
+)
+def gold(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE.csv",
+            help="Right labels: columns item, criterion, value, and perhaps target, explanation, other_item.",
+            show_default=False,
+        ),
+    ] = None,
+    settled_in: Annotated[
+        str | None, typer.Option("--from", metavar="STUDY", help="Take what another study has settled as gold.")
+    ] = None,
+    rate: Annotated[
+        float | None, option("SHARE", "Share of gold items in what annotators are given.  [default: 0.1 at first]")
+    ] = None,
+    repeat_rate: Annotated[float | None, option("SHARE", "Share of items that come to somebody again.")] = None,
+    repeat_after: Annotated[int | None, option("N", "Items at least between an item and its repeat.")] = None,
+    mark: Annotated[float | None, option("SHARE", "Share of right gold labels that is asked for.")] = None,
+    mark_after: Annotated[int | None, option("N", "Gold items before the mark counts.")] = None,
+    below: Annotated[str | None, option("WHAT", "Below the mark: warn, pause or stop.")] = None,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.")] = "gold items and repeats",
+    as_json: AsJson = False,
+) -> None:
+    """Put gold items with known labels, and repeats, among what annotators are given, unannounced."""
+    from exports.importing.decisions import import_gold
+
+    given = {
+        "gold_rate": rate,
+        "repeat_rate": repeat_rate,
+        "repeat_after": repeat_after,
+        "mark": mark,
+        "mark_after": mark_after,
+        "below": below,
+    }
+    rates = {name: value for name, value in given.items() if value is not None}
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        other = None if settled_in is None else study_id_of(here, project, settled_in)
+        done = import_gold(here.db, here.actor, study_id, path=file, settled_in=other, rates=rates, reason=reason)
+        planting = done.planting
+        words = (
+            f"Study {study}: {count(done.added, 'gold item')} added ({count(done.labels, 'label')}), "
+            f"{done.items:,} in all. Gold items come in at {planting.gold_rate:g}, repeats at "
+            f"{planting.repeat_rate:g}; below {planting.mark:g} of right labels: {planting.below}."
+        )
+        emit({"study": study, **done.to_json()}, words, as_json=as_json)
 
 
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:

@@ -649,6 +649,15 @@ def _more(protocol: Protocol) -> _More:
             key="study-double",
             help="What both decide alike is final; the rest goes to a third person. How far they agree is reported.",
         )
+        review = st.number_input(
+            "Agreed items that adjudicators look at as well, in percent",
+            min_value=0,
+            max_value=100,
+            value=0,
+            key="study-review",
+            help="So many of the items on which annotators agree, drawn by the seed, come among the disputed ones. "
+            "Which share of their labels is overturned is reported.",
+        )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
         ask = tuple(
@@ -661,6 +670,7 @@ def _more(protocol: Protocol) -> _More:
         "show_names": show_names,
         "allow_own_adjudication": own,
         "adjudication": DOUBLE if double else SINGLE,
+        "review_agreed": review / 100,
     }
     last_day = day if isinstance(day, date) else None
     return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlmodel import Session, col, select
 
-from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, Problem
+from annotators.errors import AssayError, Conflict, InvalidInput, NotAllowed, Problem, in_lines
 from annotators.items.pairs import BETWEEN, pair_name
 from annotators.protocols import Protocol
 from db.adjudicating.adjudications import (
@@ -27,8 +27,6 @@ from db.models import AdjudicatedLabel, Adjudication, Study
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.studies.design import protocol_of
 from db.studies.labels import items_of_study
-
-_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def adjudicate_table(
                 refused += [InvalidInput] * len(error.problems)
                 continue
             except (Conflict, NotAllowed) as error:
-                wrong.append(_problem(decided.first, str(error)))
+                wrong.append(Problem.of(str(error), line=decided.first))
                 refused.append(type(error))
                 continue
             if not wrong:
@@ -131,15 +129,11 @@ class _Wrong(Exception):
 
 
 def _refuse(wrong: Sequence[Problem], refused: Sequence[type[AssayError]]) -> None:
-    ordered = sorted(wrong, key=lambda problem: problem.line or 0)
-    lines = [f"line {problem.line}: {problem.problem} {problem.remedy}".rstrip() for problem in ordered[:_SHOWN]]
-    if len(ordered) > _SHOWN:
-        lines.append(f"… and {len(ordered) - _SHOWN:,} more")
-    message = "\n".join(["Nothing was decided:", *lines])
+    message = in_lines("Nothing was decided:", wrong)
     kinds = set(refused)
     if kinds in ({Conflict}, {NotAllowed}):
         raise kinds.pop()(message)
-    raise InvalidInput(message, ordered)
+    raise InvalidInput(message, sorted(wrong, key=lambda problem: problem.line or 0))
 
 
 def _by_item(
@@ -155,14 +149,14 @@ def _by_item(
     for row in rows:
         study_item_id, turned = _place(row, items, pairs)
         if study_item_id is None:
-            wrong.append(_problem(row.line, _not_there(row, pairs)))
+            wrong.append(Problem.of(_not_there(row, pairs), line=row.line))
             continue
         decided = found.setdefault(study_item_id, _Decided(row.line, [], {}))
         unit = (row.criterion, row.target)
         first = decided.lines.setdefault(unit, row.line)
         if first != row.line:
             twice = f"{row.criterion!r} of {row.target!r} is decided in line {first} already. Keep one of the two."
-            wrong.append(_problem(row.line, twice))
+            wrong.append(Problem.of(twice, line=row.line))
             continue
         criterion = criteria.get(row.criterion)
         value: Any = None
@@ -172,7 +166,7 @@ def _by_item(
                 raise InvalidInput(f"{row.criterion!r} is no criterion of the protocol. Take one of: {known}.")
             value = criterion.parse(row.value)
         except InvalidInput as error:
-            wrong.append(_problem(row.line, str(error)))
+            wrong.append(Problem.of(str(error), line=row.line))
             decided.decisions.append(_decision(row, _UNREADABLE))
             continue
         value = criterion.turned(value) if turned else value
@@ -220,7 +214,7 @@ def _checked(
     final, misfits = checked_decisions(session, study, protocol, opened, decisions=readable)
     undecided = len(readable) < len(decided.decisions)
     if problems := [
-        _problem(decided.lines.get(misfit.unit, decided.first) if misfit.unit else decided.first, _words(misfit))
+        Problem.of(_words(misfit), line=decided.lines.get(misfit.unit, decided.first) if misfit.unit else decided.first)
         for misfit in misfits
         if misfit.unit is not None or not undecided
     ]:
@@ -230,12 +224,6 @@ def _checked(
 
 def _words(misfit: Misfit) -> str:
     return misfit.reason if misfit.unit else f"{misfit.reason} Add a row for each."
-
-
-def _problem(line: int, message: str) -> Problem:
-    """A message in its two parts: what is wrong, and, its last sentence, what to do about it."""
-    problem, _, remedy = message.rpartition(". ")
-    return Problem(line, f"{problem}." if problem else remedy, remedy if problem else "")
 
 
 def _digest(actor: Actor, study_item_id: int, decisions: Sequence[UnitDecision]) -> str:

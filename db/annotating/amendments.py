@@ -47,9 +47,10 @@ class StudyChange:
 
 @dataclass(frozen=True)
 class AmendmentRow:
-    """One amendment: when, by whom, what (`state`, `overlap`, `deadline`, `annotators`), from what to what, and why.
+    """One amendment: when, by whom (None: by nobody, as the study says what follows), what, from what to what, and why.
 
-    Annotators are lists of names, a deadline is an ISO time, and a state or an overlap is itself.
+    `what`: `state`, `overlap`, `deadline`, `annotators`, `gold`. Annotators are lists of names, a deadline is an ISO
+    time, gold is how many gold items there are and what is planted how (`Planting`), a state or an overlap is itself.
     """
 
     at: datetime
@@ -122,15 +123,15 @@ def set_state(db: Database, actor: Actor, study_id: int, *, state: StudyState, r
     Paused and closed, nobody gets items. What is submitted all the same is stored: it counts in a paused study, and is
     surplus in a closed one. Raises InvalidInput without a reason, Conflict for pausing a study that is closed.
     """
-    why = _reason(reason)
+    why = stated_reason(reason)
     with db.write() as session:
-        _team(session, study_id)
-        study = _locked(session, study_id)
+        lock_team(session, study_id)
+        study = locked_study(session, study_id)
         if study.state == state:
             return False
         if study.state == StudyState.CLOSED and state == StudyState.PAUSED:
             raise Conflict(f"Study {study.name!r} is closed, so that there is nothing to pause. Start it again first.")
-        _amend(session, actor, study, what="state", before=study.state, after=state.value, reason=why)
+        add_amendment(session, actor, study, what="state", before=study.state, after=state.value, reason=why)
         study.state = state.value
         record(
             session, actor, f"study {_LEADS_TO[state]}", "study", study_id,
@@ -151,10 +152,10 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
     annotate here or is no annotator of the study, a deadline that has passed), or that changes nothing; Conflict for a
     study that is closed.
     """
-    why = _reason(reason)
+    why = stated_reason(reason)
     with db.write() as session:
-        team = _team(session, study_id)
-        study = _locked(session, study_id)
+        team = lock_team(session, study_id)
+        study = locked_study(session, study_id)
         if study.state == StudyState.CLOSED:
             raise Conflict(f"Study {study.name!r} is closed, and stays as it is. Start it again to amend it.")
         if study.settings.get("foreign"):
@@ -166,7 +167,7 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
         ]
         if not words:
             raise InvalidInput("Nothing would change. Give an overlap, annotators or a deadline that differ.")
-        n_active = len(_team(session, study_id).active)
+        n_active = len(lock_team(session, study_id).active)
         check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
         record(
             session, actor, "study amended", "study", study_id,
@@ -175,23 +176,28 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
         return words
 
 
-def _reason(reason: str) -> str:
+def stated_reason(reason: str) -> str:
+    """The reason as it is kept; InvalidInput where there is none."""
     if not (why := reason.strip()):
         raise InvalidInput("Say why the study is changed: the reason is kept, and stands in its exports.")
     return why[:2000]
 
 
-def _team(session: Session, study_id: int) -> _Team:
+def lock_team(session: Session, study_id: int) -> _Team:
     """The study's annotators, locked, so that nobody gets or submits work meanwhile."""
     query = select(StudyMember).where(StudyMember.study_id == study_id).order_by(col(StudyMember.person_id))
     return _Team({member.person_id: member for member in session.exec(query.with_for_update())})
 
 
-def _locked(session: Session, study_id: int) -> Study:
+def locked_study(session: Session, study_id: int) -> Study:
+    """The study's row, locked; to be asked for after `lock_team`."""
     return session.get_one(Study, study_id, with_for_update=True)
 
 
-def _amend(session: Session, actor: Actor, study: Study, *, what: str, before: Any, after: Any, reason: str) -> None:
+def add_amendment(
+    session: Session, actor: Actor, study: Study, *, what: str, before: Any, after: Any, reason: str
+) -> None:
+    """Keep an amendment of a study that is locked."""
     assert study.id is not None
     session.add(
         Amendment(study_id=study.id, what=what, before=before, after=after, reason=reason, person_id=actor.person_id)
@@ -209,15 +215,17 @@ def _change_team(
     assert study.id is not None
     if both := set(change.add) & set(change.remove):
         raise InvalidInput(f"{sorted(both)[0]!r} is both added and removed. Name them once.")
-    before = team.active
+    before, let_go_on = team.active, list[str]()
     for name in dict.fromkeys(change.add):
         person_id = person_who_may_annotate(session, study.project_id, name)
         member = team.there.get(person_id)
-        if member is not None and member.left_at is None:
+        if member is not None and member.left_at is None and member.paused_at is None:
             raise InvalidInput(f"{name!r} is an annotator of the study already. Leave them out.")
         if member is None:
             member = team.there[person_id] = StudyMember(study_id=study.id, person_id=person_id)
-        member.left_at = None
+        if member.paused_at is not None and member.left_at is None:
+            let_go_on.append(name)
+        member.left_at = member.paused_at = None
         session.add(member)
     counts = Tallies(study.id)
     for name in dict.fromkeys(change.remove):
@@ -231,11 +239,11 @@ def _change_team(
     session.flush()
     counts.write(session.connection())
     after = team.active
-    if set(after) == set(before):
+    if set(after) == set(before) and not let_go_on:
         return []
-    _amend(session, actor, study, what="annotators", before=before, after=after, reason=reason)
+    add_amendment(session, actor, study, what="annotators", before=before, after=after, reason=reason)
     return [
-        *(f"{name} joined" for name in dict.fromkeys(change.add)),
+        *(f"{name} {'goes on' if name in let_go_on else 'joined'}" for name in dict.fromkeys(change.add)),
         *(f"{name} left" for name in dict.fromkeys(change.remove)),
     ]
 
@@ -247,6 +255,7 @@ def _change_team(
 _ONE_MORE_SLOT = text(
     "INSERT INTO assignment (study_id, study_item_id, kind, state, queue, sitting, steps_done) "
     "SELECT x.study_id, x.id, 'slot', 'open', :behind + x.position, 1, 0 FROM study_item x WHERE x.study_id = :study "
+    "AND x.purpose <> 'gold' "
     "AND (SELECT count(*) FROM assignment a WHERE a.study_item_id = x.id AND a.kind = 'slot' "
     "AND a.state IN ('open', 'leased', 'submitted', 'returned')) < :overlap"
 )
@@ -301,7 +310,7 @@ def _change_overlap(session: Session, actor: Actor, study: Study, *, change: Stu
         connection.execute(_HAS_ENOUGH, {"study": study.id, "overlap": after})
     counts.write(connection)
     study.overlap = after
-    _amend(session, actor, study, what="overlap", before=before, after=after, reason=reason)
+    add_amendment(session, actor, study, what="overlap", before=before, after=after, reason=reason)
     return [f"overlap {before} → {after}"]
 
 
@@ -318,5 +327,5 @@ def _change_deadline(session: Session, actor: Actor, study: Study, *, change: St
         raise InvalidInput(f"The deadline {change.deadline:%Y-%m-%d %H:%M} has passed. Give a later one, or pause.")
     before, after = (None if at is None else at.isoformat() for at in (study.deadline, wanted))
     study.deadline = wanted
-    _amend(session, actor, study, what="deadline", before=before, after=after, reason=reason)
+    add_amendment(session, actor, study, what="deadline", before=before, after=after, reason=reason)
     return [f"deadline {'taken away' if change.deadline is None else f'{change.deadline:%Y-%m-%d %H:%M}'}"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from sqlalchemy import Connection
 from sqlmodel import Session, col, select
 
 from annotators.asking.asides import asked_by, for_browser
@@ -27,6 +28,7 @@ from db.annotating.assignments import (
 )
 from db.annotating.committing import StepSubmission, commit, within_a_day
 from db.annotating.guidelines import readers
+from db.annotating.planting import plant
 from db.annotating.presentations import next_step, present, to_compare
 from db.annotating.spent_today import spent_today
 from db.engine import Database
@@ -79,7 +81,7 @@ def work(
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
         connection, counts = session.connection(), Tallies(study_id)
-        hand = lease(connection, member, counts, ahead=ahead)
+        hand = _hand(connection, member, counts, ahead)
         counts.write(connection)
     study = member.study
     with db.read() as session:
@@ -104,6 +106,12 @@ def work(
             out["person"] = {"name": actor.name, "id": actor.person_id}
             out["last"] = last_submitted(session, study_id, actor.person_id)
         return out
+
+
+def _hand(connection: Connection, member: Member, counts: Tallies, ahead: int) -> Hand:
+    hand = lease(connection, member, counts, ahead=ahead)
+    plant(connection, member, hand.fresh, counts)
+    return hand
 
 
 def protocol_for_browser(protocol: Protocol, asks: Sequence[str] = ()) -> dict[str, Any]:
@@ -243,7 +251,7 @@ def submit(
             status, saved_at = "duplicate", known.created_at
         else:
             status, saved_at = commit(session, member, protocol, row=row, step=step, counts=counts)
-        hand = lease(connection, member, counts, ahead=ahead)
+        hand = _hand(connection, member, counts, ahead)
         counts.write(connection)
     with db.read() as session:
         following = None

@@ -8,8 +8,10 @@ annotator far ahead of the others as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import add
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, text, update
@@ -20,6 +22,7 @@ from sqlmodel import Session, col, select
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
 from db.models import (
+    PLANTED_KINDS,
     Amendment,
     Annotation,
     Assignment,
@@ -61,6 +64,8 @@ class Member:
     person_id: int
     left_at: datetime | None
     left_out_from: datetime | None
+    paused_at: datetime | None
+    given: int
     cursor: int
     exhausted_at: int | None
     next_queue: int
@@ -97,11 +102,15 @@ class StoredSubmission:
 
 @dataclass(frozen=True)
 class Hand:
-    """What somebody has to do now, first to last; how much they have done, and how many people share the study."""
+    """What somebody has to do now, first to last; how much they have done, and how many people share the study.
+
+    `fresh` are those of the items that they were given just now.
+    """
 
     items: list[Held]
     done: int
     members: int
+    fresh: list[Held] = field(default_factory=list)
 
 
 def _member_query() -> Select[Any]:
@@ -111,6 +120,8 @@ def _member_query() -> Select[Any]:
         _MEMBER.c.exhausted_at,
         _MEMBER.c.left_at,
         _MEMBER.c.left_out_from,
+        _MEMBER.c.paused_at,
+        _MEMBER.c.given,
         _STUDY.c.amended,
         _STUDY.c.next_queue,
         _STUDY.c.created_at,
@@ -145,7 +156,8 @@ def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = 
         raise NotAllowed("You are not an annotator of this study. Ask its researcher to add you.")
     frozen = (row.protocol_hash, row.sample_hash)
     study = frozen_study(session, study_id, row.created_at, frozen=frozen, amended=row.amended)
-    return Member(study, person_id, row.left_at, row.left_out_from, row.cursor, row.exhausted_at, row.next_queue)
+    place = (row.left_at, row.left_out_from, row.paused_at, row.given, row.cursor, row.exhausted_at, row.next_queue)
+    return Member(study, person_id, *place)
 
 
 def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int = AHEAD) -> Hand:
@@ -158,33 +170,37 @@ def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int
     moment = now()
     length = timedelta(minutes=member.study.lease_minutes)
     left = _left(connection, member)
+    done = left.done + sum(counts.change(member.person_id, state) for state in tallies.DONE)
     if is_halted(member):
-        return Hand([], left.done + counts.change(member.person_id, AssignmentState.SUBMITTED), left.members)
-    mine = _mine(connection, member)
+        return Hand([], done, left.members)
+    mine, fresh = _mine(connection, member), list[Held]()
     wanted = left.wanted(ahead)
     if len(mine) < wanted and left.expired:
         mine += _revive(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
     if len(mine) < wanted:
-        mine += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
-    if len(mine) <= ahead and (freed := _expire(connection, member, moment, counts)):
+        fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+    at_hand = len(mine) + len(fresh)
+    if at_hand <= ahead and (freed := _expire(connection, member, moment, counts)):
         wanted = replace(left, open=left.open + freed).wanted(ahead)
-        mine += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
+        fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - at_hand)
+    mine += fresh
     for row in mine:
         # Renewed when a quarter of it has passed, so that not every submission rewrites every row at hand.
         if row.state == AssignmentState.LEASED and (row.lease_until or moment) < moment + 0.75 * length:
             row.lease_until = moment + length
             save(connection, row)
-    return Hand(mine, left.done + counts.change(member.person_id, AssignmentState.SUBMITTED), left.members)
+    return Hand(mine, done, left.members, fresh)
 
 
 def is_halted(member: Member) -> bool:
     """Whether the person gets no items: they left the study, it is paused or closed, or its deadline has passed.
 
-    Nor does somebody whose labels are left out now: what they would give would be as well.
+    Nor does somebody whose labels are left out now, as what they would give would be as well; nor who was paused, as
+    too many of their labels of gold items were wrong.
     """
     study = member.study
     late = study.deadline is not None and study.deadline <= now()
-    gone = member.left_at is not None or member.left_out_from is not None
+    gone = any(at is not None for at in (member.left_at, member.left_out_from, member.paused_at))
     return gone or study.state != StudyState.RUNNING or late
 
 
@@ -196,6 +212,8 @@ def why_halted(session: Session, member: Member) -> str:
     if member.left_out_from is not None:
         since = f"{member.left_out_from:%Y-%m-%d %H:%M}"
         return f"What you submitted since {since} UTC is kept, but left out for now. Ask the study's researcher."
+    if member.paused_at is not None:
+        return "Your part of the study is paused. What you submitted is saved. Ask the study's researcher."
     if study.state == StudyState.RUNNING:
         assert study.deadline is not None
         return f"Its deadline was {study.deadline:%Y-%m-%d %H:%M} UTC. What you submitted is saved."
@@ -224,18 +242,17 @@ class Left:
         return 1 + min(ahead, self.open // max(1, self.members))
 
 
-def _tally(person_id: Any, state: AssignmentState) -> Any:
+def _tally(person_id: Any, state: str) -> Any:
     mine = (_TALLY.study_id == bindparam("study"), _TALLY.person_id == person_id, _TALLY.state == state)
     return func.coalesce(sql_select(_TALLY.n).where(*mine).scalar_subquery(), 0)
 
 
+_GETS_ITEMS = (_MEMBER.c.left_at.is_(None), _MEMBER.c.left_out_from.is_(None), _MEMBER.c.paused_at.is_(None))
 _LEFT = sql_select(
     _tally(tallies.EVERYBODY, AssignmentState.OPEN),
-    sql_select(func.count())
-    .where(_MEMBER.c.study_id == bindparam("study"), _MEMBER.c.left_at.is_(None), _MEMBER.c.left_out_from.is_(None))
-    .scalar_subquery(),
+    sql_select(func.count()).where(_MEMBER.c.study_id == bindparam("study"), *_GETS_ITEMS).scalar_subquery(),
     _tally(bindparam("person"), AssignmentState.EXPIRED),
-    _tally(bindparam("person"), AssignmentState.SUBMITTED),
+    reduce(add, (_tally(bindparam("person"), state) for state in tallies.DONE)),
 )
 
 
@@ -290,14 +307,23 @@ def _expire(connection: Connection, member: Member, moment: datetime, counts: Ta
     """
     study_id, asked = member.study.id or 0, {"person": member.person_id, "moment": moment}
     rows = [Held(*row) for row in connection.execute(_LATE, {"study": study_id, **asked})]
+    slots = 0
     for row in rows:
-        row.state = AssignmentState.EXPIRED
         row.ended_at = moment
-        save(connection, row)
-        counts.move(AssignmentState.LEASED, AssignmentState.EXPIRED, row.person_id)
-        freed = reopen_slot(connection, member.study, row.study_item_id, counts)
+        freed = _give_up(connection, member.study, row, AssignmentState.EXPIRED, counts)
         member.next_queue = freed or member.next_queue
-    return len(rows)
+        slots += row.kind not in PLANTED_KINDS
+    return slots
+
+
+def _give_up(connection: Connection, study: Study, row: Held, after: AssignmentState, counts: Tallies) -> int | None:
+    """End somebody's lease: a slot of the item is open again, as `reopen_slot` has it. What uses no slot frees none."""
+    row.state = after
+    save(connection, row)
+    if row.kind in PLANTED_KINDS:
+        return None
+    counts.move(AssignmentState.LEASED, after, row.person_id)
+    return reopen_slot(connection, study, row.study_item_id, counts)
 
 
 _NEXT_NUMBER = (
@@ -358,10 +384,8 @@ def give_back(connection: Connection, study: Study, person_id: int, counts: Tall
     """
     asked = {"study": study.id, "person": person_id}
     for row in [Held(*found) for found in connection.execute(_AT_HAND.with_for_update(), asked)]:
-        row.state, row.ended_at = AssignmentState.EXPIRED, now()
-        save(connection, row)
-        counts.move(AssignmentState.LEASED, AssignmentState.EXPIRED, person_id)
-        reopen_slot(connection, study, row.study_item_id, counts)
+        row.ended_at = now()
+        _give_up(connection, study, row, AssignmentState.EXPIRED, counts)
 
 
 _FREE_OF_ITEM = (
@@ -401,13 +425,14 @@ def _revive(connection: Connection, member: Member, *, until: datetime, counts: 
         row = Held(*found)
         if len(revived) == wanted:
             break
-        if take_open_slot(connection, row.study_item_id):
+        if row.kind in PLANTED_KINDS or take_open_slot(connection, row.study_item_id):
             row.state = AssignmentState.LEASED
             row.lease_until = until
             row.ended_at = None
             save(connection, row)
-            counts.move(AssignmentState.OPEN, None)
-            counts.move(AssignmentState.EXPIRED, AssignmentState.LEASED, member.person_id)
+            if row.kind not in PLANTED_KINDS:
+                counts.move(AssignmentState.OPEN, None)
+                counts.move(AssignmentState.EXPIRED, AssignmentState.LEASED, member.person_id)
             revived.append(row)
     return revived
 
@@ -534,10 +559,8 @@ def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reaso
         if row.state != AssignmentState.LEASED:
             raise Conflict(f"An item that is {row.state} cannot be skipped. Only an item at hand can.")
         counts = Tallies(study_id)
-        row.state, row.reason, row.ended_at = AssignmentState.SKIPPED, reason.strip()[:2000], now()
-        save(connection, row)
-        counts.move(AssignmentState.LEASED, AssignmentState.SKIPPED, actor.person_id)
-        reopen_slot(connection, member.study, row.study_item_id, counts)
+        row.reason, row.ended_at = reason.strip()[:2000], now()
+        _give_up(connection, member.study, row, AssignmentState.SKIPPED, counts)
         session.execute(delete(Draft).where(col(Draft.assignment_id) == assignment_id))
         counts.write(connection)
         record(

@@ -16,13 +16,16 @@ from annotators.items.targets import Units
 from annotators.protocols import Protocol
 from db.annotating.assignments import Held, Member, reopen_slot, save, take_open_slot
 from db.annotating.disagreement import ask_one_more
+from db.annotating.planting import hold_to_mark
 from db.annotating.presentations import Wire, next_step, shown_in, units_at
 from db.engine import dumps, insert_many
 from db.models import (
+    PLANTED_KINDS,
     Annotation,
     AnnotationKind,
     AssignmentState,
     Draft,
+    Purpose,
     SetAside,
     Study,
     StudyState,
@@ -32,7 +35,7 @@ from db.models import (
 from db.models import StoredLabel as LabelRow
 from db.query import pick, table_of
 from db.studies.settlements import update_settlements
-from db.studies.tallies import Tallies
+from db.studies.tallies import PLANTED, Tallies
 
 MAX_SECONDS = 24 * 3600
 
@@ -182,6 +185,38 @@ _HOLDING = (AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.R
 """The states in which a slot is somebody's."""
 
 
+def _becomes(
+    connection: Connection, study: Study, row: Held, earlier: str | None, counts: Tallies, *, left_out: bool
+) -> str:
+    """The kind of an annotation that was just completed, by what its assignment is, which goes to its new state.
+
+    `earlier`: the kind of the one that it corrects.
+    """
+    before = row.state
+    if row.kind in PLANTED_KINDS:
+        row.state = AssignmentState.SUBMITTED
+        return row.kind
+    if left_out and row.kind == "slot" and before != AssignmentState.SURPLUS:
+        # It holds no slot any more, and gets one, where one is free, when it is restored.
+        row.state, row.left_out_as = AssignmentState.LEFT_OUT, AssignmentState.SUBMITTED
+        return earlier or AnnotationKind.REGULAR
+    if earlier is not None:
+        if before == AssignmentState.RETURNED:
+            row.state = AssignmentState.SUBMITTED
+        # Of what was restored to find its slot taken the kind is still that of the slot it had.
+        return AnnotationKind.SURPLUS if before == AssignmentState.SURPLUS else earlier
+    if study.state != StudyState.CLOSED:
+        if before == AssignmentState.LEASED:
+            row.state = AssignmentState.SUBMITTED
+            return AnnotationKind.REGULAR
+        if take_open_slot(connection, row.study_item_id):
+            counts.move(AssignmentState.OPEN, None)
+            row.state = AssignmentState.SUBMITTED
+            return AnnotationKind.REGULAR
+    row.state = AssignmentState.SURPLUS
+    return AnnotationKind.SURPLUS
+
+
 def _complete(
     connection: Connection, member: Member, protocol: Protocol, *, row: Held, seconds: float | None, counts: Tallies
 ) -> str:
@@ -196,29 +231,14 @@ def _complete(
     earlier = connection.execute(_LATEST, {"assignment": row.id}).first() if row.sitting > 1 else None
     before, row.ended_at = row.state, now()
     left_out = member.left_out_from is not None and row.ended_at >= member.left_out_from
-    if left_out and row.kind == "slot" and before != AssignmentState.SURPLUS:
-        # It holds no slot any more, and gets one, where one is free, when it is restored.
-        kind = AnnotationKind.REGULAR if earlier is None else earlier.kind
-        row.state, row.left_out_as = AssignmentState.LEFT_OUT, AssignmentState.SUBMITTED
-    elif earlier is not None:
-        # Of what was restored to find its slot taken the kind is still that of the slot it had.
-        kind = AnnotationKind.SURPLUS if before == AssignmentState.SURPLUS else earlier.kind
-        if before == AssignmentState.RETURNED:
-            row.state = AssignmentState.SUBMITTED
-    elif study.state == StudyState.CLOSED:
-        kind, row.state = AnnotationKind.SURPLUS, AssignmentState.SURPLUS
-    elif before == AssignmentState.LEASED:
-        kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
-    elif take_open_slot(connection, row.study_item_id):
-        counts.move(AssignmentState.OPEN, None)
-        kind, row.state = AnnotationKind.REGULAR, AssignmentState.SUBMITTED
-    else:
-        kind, row.state = AnnotationKind.SURPLUS, AssignmentState.SURPLUS
+    kind = _becomes(connection, study, row, earlier.kind if earlier else None, counts, left_out=left_out)
     save(connection, row)
     if row.state == AssignmentState.LEFT_OUT and before in _HOLDING:
         reopen_slot(connection, study, row.study_item_id, counts)
     if row.state != before:
-        counts.move(before, row.state, row.person_id, seconds=0 if earlier else (spent or 0))
+        time = 0 if earlier else (spent or 0)
+        planted = row.kind in PLANTED_KINDS
+        counts.move(None if planted else before, PLANTED if planted else row.state, row.person_id, seconds=time)
     annotation = {
         "study_id": row.study_id,
         "study_item_id": row.study_item_id,
@@ -231,6 +251,8 @@ def _complete(
         "created_at": row.ended_at,
     }
     connection.execute(_ANNOTATIONS.insert(), annotation)
+    if row.kind == Purpose.GOLD and not left_out:
+        hold_to_mark(connection, member, counts)
     if left_out:
         connection.execute(_SET_ASIDE, {"assignment": row.id, "of": row.sitting, "kind": AssignmentState.LEFT_OUT})
     if kind == AnnotationKind.REGULAR:

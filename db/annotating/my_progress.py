@@ -57,8 +57,8 @@ def my_progress(db: Database, actor: Actor) -> list[MyProgress]:
         for study in studies:
             assert study.id is not None
             own = tallies.counts(session, study.id, actor.person_id)
-            spent = session.get(Tally, (study.id, actor.person_id, AssignmentState.SUBMITTED))
-            done, seconds = own.get(AssignmentState.SUBMITTED, 0), spent.seconds if spent else 0
+            spent = [session.get(Tally, (study.id, actor.person_id, state)) for state in tallies.DONE]
+            done, seconds = tallies.done(own), sum(tally.seconds for tally in spent if tally)
             found.append(
                 MyProgress(
                     study.id,

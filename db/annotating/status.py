@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import text
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col
 
 from db.annotating.guidelines import readers
 from db.engine import Database
 from db.models import Account, AssignmentState, Study, StudyMember, Tally
 from db.permissions import Actor, On, Role, operation
+from db.query import pick
 from db.studies import tallies
 from db.studies.design import disputed_items
 
@@ -21,7 +22,8 @@ _STUCK = text(
     "AND s.state IN ('skipped', 'left_out') UNION SELECT z.study_item_id FROM settlement z WHERE z.study_id = :study "
     "AND z.state = 'pending' AND z.wanted IS NOT NULL) AS item WHERE EXISTS (SELECT 1 FROM assignment o "
     "WHERE o.study_item_id = item.study_item_id AND o.state = 'open') AND NOT EXISTS (SELECT 1 "
-    "FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL AND m.left_out_from IS NULL AND NOT EXISTS "
+    "FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL AND m.left_out_from IS NULL "
+    "AND m.paused_at IS NULL AND NOT EXISTS "
     "(SELECT 1 FROM assignment h WHERE h.study_item_id = item.study_item_id AND h.person_id = m.person_id))"
 )
 
@@ -38,14 +40,20 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
         study = session.get_one(Study, study_id)
         everybody = tallies.counts(session, study_id)
         members = session.execute(
-            select(StudyMember.person_id, Account.name, StudyMember.left_at, StudyMember.left_out_from)
+            pick(
+                StudyMember.person_id,
+                Account.name,
+                StudyMember.left_at,
+                StudyMember.left_out_from,
+                StudyMember.paused_at,
+            )
             .join(Account, col(Account.person_id) == StudyMember.person_id, isouter=True)
-            .where(StudyMember.study_id == study_id)
+            .where(col(StudyMember.study_id) == study_id)
             .order_by(col(StudyMember.person_id))
         ).all()
         read = readers(session, study)
         annotators = []
-        for person_id, name, left_at, left_out_from in members:
+        for person_id, name, left_at, left_out_from, paused_at in members:
             own = tallies.counts(session, study_id, person_id)
             spent = session.get(Tally, (study_id, person_id, AssignmentState.SUBMITTED))
             submitted = own.get(AssignmentState.SUBMITTED, 0)
@@ -61,6 +69,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                     "guidelines_read": read[person_id].isoformat() if person_id in read else None,
                     "left": left_at.isoformat() if left_at else None,
                     "left_out_from": left_out_from.isoformat() if left_out_from else None,
+                    "paused": paused_at.isoformat() if paused_at else None,
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}

@@ -20,8 +20,8 @@ from db.studies import tallies
 class TeamMember:
     """One annotator: how many items they submitted and the mean seconds of each (None without times), and their state.
 
-    `state` is `active`, `left` (no annotator of the study any more), or `left_out` (their labels since
-    `left_out_from` are).
+    `state` is `active`, `left` (no annotator of the study any more), `left_out` (their labels since `left_out_from`
+    are), or `paused` (too many of their gold labels were wrong; they get nothing until they are let go on).
     """
 
     person_id: int
@@ -45,6 +45,7 @@ def team_of(db: Database, _actor: Actor, study_id: int) -> list[TeamMember]:
             spent = session.get(Tally, (study_id, member.person_id, AssignmentState.SUBMITTED))
             seconds = spent.seconds if spent else 0  # labels made elsewhere have none
             state = "left_out" if member.left_out_from else "left" if member.left_at else "active"
+            state = "paused" if state == "active" and member.paused_at else state
             found.append(
                 TeamMember(
                     member.person_id,

@@ -16,6 +16,7 @@ from sqlmodel import Session, col, select
 
 from annotators.asking.asides import check_asked_of
 from annotators.asking.judged_scores import ScoreKey, measuring
+from annotators.asking.planting import Planting
 from annotators.asking.repairs import Path
 from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.designing.design import ItemChoice, StudyDesign, about, overlap_fault, refuse
@@ -421,15 +422,28 @@ def _insert_study(
     return study
 
 
-def _freeze_scores(session: Session, study: Study, scores: JudgedScores) -> None:
-    """Tie the study to score rows: of each named scorer the latest score of every item version."""
+def _freeze_scores(session: Session, study: Study, scores: JudgedScores, *, among: Sequence[int] | None = None) -> None:
+    """Tie the study to score rows: of each named scorer the latest score of every item version.
+
+    `among`: only of these study items.
+    """
     frozen = (
         sql_select(col(StudyItem.id), col(Score.id))
         .join(Score, col(Score.item_version_id) == StudyItem.item_version_id)
         .where(col(StudyItem.study_id) == study.id, col(Score.id).in_(latest_scores(scores)))
     )
+    if among is not None:
+        frozen = frozen.where(col(StudyItem.id).in_(among))
     rows = [tuple(row) for row in session.execute(frozen)]
     insert_many(session.connection(), "study_score", ["study_item_id", "score_id"], rows)
+
+
+def freeze_scores_of(session: Session, study: Study, study_item_ids: Sequence[int]) -> None:
+    """Tie items that came to a study later to the scores that it shows or suggests from, as the sample's were."""
+    suggested = study.settings.get("suggested_scores", {}).values()
+    scorers = dict.fromkeys([*study.show_scores, *(scorer for keys in suggested for scorer, _ in keys)])
+    if scorers:
+        _freeze_scores(session, study, JudgedScores(study.project_id, tuple(scorers), {}), among=study_item_ids)
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -541,8 +555,8 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             submitted=everybody.get(AssignmentState.SUBMITTED, 0),
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
-            done=own.get(AssignmentState.SUBMITTED, 0),
-            of=share(session, study, own.get(AssignmentState.SUBMITTED, 0)),
+            done=tallies.done(own),
+            of=share(session, study, tallies.done(own)),
             returned=own.get(AssignmentState.RETURNED, 0),
             is_annotator=study.id in mine and mine[study.id] is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
@@ -563,8 +577,10 @@ def share(session: Session, study: Study, done: int) -> int:
 
 
 def equal_part(study: Study, members: int, done: int) -> int:
-    """An equal part of all slots, at least what is done."""
-    return max(done, min(study.n_items, math.ceil(slots_of(study) / max(1, members))))
+    """An equal part of all slots and about what is planted among them, at least what is done."""
+    part = min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
+    planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
+    return max(done, part + planted)
 
 
 def slots_of(study: Study) -> int:

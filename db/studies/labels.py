@@ -28,6 +28,7 @@ from db.models import (
     Item,
     ItemVersion,
     Person,
+    Purpose,
     Study,
     StudyItem,
     StudyMember,
@@ -222,8 +223,8 @@ _Cell = tuple[str, str, str, str | None, datetime | None]
 _Grouped = dict[tuple[int, str], list[_Cell]]
 
 
-def items_of_study(session: Session, study_id: int) -> dict[str, int]:
-    """External id, or the name of a pair (`annotators.items.pairs`), → study item."""
+def items_of_study(session: Session, study_id: int, purpose: Purpose = Purpose.SAMPLE) -> dict[str, int]:
+    """External id, or the name of a pair (`annotators.items.pairs`), → study item; of those that are for this."""
     other, version = aliased(Item), aliased(ItemVersion)
     rows = session.execute(
         select(Item.external_id, other.external_id, StudyItem.id)
@@ -232,7 +233,7 @@ def items_of_study(session: Session, study_id: int) -> dict[str, int]:
         .join(Item, col(Item.id) == ItemVersion.item_id)
         .outerjoin(version, col(version.id) == StudyItem.other_version_id)
         .outerjoin(other, col(other.id) == version.item_id)
-        .where(StudyItem.study_id == study_id)
+        .where(StudyItem.study_id == study_id, StudyItem.purpose == purpose.value)
     )
     return {pair_name(item, second) if second else item: study_item for item, second, study_item in rows}
 

@@ -30,6 +30,7 @@ from db.models import (
     Item,
     ItemVersion,
     Omission,
+    Purpose,
     Revision,
     Run,
     Score,
@@ -275,7 +276,8 @@ def _items(session: Session, study_id: int, *, of_answers: bool, pairs: bool) ->
     def of_study(*columns: Any) -> Select[Any]:
         found = pick(*columns).select_from(StudyItem)
         found = found.join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-        return found.join(Item, col(Item.id) == ItemVersion.item_id).where(col(StudyItem.study_id) == study_id)
+        found = found.join(Item, col(Item.id) == ItemVersion.item_id)
+        return found.where(col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE)
 
     listed = [_listed(column) for column in (StudyItem.id, Item.id, Item.question_id)]
     groups = session.execute(
@@ -293,7 +295,7 @@ def _items(session: Session, study_id: int, *, of_answers: bool, pairs: bool) ->
             .select_from(StudyItem)
             .outerjoin(ItemVersion, col(ItemVersion.id) == StudyItem.other_version_id)
             .outerjoin(Item, col(Item.id) == ItemVersion.item_id)
-            .where(col(StudyItem.study_id) == study_id)
+            .where(col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE)
             .order_by(col(StudyItem.id))
         ).scalars()
         systems = [pair_name(first, other) for first, other in zip(systems, others, strict=True)]

@@ -19,6 +19,8 @@ from annotators.asking.settling import FinalLabels, Outcome, Settled, settle, se
 from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
 from annotators.errors import NotAllowed
+from annotators.items.pairs import pair_name
+from annotators.items.sampling import falls_among, fraction
 from annotators.protocols import Protocol
 from db.items.current import is_set_aside, withdrawn_batches
 from db.models import (
@@ -41,6 +43,9 @@ from db.query import driver_rows, in_clause, mark, pick, plain_rows, table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
+
+REVIEW = "review"
+"""What agreed items that adjudicators look at are drawn for."""
 
 _AT_ONCE = 500
 _REMEMBERED = 10_000
@@ -216,6 +221,16 @@ def is_disputed(protocol: Protocol, criterion: str, settled: Settled, n_annotati
     return not (asked_of_some and sum(settled.votes.values()) <= n_annotations / 2)
 
 
+def to_decide(
+    protocol: Protocol, units: Sequence[tuple[str, str, Settled]], n_annotations: int
+) -> list[tuple[str, str, Settled]]:
+    """The units of an item in the queue that an adjudicator has to decide.
+
+    They are the disputed ones; where there are none, it is looked at again, and all of them are.
+    """
+    return [unit for unit in units if is_disputed(protocol, unit[0], unit[2], n_annotations)] or list(units)
+
+
 def update_settlements(connection: Connection, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
     """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
     assert study.id is not None
@@ -224,11 +239,10 @@ def update_settlements(connection: Connection, study: Study, protocol: Protocol,
     for start in range(0, len(study_item_ids), _AT_ONCE):
         ids = sorted(study_item_ids[start : start + _AT_ONCE])
         connection.exec_driver_sql(_LOCK.format(mark=sign), [(identifier, study.id) for identifier in ids])
-        found = current_labels(connection, study.id, ids)
+        found, again = current_labels(connection, study.id, ids), looked_at_again(connection, study, ids)
         overlaps = overlaps_of(connection, study, ids)
         stands = [
-            (*_by_votes(study, protocol, found[identifier], known, overlaps[identifier]), identifier)
-            for identifier in ids
+            (*_by_votes(study, protocol, found[of], known, again.get(of), overlap=overlaps[of]), of) for of in ids
         ]
         connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
 
@@ -242,10 +256,10 @@ def settle_batch(
     after the others, whose rows are locked by then, so that of two who write at once the second sees both.
     """
     known: Known = {}
-    overlaps = overlaps_of(connection, study, list(labels))
+    again, overlaps = looked_at_again(connection, study, list(labels)), overlaps_of(connection, study, list(labels))
     stands = [
-        (*_by_votes(study, protocol, labels[label], known, overlaps[label]), label, study.id)
-        for label in sorted(labels)
+        (*_by_votes(study, protocol, labels[of], known, again.get(of), overlap=overlaps[of]), of, study.id)
+        for of in sorted(labels)
     ]
     sign = mark(connection)
     connection.exec_driver_sql(_SETTLE_NEW.format(mark=sign), stands)
@@ -277,15 +291,39 @@ def is_complete(study: Study, n_annotations: int, overlap: int, *, disputed: boo
     return n_annotations >= overlap and not (most is not None and disputed and n_annotations < most)
 
 
+def looked_at_again(connection: Connection, study: Study, study_item_ids: Sequence[int]) -> dict[int, float]:
+    """The items of these that adjudicators look at even if annotators agree, and where they stand among the disputed.
+
+    Which those are, and their places (0..1), follow from the study's seed and the item's id.
+    """
+    share = float(study.settings.get("review_agreed", 0))
+    found: dict[int, float] = {}
+    for start in range(0, len(study_item_ids) if share else 0, _AT_ONCE):
+        ids = ", ".join(str(int(identifier)) for identifier in study_item_ids[start : start + _AT_ONCE])
+        query = f"{_SAMPLED}x.id IN ({ids})".format(mark=mark(connection)).replace(
+            f"x.study_id = {mark(connection)}", f"x.study_id = {int(study.id or 0)}"
+        )
+        for study_item_id, item, _, _, _, other, *_ in driver_rows(connection.exec_driver_sql(query)):
+            name = pair_name(item, other)
+            if falls_among(name, share, REVIEW, study.seed):
+                found[study_item_id] = fraction(name, "place of a review", study.seed)
+    return found
+
+
 def _by_votes(
-    study: Study, protocol: Protocol, labels: ItemLabels, known: Known, overlap: int
+    study: Study, protocol: Protocol, labels: ItemLabels, known: Known, again: float | None, *, overlap: int
 ) -> tuple[int, int, float, str]:
-    """Where an item stands by the votes alone, in the order of `_SETTLE`."""
+    """Where an item stands by the votes alone, in the order of `_SETTLE`.
+
+    `again`: what it weighs among the disputed where adjudicators look at it even if nothing of it is disputed. Then all
+    of its units count as disputed, so that nothing tells it from the others.
+    """
+    units = list(settle_item(protocol, labels, study.rule, known))
     disputed = [
-        settled
-        for criterion, _, settled in settle_item(protocol, labels, study.rule, known)
-        if is_disputed(protocol, criterion, settled, labels.n_annotations)
+        settled for criterion, _, settled in units if is_disputed(protocol, criterion, settled, labels.n_annotations)
     ]
+    if again is not None and not disputed and labels.n_annotations >= overlap:
+        return labels.n_annotations, len(units), again, SettlementState.DISPUTED.value
     state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
     if not is_complete(study, labels.n_annotations, overlap, disputed=bool(disputed)):
         state = SettlementState.PENDING

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from sqlalchemy import Connection, text
 from sqlmodel import Session, select
 
-from db.models import Tally
+from db.models import AssignmentState, Tally
 
 EVERYBODY = 0
 """The person id under which a study's totals stand."""
+
+PLANTED = "planted"
+"""The state under which the gold items and repeats that somebody has submitted stand: they use no slot."""
+
+DONE = (AssignmentState.SUBMITTED.value, PLANTED)
+"""What an annotator has done, as they see it: what is planted looks like any item."""
 
 _UPSERT = text(
     "INSERT INTO tally (study_id, person_id, state, n, seconds) VALUES (:study, :person, :state, :n, :seconds) "
@@ -57,6 +64,11 @@ def counts(session: Session, study_id: int, person_id: int = EVERYBODY) -> dict[
     """Assignments by state, of one person or of everybody."""
     query = select(Tally.state, Tally.n).where(Tally.study_id == study_id, Tally.person_id == person_id)
     return dict(session.exec(query).all())
+
+
+def done(counted: Mapping[str, int]) -> int:
+    """How much somebody has done, of their counts: nothing tells them what was planted."""
+    return sum(counted.get(state, 0) for state in DONE)
 
 
 def count(session: Session, study_id: int, person_id: int, state: str) -> int:

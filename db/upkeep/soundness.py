@@ -31,6 +31,7 @@ from db.models import (
     ItemVersion,
     Project,
     ProtocolVersion,
+    Purpose,
     Run,
     Study,
     StudyItem,
@@ -174,7 +175,7 @@ def _sample(session: Session, study: Study) -> list[tuple[str, str]]:
         .join(StudyItem, col(StudyItem.item_version_id) == ItemVersion.id)
         .outerjoin(version, col(version.id) == StudyItem.other_version_id)
         .outerjoin(other, col(other.id) == version.item_id)
-        .where(col(StudyItem.study_id) == study.id)
+        .where(col(StudyItem.study_id) == study.id, col(StudyItem.purpose) == Purpose.SAMPLE)
         .order_by(col(StudyItem.position))
     )  # fmt: skip
     return [

@@ -15,7 +15,7 @@ from annotators.errors import NotFound
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
 from db.engine import Database
-from db.models import Annotation, AnnotationKind, Item, ItemVersion, Study, StudyItem
+from db.models import Annotation, AnnotationKind, Item, ItemVersion, Purpose, Study, StudyItem
 from db.permissions import Actor
 from db.query import pick
 from db.studies.ratings import CriterionRatings, StudyRatings, pair_name, ratings
@@ -222,7 +222,7 @@ def _items(session: Session, study_id: int | None, by: str | None) -> dict[int, 
         .join(Item, col(Item.id) == ItemVersion.item_id)
         .outerjoin(second, col(second.id) == StudyItem.other_version_id)
         .outerjoin(other, col(other.id) == second.item_id)
-        .where(col(StudyItem.study_id) == study_id)
+        .where(col(StudyItem.study_id) == study_id, col(StudyItem.purpose) == Purpose.SAMPLE)
     )  # fmt: skip
     found = {}
     for place, item_id, name, question, system, beside, category, extra, version_id in rows:

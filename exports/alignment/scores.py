@@ -16,7 +16,7 @@ from annotators.scorers import SCORERS
 from annotators.scorers.base import readable, value_kind
 from db.engine import Database
 from db.items.current import batches_left_out, item_is_current, version_is_latest
-from db.models import Item, ItemVersion, Run, Score, Study, StudyItem, StudyScore
+from db.models import Item, ItemVersion, Purpose, Run, Score, Study, StudyItem, StudyScore
 from db.query import pick
 
 
@@ -86,7 +86,8 @@ def scores_of(session: Session, study: Study, wanted: Sequence[str], *, pairs: b
     """
     runs = _runs(session, study.project_id, wanted)
     query = pick(StudyItem.id, Score.run_id, Score.name, Score.target, Score.value, Score.reason)
-    query = query.where(col(StudyItem.study_id) == study.id, col(Score.run_id).in_(runs)).order_by(col(Score.id))
+    of_sample = (col(StudyItem.study_id) == study.id, col(StudyItem.purpose) == Purpose.SAMPLE)
+    query = query.where(*of_sample, col(Score.run_id).in_(runs)).order_by(col(Score.id))
     values: _Values
     if pairs:
         sides = (StudyItem.item_version_id, StudyItem.other_version_id)

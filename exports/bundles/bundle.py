@@ -28,7 +28,19 @@ from db.items.current import item_is_current, version_is_latest
 from db.items.documents import document_is_current
 from db.items.read import BLOCK, current_versions
 from db.items.rows import items_as_json
-from db.models import Document, Evidence, Image, Item, ItemDocument, ItemVersion, Project, ReleaseItem, Study, StudyItem
+from db.models import (
+    Document,
+    Evidence,
+    Image,
+    Item,
+    ItemDocument,
+    ItemVersion,
+    Project,
+    Purpose,
+    ReleaseItem,
+    Study,
+    StudyItem,
+)
 from db.people.pseudonyms import pseudonyms, real_names
 from db.permissions import RESEARCHERS, Actor, On, operation
 from db.quality.omissions import omissions_by_study
@@ -276,9 +288,9 @@ def _frozen_blocks(session: Session, selection: Selection) -> Iterator[list[int]
     study = session.get_one(Study, selection.study_id)
     if protocol_of(study).about_pairs:
         either = col(ItemVersion.id).in_((col(StudyItem.item_version_id), col(StudyItem.other_version_id)))
-        of_study = col(StudyItem.study_id) == study.id
+        of_study = (col(StudyItem.study_id) == study.id, col(StudyItem.purpose) == Purpose.SAMPLE)
         yield from _once_each(
-            session, pick(ItemVersion.id).select_from(StudyItem).join(ItemVersion, either).where(of_study)
+            session, pick(ItemVersion.id).select_from(StudyItem).join(ItemVersion, either).where(*of_study)
         )
         return
     query = pick(StudyItem.item_version_id).where(col(StudyItem.study_id) == selection.study_id)
@@ -304,7 +316,12 @@ def _sampled(study_id: int) -> Select[Any]:
         .join(frozen, col(frozen.id).in_((col(StudyItem.item_version_id), col(StudyItem.other_version_id))))
         .join(Item, col(Item.id) == frozen.item_id)
         .join(ItemVersion, col(ItemVersion.item_id) == Item.id)
-        .where(col(StudyItem.study_id) == study_id, item_is_current(), version_is_latest())
+        .where(
+            col(StudyItem.study_id) == study_id,
+            col(StudyItem.purpose) == Purpose.SAMPLE,
+            item_is_current(),
+            version_is_latest(),
+        )
     )
 
 

@@ -1,7 +1,8 @@
-"""Tables of what an adjudicator decided: read, checked, and stored all or none."""
+"""Tables of labels of units, as an adjudicator decided them or as gold items have them: all stored, or none."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,65 @@ from annotators.errors import InvalidInput, NotFound, Problem
 from db.adjudicating.tables import DecidedRow, TableDecided, adjudicate_table
 from db.engine import Database
 from db.permissions import Actor
+from db.quality.gold import GoldRow, GoldSet, set_gold
 from exports.reading.tables import open_table
 
 NEEDED = ("item", "criterion", "value")
-OPTIONAL = ("target", "reason", "other_item", "cause", "confidence", "note")
+OF_DECISIONS = ("target", "reason", "other_item", "cause", "confidence", "note")
+OF_GOLD = ("target", "explanation", "other_item")
 
 
 def read_decisions(path: Path) -> tuple[list[DecidedRow], list[Problem]]:
-    """The rows of a table, and those that are bad: columns item, criterion, value, and perhaps those of `OPTIONAL`.
+    """The rows of a table of decisions, and those that are bad: `NEEDED`, and perhaps `OF_DECISIONS`.
 
-    Columns may stand in any order, others are ignored. Raises NotFound for a path that is not there, InvalidInput for
-    one that is no such table or has no rows.
+    Raises NotFound for a path that is not there, InvalidInput for one that is no such table or has no rows.
+    """
+    cells, problems = _units(path, "decisions", OF_DECISIONS)
+    said = ("reason", "cause", "confidence", "note")
+    rows = [
+        DecidedRow(
+            line,
+            found["item"],
+            found["criterion"],
+            _target(found),
+            found["value"],
+            other=found.get("other_item") or None,
+            **{name: found.get(name) or None for name in said},
+        )
+        for line, found in cells
+    ]
+    return rows, problems
+
+
+def read_gold(path: Path) -> tuple[list[GoldRow], list[Problem]]:
+    """The rows of a table of right labels, and those that are bad: `NEEDED`, and perhaps `OF_GOLD`.
+
+    Raises NotFound for a path that is not there, InvalidInput for one that is no such table or has no rows.
+    """
+    cells, problems = _units(path, "right labels", OF_GOLD)
+    rows = [
+        GoldRow(
+            line,
+            found["item"],
+            found["criterion"],
+            _target(found),
+            found["value"],
+            explanation=found.get("explanation") or None,
+            other=found.get("other_item") or None,
+        )
+        for line, found in cells
+    ]
+    return rows, problems
+
+
+def _target(found: Mapping[str, str]) -> str:
+    return found.get("target") or ("pair" if found.get("other_item") else "item")
+
+
+def _units(path: Path, of: str, optional: Sequence[str]) -> tuple[list[tuple[int, dict[str, str]]], list[Problem]]:
+    """The lines of a table with their cells by column, and the bad ones.
+
+    Columns may stand in any order, others are ignored.
     """
     if not path.is_file():
         raise NotFound(f"There is no file {str(path)!r}. Check the path.")
@@ -29,28 +78,25 @@ def read_decisions(path: Path) -> tuple[list[DecidedRow], list[Problem]]:
         raise InvalidInput(f"{path.name}: {error}") from None
     places = {column.lower(): place for place, column in enumerate(table.columns)}
     if missing := [column for column in NEEDED if column not in places]:
-        remedy = f"A table of decisions has the columns {', '.join(NEEDED)}, and perhaps {', '.join(OPTIONAL)}."
+        remedy = f"A table of {of} has the columns {', '.join(NEEDED)}, and perhaps {', '.join(optional)}."
         raise InvalidInput(
             f"{path.name}, line 1: the column {missing[0]!r} is missing. {remedy}",
             [Problem(1, f"The column {missing[0]!r} is missing.", remedy)],
         )
-    rows: list[DecidedRow] = []
+    rows: list[tuple[int, dict[str, str]]] = []
     problems: list[Problem] = []
     for line, cells in table.rows:
         if isinstance(cells, str):
             problem, _, remedy = cells.partition(". ")
             problems.append(Problem(line, f"{problem}.", remedy))
             continue
-        found = {column: _text(cells[places[column]]) for column in (*NEEDED, *OPTIONAL) if column in places}
+        found = {column: _text(cells[places[column]]) for column in (*NEEDED, *optional) if column in places}
         if empty := next((column for column in NEEDED if not found[column]), None):
             problems.append(Problem(line, f"`{empty}` is empty.", "Fill it in, or leave the row out."))
             continue
-        other = found.get("other_item") or None
-        target = found.get("target") or ("pair" if other else "item")
-        said = {name: found.get(name) or None for name in ("reason", "cause", "confidence", "note")}
-        rows.append(DecidedRow(line, found["item"], found["criterion"], target, found["value"], other=other, **said))
+        rows.append((line, found))
     if not rows and not problems:
-        raise InvalidInput(f"{path.name} has no rows. Write a row for each unit that is decided.")
+        raise InvalidInput(f"{path.name} has no rows. Write a row for each unit.")
     return rows, problems
 
 
@@ -62,3 +108,20 @@ def import_decisions(db: Database, actor: Actor, study_id: int, *, path: Path, a
     """Decide what a table says, in a study; every problem of the file is raised at once, and nothing is stored then."""
     rows, problems = read_decisions(path)
     return adjudicate_table(db, actor, study_id, rows=rows, again=again, problems=problems)
+
+
+def import_gold(
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    path: Path | None,
+    settled_in: int | None = None,
+    rates: Mapping[str, Any] | None = None,
+    reason: str,
+) -> GoldSet:
+    """Add the gold items of a table to a study, as `set_gold` does; every problem of the file is raised at once."""
+    rows, problems = read_gold(path) if path is not None else ([], [])
+    return set_gold(
+        db, actor, study_id, rows=rows, settled_in=settled_in, rates=rates, reason=reason, problems=problems
+    )

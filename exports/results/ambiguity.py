@@ -19,7 +19,7 @@ from annotators.intervals.bootstrap import Resampling
 from annotators.items.sampling import in_drawn_order
 from annotators.items.targets import TargetKind
 from annotators.protocols import Protocol
-from db.models import ItemVersion, Revision, StudyItem
+from db.models import ItemVersion, Purpose, Revision, StudyItem
 from db.query import pick
 from exports.agreement.study import unmeasured
 from exports.drawing.report_files import Section
@@ -156,6 +156,7 @@ def _rewritten(labels: StudyLabels) -> dict[int, tuple[str, str]]:
             .join(later, (col(later.item_id) == ItemVersion.item_id) & (col(later.number) > ItemVersion.number))
             .where(
                 col(StudyItem.study_id) == labels.study_id,
+                col(StudyItem.purpose) == Purpose.SAMPLE,
                 pick(Revision.id).where(col(Revision.to_version_id) == later.id).exists(),
                 ~pick(newer.id).where(col(newer.item_id) == later.item_id, col(newer.number) > later.number).exists(),
                 col(later.question) != ItemVersion.question,
@@ -225,7 +226,7 @@ def _fields(labels: StudyLabels, match: Sequence[str]) -> list[list[str]]:
             rows = session.execute(
                 pick(ItemVersion.extra)
                 .join(StudyItem, col(StudyItem.item_version_id) == ItemVersion.id)
-                .where(col(StudyItem.study_id) == labels.study_id)
+                .where(col(StudyItem.study_id) == labels.study_id, col(StudyItem.purpose) == Purpose.SAMPLE)
                 .order_by(col(StudyItem.id))
             ).all()
         extras: list[dict[str, Any]] = [row[0] or {} for row in rows]

@@ -27,7 +27,13 @@ _MEANS = {
     StudyState.CLOSED: "Nobody gets items any more, and what is still submitted is surplus. Adjudication goes on. It "
     "can be started again.",
 }
-_WHAT = {"state": "State", "overlap": "Overlap", "deadline": "Deadline", "annotators": "Annotators"}
+_WHAT = {
+    "state": "State",
+    "overlap": "Overlap",
+    "deadline": "Deadline",
+    "annotators": "Annotators",
+    "gold": "Gold items",
+}
 
 
 def tag(state: str) -> blocks.Html:
@@ -66,6 +72,8 @@ def _value(what: str, value: object) -> str:
         return ", ".join(map(str, value))
     if value is None:
         return "none"
+    if isinstance(value, dict):
+        return "; ".join(f"{name.replace('_', ' ')} {part}" for name, part in value.items())
     return ui.when(datetime.fromisoformat(str(value))) if what == "deadline" else str(value)
 
 

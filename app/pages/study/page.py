@@ -181,6 +181,7 @@ def _design(study: Study, protocol: Protocol) -> None:
     sample = "all items" if settings.get("sample") is None else f"{settings['sample']}: {SAMPLES[per].lower()}"
     names = "shown to adjudicators" if settings.get("show_names") else "hidden from adjudicators"
     left_out = settings.get("left_out", 0)
+    review = settings.get("review_agreed", 0)
     own = "may" if settings.get("allow_own_adjudication") else "may not"
     blocks.facts(
         [
@@ -196,6 +197,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("A label is settled", _RULES[study.rule]),
             ("Annotators' names", names),
             ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
+            ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),

@@ -42,6 +42,7 @@ FULL = StudyDesign(
     show_names=True,
     allow_own_adjudication=True,
     adjudication="double",
+    review_agreed=0.1,
 )
 
 
