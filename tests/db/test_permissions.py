@@ -126,6 +126,7 @@ MAY: dict[str, frozenset[str]] = {
     "releasing.releases.make_release": RESEARCHERS,
     "releasing.states.item_state": READERS,
     "releasing.states.item_states": READERS,
+    "releasing.story.item_story": READERS,
     "releasing.states.study_stages": READERS,
     "upkeep.maintenance.delete_project": ADMINISTRATORS,
     "upkeep.maintenance.redact_text": RESEARCHERS,
