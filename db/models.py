@@ -338,6 +338,39 @@ class Revision(Table, table=True):
     created_at: datetime = _time()
 
 
+class ProposedRevision(Table, table=True):
+    """What a file says otherwise of an item that was there when it was imported: fields with their values. Append-only.
+
+    The same content is proposed for an item once. `batch_id` is the import's, if it added anything.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "proposed_revision"
+    __table_args__ = (UniqueConstraint("item_id", "content_hash"), Index("ix_proposed_revision", "project_id", "id"))
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    item_id: int = _ref("item.id")
+    batch_id: int | None = _ref("batch.id", optional=True)
+    source: str
+    line: int
+    fields: dict[str, Any] = _json()
+    content_hash: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class ProposalAnswer(Table, table=True):
+    """Who accepted a proposed revision (with the revision it became) or declined it, and why. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "proposal_answer"
+    proposal_id: int = _ref("proposed_revision.id", primary_key=True)
+    revision_id: int | None = _ref("revision.id", optional=True)
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
 # Studies --------------------------------------------------------------------------------------------------------------
 
 

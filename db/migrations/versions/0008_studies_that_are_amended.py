@@ -32,11 +32,13 @@ def upgrade() -> None:
     _endings()
     _drafts()
     _releases()
+    _proposals()
     _asides()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_proposals()
     _no_drafts()
     _no_releases()
     _no_asides()
@@ -332,3 +334,46 @@ def _asides() -> None:
 def _no_asides() -> None:
     for name in ("same", "confidence"):
         op.drop_column("label", name)
+
+
+# Proposed revisions ---------------------------------------------------------------------------------------------------
+
+
+def _proposals() -> None:
+    op.create_table(
+        "proposed_revision",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("item_id", _identifier(), nullable=False),
+        sa.Column("batch_id", _identifier(), nullable=True),
+        sa.Column("source", sa.String(), nullable=False),
+        sa.Column("line", sa.Integer(), nullable=False),
+        sa.Column("fields", _value("fields").type, nullable=False),
+        sa.Column("content_hash", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["batch_id"], ["batch.id"]),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("item_id", "content_hash"),
+    )
+    op.create_index("ix_proposed_revision", "proposed_revision", ["project_id", "id"])
+    op.create_table(
+        "proposal_answer",
+        sa.Column("proposal_id", _identifier(), nullable=False),
+        sa.Column("revision_id", _identifier(), nullable=True),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["proposal_id"], ["proposed_revision.id"]),
+        sa.ForeignKeyConstraint(["revision_id"], ["revision.id"]),
+        sa.PrimaryKeyConstraint("proposal_id"),
+    )
+
+
+def _no_proposals() -> None:
+    for name in ("proposal_answer", "proposed_revision"):
+        op.drop_table(name)
