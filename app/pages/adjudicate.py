@@ -110,8 +110,8 @@ def _order(studies: Sequence[StudyRow], actor: Actor) -> None:
         chosen = st.selectbox("Study", studies, format_func=lambda row: row.name, key="order-study")
         by = st.radio("What comes first", list(_ORDERS), format_func=_ORDERS.__getitem__, key="order-by")
         st.caption(
-            "The model (Dawid and Skene's) weighs each annotator by how often the others bear them out. It is fitted now "
-            "to the labels there are; what is disputed later comes behind, by disagreement."
+            "The model (Dawid and Skene's) weighs each annotator by how often the others bear them out. It is fitted "
+            "now to the labels there are; what is disputed later comes behind, by disagreement."
         )
         if st.button("Order them so", key="order-apply"):
             with ui.problems():
