@@ -24,13 +24,13 @@ from db.adjudicating.stages import (
     Round,
     blind_rounds,
     differing_units,
+    is_by_uncertainty,
     is_double,
     names_of_rounds,
     next_stage,
     stage_for,
     waits_for,
 )
-from db.adjudicating.uncertainty import is_by_uncertainty
 from db.annotating.presentations import Wire, evidence_at, load_materials, materials_at, present, units_at
 from db.engine import Database
 from db.items.current import is_set_aside

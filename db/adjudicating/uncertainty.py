@@ -93,14 +93,6 @@ def order_by_disagreement(db: Database, actor: Actor, study_id: int) -> None:
         _record(session, actor, session.get_one(Study, study_id), "disagreement")
 
 
-def is_by_uncertainty(session: Session, study_id: int) -> bool:
-    """Whether some disputes of a study are ordered by the model."""
-    query = select(Settlement.study_item_id).where(
-        Settlement.study_id == study_id, col(Settlement.uncertainty).is_not(None)
-    )
-    return session.exec(query.limit(1)).first() is not None
-
-
 def _forget(session: Session, study_id: int) -> None:
     session.execute(
         update(Settlement)

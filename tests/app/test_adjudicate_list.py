@@ -9,7 +9,7 @@ import pytest
 
 from annotators.designing.design import StudyDesign
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
-from db.adjudicating.uncertainty import is_by_uncertainty
+from db.adjudicating.stages import is_by_uncertainty
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
