@@ -53,6 +53,8 @@ MAY: dict[str, frozenset[str]] = {
     "adjudicating.adjudications.study_disputes": ADJUDICATORS,
     "adjudicating.reviewed.reviewed_items": READERS,
     "adjudicating.stages.double_decided": READERS,
+    "adjudicating.uncertainty.order_by_disagreement": ADJUDICATORS,
+    "adjudicating.uncertainty.order_by_uncertainty": ADJUDICATORS,
     "adjudicating.causes.cause_counts": READERS,
     "adjudicating.causes.guideline_notes": ADJUDICATORS,
     "adjudicating.leases.held_by_others": ADJUDICATORS,
