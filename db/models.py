@@ -644,10 +644,19 @@ class Settlement(Table, table=True):
     its own overlap nor the study's, as its annotators disagreed. `failing`: the criteria whose final labels the
     protocol does not accept, once that was asked for; it is forgotten with every change (`db/releasing/states.py`).
     `stage`: which decision a disputed item waits for (`annotators/asking/rounds.py`); where one adjudicator decides, it
-    is the first.
+    is the first. `uncertainty` (bits) orders the queue where that was asked for (db/adjudicating/uncertainty.py).
     """
 
-    __table_args__ = (Index("ix_settlement_queue", "study_id", "state", "dispute"),)
+    __table_args__ = (
+        Index("ix_settlement_queue", "study_id", "state", "dispute"),
+        Index(
+            "ix_settlement_uncertainty",
+            "study_id",
+            "uncertainty",
+            sqlite_where=text("uncertainty IS NOT NULL"),
+            postgresql_where=text("uncertainty IS NOT NULL"),
+        ),
+    )
     study_item_id: int = _ref("study_item.id", primary_key=True)
     study_id: int = _ref("study.id")
     state: str = SettlementState.PENDING
@@ -657,6 +666,7 @@ class Settlement(Table, table=True):
     wanted: int | None = None
     failing: list[Any] | None = _json(lambda: None, nullable=True)
     stage: str = "first"
+    uncertainty: float | None = None
 
 
 class AdjudicationLease(Table, table=True):

@@ -198,9 +198,20 @@ def _adjudication() -> None:
         op.add_column("adjudicated_label", sa.Column(name, sa.String(), nullable=True))
     op.add_column("adjudication", sa.Column("stage", sa.String(), nullable=False, server_default="final"))
     op.add_column("settlement", sa.Column("stage", sa.String(), nullable=False, server_default="first"))
+    op.add_column("settlement", sa.Column("uncertainty", sa.Float(), nullable=True))
+    known = sa.text("uncertainty IS NOT NULL")
+    op.create_index(
+        "ix_settlement_uncertainty",
+        "settlement",
+        ["study_id", "uncertainty"],
+        sqlite_where=known,
+        postgresql_where=known,
+    )
 
 
 def _adjudication_as_it_was() -> None:
+    op.drop_index("ix_settlement_uncertainty", "settlement")
+    op.drop_column("settlement", "uncertainty")
     for table in ("settlement", "adjudication"):
         op.drop_column(table, "stage")
     for name in _SAID:
