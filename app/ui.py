@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -186,6 +187,11 @@ def go_on() -> None:
 
 
 # Figures and tables ---------------------------------------------------------------------------------------------------
+
+
+def zone() -> ZoneInfo:
+    """Where the browser's clock is."""
+    return ZoneInfo(st.context.timezone or "UTC")
 
 
 def when(at: Any) -> str:

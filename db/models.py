@@ -338,6 +338,39 @@ class Revision(Table, table=True):
     created_at: datetime = _time()
 
 
+class ProposedRevision(Table, table=True):
+    """What a file says otherwise of an item that was there when it was imported: fields with their values. Append-only.
+
+    The same content is proposed for an item once. `batch_id` is the import's, if it added anything.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "proposed_revision"
+    __table_args__ = (UniqueConstraint("item_id", "content_hash"), Index("ix_proposed_revision", "project_id", "id"))
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    item_id: int = _ref("item.id")
+    batch_id: int | None = _ref("batch.id", optional=True)
+    source: str
+    line: int
+    fields: dict[str, Any] = _json()
+    content_hash: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class ProposalAnswer(Table, table=True):
+    """Who accepted a proposed revision (with the revision it became) or declined it, and why. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "proposal_answer"
+    proposal_id: int = _ref("proposed_revision.id", primary_key=True)
+    revision_id: int | None = _ref("revision.id", optional=True)
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
 # Studies --------------------------------------------------------------------------------------------------------------
 
 
@@ -358,6 +391,24 @@ class ProtocolVersion(Table, table=True):
     protocol_hash: str
     person_id: int = _ref("person.id")
     created_at: datetime = _time()
+
+
+class StudyDraft(Table, table=True):
+    """A design that is no study yet: it can be changed and deleted, and starting it makes the study and ends it.
+
+    `design` is without its annotators, who are person ids in `team`.
+    """
+
+    __tablename__ = "study_draft"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    name: str
+    protocol: dict[str, Any] = _json()
+    design: dict[str, Any] = _json()
+    team: list[Any] = _json(list)
+    changed_by: int | None = _ref("person.id", optional=True)
+    changed_at: datetime = _time()
 
 
 class StudyState(StrEnum):
@@ -598,10 +649,19 @@ class Settlement(Table, table=True):
     its own overlap nor the study's, as its annotators disagreed. `failing`: the criteria whose final labels the
     protocol does not accept, once that was asked for; it is forgotten with every change (`db/releasing/states.py`).
     `stage`: which decision a disputed item waits for (`annotators/asking/rounds.py`); where one adjudicator decides, it
-    is the first.
+    is the first. `uncertainty` (bits) orders the queue where that was asked for (db/adjudicating/uncertainty.py).
     """
 
-    __table_args__ = (Index("ix_settlement_queue", "study_id", "state", "dispute"),)
+    __table_args__ = (
+        Index("ix_settlement_queue", "study_id", "state", "dispute"),
+        Index(
+            "ix_settlement_uncertainty",
+            "study_id",
+            "uncertainty",
+            sqlite_where=text("uncertainty IS NOT NULL"),
+            postgresql_where=text("uncertainty IS NOT NULL"),
+        ),
+    )
     study_item_id: int = _ref("study_item.id", primary_key=True)
     study_id: int = _ref("study.id")
     state: str = SettlementState.PENDING
@@ -611,6 +671,7 @@ class Settlement(Table, table=True):
     wanted: int | None = None
     failing: list[Any] | None = _json(lambda: None, nullable=True)
     stage: str = "first"
+    uncertainty: float | None = None
 
 
 class AdjudicationLease(Table, table=True):

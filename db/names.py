@@ -39,7 +39,9 @@ def check_names_in(path: Path, project: str, study: str | None = None) -> bool:
                 "WHERE person.is_admin AND person.kind = 'human' ORDER BY person.id LIMIT 1"
             ).fetchone()
             projects = dict(file.execute("SELECT name, id FROM project ORDER BY name"))
-            of_project = "SELECT name FROM study WHERE project_id = ?"
+            of_project = (
+                "SELECT name FROM study WHERE project_id = ?1 UNION SELECT name FROM study_draft WHERE project_id = ?1"
+            )
             found = projects.get(project.strip())
             studies = [name for (name,) in file.execute(of_project, (found,))]
     except sqlite3.Error:

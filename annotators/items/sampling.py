@@ -67,6 +67,16 @@ def in_drawn_order(external_ids: Iterable[str], purpose: str, seed: int) -> list
     return sorted(external_ids, key=lambda external_id: _rank(seed, purpose, external_id))
 
 
+def falls_among(external_id: str, share: float, purpose: str, seed: int) -> bool:
+    """Whether an item is one of a share (0..1) of all: each by itself, so that what others do changes nothing."""
+    return fraction(external_id, purpose, seed) < share
+
+
+def fraction(external_id: str, purpose: str, seed: int) -> float:
+    """A number from 0 to below 1 of an item for a purpose: over items they are spread evenly."""
+    return int.from_bytes(_rank(seed, purpose, external_id)[:6]) / 2**48
+
+
 def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: int) -> list[Candidate]:
     """All candidates, or n of them, or n of each stratum; a stratum smaller than n is taken whole."""
     strata: dict[str, list[Candidate]] = defaultdict(list)
@@ -81,6 +91,25 @@ def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: 
         for name in sorted(strata)
         for candidate in sorted(strata[name], key=lambda c: _rank(seed, f"sample {name}", c.name))[:n]
     ]
+
+
+def share_of(n: int, share: float) -> int:
+    """A share of n things in whole ones: rounded, and at least one of them."""
+    return min(n, max(1, int(n * share + 0.5)))
+
+
+def part_of(candidates: Sequence[Candidate], share: float, per: str | None, seed: int) -> set[str]:
+    """The names of a share of the candidates, of each stratum in proportion, drawn by the seed."""
+    strata: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        strata[candidate.stratum(per)].append(candidate)
+    wanted, before, drawn = share_of(len(candidates), share), 0, set[str]()
+    for name in sorted(strata):
+        ranked = sorted(strata[name], key=lambda c: _rank(seed, f"part {name}", c.name))
+        # As many as bring the share of all strata so far to the next whole number.
+        before += len(ranked)
+        drawn |= {c.name for c in ranked[: before * wanted // len(candidates) - len(drawn)]}
+    return drawn
 
 
 def one_of_each_question(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from annotators.designing.design import StudyDesign
     from annotators.protocols import Protocol
     from app.cli.base import Here
+    from db.designing.drafts import DraftOfStudy
     from db.studies.design import StudyMade, StudyPlan
 
 study = group("study", "Studies: create, list, show, start and stop, amend, qualify.")
@@ -72,6 +73,13 @@ def create(
             metavar="K", help="Annotations an item is to have.  [default: the protocol's]", show_default=False
         ),
     ] = None,
+    part: Annotated[
+        float | None, option("SHARE", "So many of the items, as 0.1, have --part-overlap annotations instead.")
+    ] = None,
+    part_overlap: Annotated[int | None, option("K", "Annotations of the items of the --part.")] = None,
+    most_overlap: Annotated[
+        int | None, option("K", "Give an item to one more while its annotators disagree, up to so many.")
+    ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
@@ -94,6 +102,10 @@ def create(
             help="Who decides what is disputed: single, or double (two, blind to each other, and a third).",
         ),
     ] = "single",
+    review_agreed: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="The share of agreed items that adjudicators decide as well, such as 0.1."),
+    ] = 0,
     lease_minutes: Annotated[
         int | None,
         typer.Option(
@@ -168,6 +180,10 @@ def create(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be made, and which items are left out, without making it.")
     ] = False,
+    draft: Annotated[
+        bool,
+        typer.Option("--draft", help="Freeze nothing until `assay study start`; given again, it is changed."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Create a study: freeze a protocol and a sample of items, and open a slot for each annotation."""
@@ -181,10 +197,11 @@ def create(
     elif protocol is None or annotators is None:
         missing = "--protocol" if protocol is None else "--annotators"
         raise typer.BadParameter(f"Missing option '{missing}' (or --design FILE.yaml).", param_hint=missing)
+    wanted = _Wanted(dry_run, draft, as_json)
     with opened(context) as here:
         project_id = project_id_of(here, project)
         if design_file is not None:
-            _create_from_file(here, project_id, design_file, name, dry_run=dry_run, as_json=as_json)
+            _create_from_file(here, project_id, design_file, name, wanted=wanted)
             return
         from annotators.designing.design import StudyDesign
 
@@ -194,12 +211,16 @@ def create(
             name=name,
             annotators=_names(annotators),
             overlap=overlap,
+            part=part,
+            part_overlap=part_overlap,
+            most_overlap=most_overlap,
             sample=sample,
             per=per,
             seed=seed,
             order=order,
             rule=rule,
             adjudication=adjudication,
+            review_agreed=review_agreed,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,
@@ -211,12 +232,20 @@ def create(
             pairs=_names(pairs),
             **(_drawn(drawn) if drawn is not None else named),
         )
-        _create(here, project_id, chosen, design, dry_run=dry_run, as_json=as_json)
+        _create(here, project_id, chosen, design, wanted=wanted)
+
+
+class _Wanted(NamedTuple):
+    """Whether a study is only to be planned, or kept as a draft, and how that is told."""
+
+    dry_run: bool
+    draft: bool
+    as_json: bool
 
 
 def _options_given(context: typer.Context) -> list[str]:
     """The options of the command line that say something of the design."""
-    apart = {"project", "name", "design_file", "dry_run", "as_json"}
+    apart = {"project", "name", "design_file", "dry_run", "draft", "as_json"}
     return [
         parameter.opts[0]
         for parameter in context.command.params
@@ -227,7 +256,7 @@ def _options_given(context: typer.Context) -> list[str]:
     ]
 
 
-def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, dry_run: bool, as_json: bool) -> None:
+def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, wanted: _Wanted) -> None:
     """Make the study that a design file describes; what is wrong with it is told with the lines of the file."""
     from annotators.designing.design import about
     from annotators.designing.files import design_from_yaml
@@ -244,35 +273,44 @@ def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, dry
             of_file = design.protocol.lower().endswith((".yaml", ".yml"))
             beside = str(path.parent / design.protocol) if of_file else design.protocol
             chosen = read.protocol or protocol_named(beside, here, project_id)
-        _create(here, project_id, chosen, design, dry_run=dry_run, as_json=as_json)
+        _create(here, project_id, chosen, design, wanted=wanted)
     except (InvalidInput, NotFound, Conflict) as error:
         if all(problem.path in ((), ("name",)) for problem in error.problems):
             raise  # about the name that was given with the command
         raise read.refused(error) from None
 
 
-def _create(
-    here: Here, project_id: int, chosen: Protocol, design: StudyDesign, *, dry_run: bool, as_json: bool
-) -> None:
-    """Make the study, or (`dry_run`) say what would be made."""
+def _create(here: Here, project_id: int, chosen: Protocol, design: StudyDesign, *, wanted: _Wanted) -> None:
+    """Make the study, keep it as a draft, or say what would be made."""
+    from db.designing.drafts import save_draft
     from db.studies.design import create_study, plan_study
 
     about: dict[str, Any] = {"project_id": project_id, "protocol": chosen, "design": design}
     document: dict[str, Any] = {"study": design.name}
     made: StudyMade | StudyPlan
-    if dry_run:
+    if wanted.dry_run:
         made = plan_study(here.db, here.actor, **about)
         begun = f"Would create study {design.name}"
         document["dry_run"] = True
+    elif wanted.draft:
+        made = save_draft(here.db, here.actor, **about)
+        begun = f"Kept the draft {design.name}, which nobody gets items of until `assay study start`"
+        document["state"] = "draft"
     else:
         created = made = create_study(here.db, here.actor, **about)
         begun = f"Created study {design.name}"
         document["id"] = created.study_id
+    _emit_made(document, made, begun, chosen, as_json=wanted.as_json)
+
+
+def _emit_made(
+    document: dict[str, Any], made: StudyMade | StudyPlan, begun: str, protocol: Protocol, *, as_json: bool
+) -> None:
     document |= {
-        "protocol": chosen.name,
+        "protocol": protocol.name,
         "items": made.n_items,
         "slots": made.n_slots,
-        "protocol_hash": chosen.digest(),
+        "protocol_hash": protocol.digest(),
         "sample_hash": made.sample_hash,
         "left_out": made.left_out,
         "left_out_by": made.reasons,
@@ -280,7 +318,7 @@ def _create(
         "notes": list(made.notes),
     }
     size = f"{count(made.n_items, 'item')}, {count(made.n_slots, 'slot')}"
-    emit(document, "\n".join([f"{begun}: {chosen.title}, {size}.", *made.notes]), as_json=as_json)
+    emit(document, "\n".join([f"{begun}: {protocol.title}, {size}.", *made.notes]), as_json=as_json)
 
 
 def _listed(path: Path) -> tuple[str, ...]:
@@ -313,14 +351,17 @@ def _drawn(path: Path) -> dict[str, Any]:
 @command(study, "list", "assay --home ./assay-home study list finance")
 def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
     """List a project's studies, and how far each is."""
+    from db.designing.drafts import drafts_of
     from db.studies.design import list_studies
 
     with opened(context) as here:
-        rows = list_studies(here.db, here.actor, project_id_of(here, project))
-        document = [
+        project_id = project_id_of(here, project)
+        rows = list_studies(here.db, here.actor, project_id)
+        document: list[dict[str, Any]] = [
             {
                 "study": row.name,
                 "id": row.study_id,
+                "state": row.state,
                 "protocol": row.protocol,
                 "items": row.n_items,
                 "overlap": row.overlap,
@@ -330,10 +371,12 @@ def list_all(context: typer.Context, project: ProjectName, as_json: AsJson = Fal
             }
             for row in rows
         ]
-        headers = ("study", "protocol", "items", "overlap", "slots", "submitted", "disputed")
-        lines = (
-            (row.name, row.protocol, row.n_items, row.overlap, row.slots, row.submitted, row.disputed) for row in rows
-        )
+        document += [
+            {"study": draft.design.name, "id": None, "state": "draft", "protocol": draft.protocol.title}
+            for draft in drafts_of(here.db, here.actor, project_id)
+        ]
+        headers = ("study", "state", "protocol", "items", "overlap", "slots", "submitted", "disputed")
+        lines = ([row.get(name) for name in headers] for row in document)
         emit(document, lambda: table(headers, lines), as_json=as_json)
 
 
@@ -342,19 +385,22 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
     """Show a study's state, its design, and its amendments with their reasons."""
     from annotators.designing.files import design_data
     from db.annotating.amendments import amendments_of
+    from db.designing.drafts import find_draft
+    from db.designing.written import written_design
     from db.quality.omissions import omissions_of
     from db.studies.design import study_facts
-    from db.studies.written_design import written_design
 
     with opened(context) as here:
+        draft = find_draft(here.db, here.actor, project_id_of(here, project), name=study)
+        if draft is not None:
+            _show_draft(draft, as_json=as_json)
+            return
         study_id = study_id_of(here, project, study)
         facts = study_facts(here.db, here.actor, study_id)
         amendments = [row.to_json() for row in amendments_of(here.db, here.actor, study_id)]
         found = written_design(here.db, here.actor, study_id)
-        design, hashes = (
-            design_data(found.design, found.protocol),
-            {"protocol": facts.protocol_hash, "sample": facts.sample_hash},
-        )
+        design = design_data(found.design, found.protocol, whole=True)
+        hashes = {"protocol": facts.protocol_hash, "sample": facts.sample_hash}
         about = {"study": facts.name, "state": facts.state, "items": facts.n_items}
         left_out = [row.to_json() for row in omissions_of(here.db, here.actor, study_id)]
         document = {**about, "design": design, "amendments": amendments, "left_out": left_out, "hashes": hashes}
@@ -372,6 +418,24 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
             return "\n".join(lines)
 
         emit(document, words, as_json=as_json)
+
+
+def _show_draft(draft: DraftOfStudy, *, as_json: bool) -> None:
+    from annotators.designing.files import design_data
+
+    named = draft.design.model_copy(update={"protocol": draft.protocol.name})
+    design = design_data(named, draft.protocol, whole=True)
+    hashes = {"protocol": draft.protocol.digest()}
+    about: dict[str, Any] = {
+        "study": draft.design.name,
+        "state": "draft",
+        "items": None,
+        "design": design,
+        "amendments": [],
+    }
+    lines = [f"{draft.design.name}: draft"]
+    lines += [f"  {name.replace('_', ' ')}: {_plain(value)}" for name, value in design.items() if _said(value)]
+    emit({**about, "amendments": [], "left_out": [], "hashes": hashes}, "\n".join(lines), as_json=as_json)
 
 
 def _said(value: object) -> bool:
@@ -401,10 +465,37 @@ def _set_state(context: typer.Context, project: str, study: str, state: str, *, 
 
 @command(study, "start", 'assay --home ./assay-home study start finance verification --reason "new guidelines"')
 def start(
-    context: typer.Context, *, project: ProjectName, study: StudyName, reason: Why, as_json: AsJson = False
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    reason: Annotated[str | None, option("TEXT", "Why it is started again; a draft needs none.")] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Give out items again, in a study that is paused or closed."""
+    """Freeze a draft into a study, or give out items again in a study that is paused or closed."""
+    from db.designing.drafts import find_draft, start_draft
+
+    with opened(context) as here:
+        project_id = project_id_of(here, project)
+        draft = find_draft(here.db, here.actor, project_id, name=study)
+        if draft is not None:
+            made = start_draft(here.db, here.actor, project_id, name=study)
+            document = {"study": study, "state": "running", "changed": True, "id": made.study_id}
+            _emit_made(document, made, f"Started study {study}", draft.protocol, as_json=as_json)
+            return
+    if reason is None:
+        raise typer.BadParameter("Missing option '--reason': the study has been started before.", param_hint="--reason")
     _set_state(context, project, study, "running", reason=reason, as_json=as_json)
+
+
+@command(study, "delete", "assay --home ./assay-home study delete finance pilot2")
+def delete(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
+    """Delete a draft; a study that was started stays, and can be closed."""
+    from db.designing.drafts import delete_draft
+
+    with opened(context) as here:
+        delete_draft(here.db, here.actor, project_id_of(here, project), name=study)
+        emit({"study": study, "deleted": True}, f"Deleted the draft {study}.", as_json=as_json)
 
 
 @command(study, "pause", 'assay --home ./assay-home study pause finance verification --reason "the guidelines change"')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time
-from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -299,7 +298,7 @@ def _leave_out_form(study: Study, name: str) -> None:
         )
         pressed = st.form_submit_button("Leave out", type="primary", key="annotators-leave-out-save")
     if pressed and isinstance(day, date):
-        since = datetime.combine(day, at or time(0, 0), ZoneInfo(st.context.timezone or "UTC"))
+        since = datetime.combine(day, at or time(0, 0), ui.zone())
         with ui.problems():
             decided = leave_out(ui.db(), ui.actor(), study.id or 0, annotator=name, since=since, reason=reason)
             _say(decided, "left out")

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import ui, wording
 from app.widgets import blocks, study_form
+from db.designing.drafts import DraftOfStudy, drafts_of
 from db.items.read import ItemCounts, item_counts
 from db.models import StudyState
 from db.permissions import RESEARCHERS
@@ -18,22 +19,25 @@ def page() -> None:
     blocks.style()
     project = ui.project()
     studies = list_studies(ui.db(), ui.actor(), project.project_id)
+    drafts = drafts_of(ui.db(), ui.actor(), project.project_id)
     counts = item_counts(ui.db(), ui.actor(), project.project_id)
     about = f"{wording.count(len(studies), 'study', 'studies')}, {wording.count(counts.total, 'item')} in the project"
     ui.heading("Studies", about)
     if not ui.may(project.role, RESEARCHERS):
-        _listed(studies, project)
+        _listed(studies, drafts, project)
         return
-    if not studies:
+    if not studies and not drafts:
         _first(project, counts)
         return
-    if study_form.ITEMS in st.session_state:  # chosen on another page: the form comes first
+    if (
+        study_form.ITEMS in st.session_state or study_form.DRAFT in st.session_state
+    ):  # chosen on another page: the form comes first
         _new(project, counts)
         return
     wanted = "New study" if st.query_params.get("new") else "Studies"
     all_of_them, new = st.tabs(["Studies", "New study"], default=wanted)
     with all_of_them:
-        _listed(studies, project)
+        _listed(studies, drafts, project)
     with new:
         _new(project, counts)
 
@@ -52,11 +56,12 @@ def _new(project: ProjectRow, counts: ItemCounts) -> None:
     study_form.draw(project, counts)
 
 
-def _listed(studies: list[StudyRow], project: ProjectRow) -> None:
-    if not studies:
+def _listed(studies: list[StudyRow], drafts: list[DraftOfStudy], project: ProjectRow) -> None:
+    if not studies and not drafts:
         ui.empty("There is no study yet.", "A researcher of the project designs one; it then appears here.")
         return
-    rows = [_row(study, project) for study in reversed(studies)]
+    rows = [_draft(draft, project) for draft in reversed(drafts)]
+    rows += [_row(study, project) for study in reversed(studies)]
     blocks.table(
         f"Studies of {project.name}",
         ("Study", "Protocol", "Items", "Overlap", "Annotations", "Disputed", "Agreement"),
@@ -71,6 +76,14 @@ def _name(study: StudyRow, project: ProjectRow) -> blocks.Html:
         return name
     state = blocks.tag(study.state, quiet=True)
     return blocks.Html(f"{name.html} {state.html}", f"{name.text} ({state.text})")
+
+
+def _draft(draft: DraftOfStudy, project: ProjectRow) -> tuple[object, ...]:
+    """A draft among the studies: nothing of it is frozen, so that there is nothing to count."""
+    name = blocks.to(draft.design.name, "study", draft=draft.draft_id, project=project.project_id)
+    state = blocks.tag("draft", quiet=True)
+    named = blocks.Html(f"{name.html} {state.html}", f"{name.text} (draft)")
+    return named, draft.protocol.title, "", draft.design.overlap_of(draft.protocol), "", "", ""
 
 
 def _row(study: StudyRow, project: ProjectRow) -> tuple[object, ...]:

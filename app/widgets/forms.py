@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import Any
@@ -39,6 +39,15 @@ def forget(form: str, about: int) -> None:
     store = _store()
     store.pop((form, about), None)
     store.pop((form, "about"), None)
+
+
+def fill(form: str, about: int, names: Sequence[str], values: Mapping[str, Any]) -> None:
+    """The form about this thing is to begin with these values, by key; every other widget as if it were new."""
+    forget(form, about)
+    for key in _present(names):
+        del st.session_state[key]
+    _store()[form, "about"] = about
+    _store()[form, about] = dict(values)
 
 
 def _store() -> dict[tuple[str, Any], Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from html import escape
 from itertools import chain, count
 from typing import Any
@@ -12,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from annotators.asking.asides import ASIDES, asked_beside
-from annotators.asking.protocol_files import protocol_from_yaml
+from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
@@ -25,12 +26,13 @@ from app import ui, wording
 from app.state import app_state
 from app.uploads import stored
 from app.widgets import forms, protocol_view
+from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
 from db.items.read import ItemCounts
 from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import StudyMade, create_study, list_studies, plan_study
+from db.studies.design import create_study, list_studies, plan_study
 from db.studies.library import LibraryEntry, list_protocols
 
 SAMPLES: dict[str, str] = {
@@ -64,7 +66,8 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol", "study-ask-*",
+    "study-own", "study-own-protocol", "study-deadline", "study-double", "study-part", "study-part-overlap",
+    "study-most-overlap", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -78,6 +81,9 @@ PROTOCOL = "study-protocol-wanted"
 ITEMS = "study-items"
 """Where another page leaves the external ids of the items that a new study is to take."""
 
+DRAFT = "study-draft"
+"""The name of the draft that the form changes."""
+
 DRAWN = "study-drawn"
 """Where it leaves with what probabilities they were drawn, for the study's settings."""
 
@@ -90,11 +96,75 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
     with forms.kept("study", project.project_id, KEPT):
         made = _drawn(project, counts)
     if made is not None:
-        forms.forget("study", project.project_id)
-        ui.go("study", study=made.study_id, project=project.project_id)
+        leave(project)
+        ui.go("study", **made, project=project.project_id)
 
 
-def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
+def leave(project: ProjectRow) -> None:
+    """The form begins afresh, with nothing chosen on other pages."""
+    forms.forget("study", project.project_id)
+    for key in (ITEMS, DRAWN, DRAFT):
+        st.session_state.pop(key, None)
+
+
+def change(project: ProjectRow, draft: DraftOfStudy) -> None:
+    """Open the form with what a draft says; saving it changes that draft."""
+    design, protocol = draft.design, draft.protocol
+    own = [str(name) for name, entry in _own_protocols(project) if entry.protocol.digest() == protocol.digest()]
+    built_in = protocol.name in PROTOCOLS.names() and PROTOCOLS.get(protocol.name).digest() == protocol.digest()
+    values: dict[str, Any] = {
+        "study-name": design.name,
+        "study-protocol-from": "Own" if own else "Built-in" if built_in else "From a file",
+        "study-annotators": list(design.annotators),
+        f"study-overlap-{protocol.name}": design.overlap_of(protocol),
+        "study-sample": "all" if design.sample is None else design.per or "",
+        "study-sample-size": design.sample,
+        "study-scores": list(design.show_scores),
+        "study-order": design.order,
+        "study-rule": design.rule,
+        "study-seed": design.seed,
+        "study-lease": design.lease_minutes,
+        "study-show-names": design.show_names,
+        "study-part": round(100 * (design.part or 0)),
+        "study-part-overlap": design.part_overlap,
+        "study-most-overlap": design.most_overlap,
+        "study-own": design.allow_own_adjudication,
+        "study-double": design.adjudication == DOUBLE,
+        f"study-suggestions-{protocol.name}": design.suggestions,
+        "study-where": list(design.where),
+        f"study-each-question-{protocol.name}": design.one_per_question,
+        "study-with-documents": design.with_documents,
+        **{f"study-ask-{name}": name in design.ask for name in ASIDES},
+        "study-pairs": list(design.pairs),
+        "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
+    }
+    if own:
+        values["study-own-protocol"] = own[0]
+    elif built_in:
+        values["study-protocol"] = protocol.name
+    else:
+        st.session_state[_FILE] = (f"{protocol.name}.yaml", protocol_to_yaml(protocol).encode())
+    leave(project)
+    forms.fill("study", project.project_id, KEPT, {key: value for key, value in values.items() if value is not None})
+    st.session_state[DRAFT] = design.name
+    if design.items:
+        drawn = {
+            "drawn_with": design.drawn_with,
+            "not_drawn_from": design.not_drawn_from,
+            "draw_seed": design.draw_seed,
+        }
+        st.session_state[ITEMS], st.session_state[DRAWN] = design.items, drawn
+    ui.go("studies", project=project.project_id, new=1)
+
+
+def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
+    """Draws it; what the page of what was made is addressed by."""
+    if (draft := st.session_state.get(DRAFT)) is not None:
+        with st.container(horizontal=True, vertical_alignment="center", key="study-of-draft"):
+            st.markdown(f"This changes the draft **{ui.plain(draft)}**.")
+            if st.button("Leave the draft as it is", key="study-leave-draft", type="tertiary"):
+                leave(project)
+                st.rerun()
     chosen = _chosen_items()
     left, right = st.columns(2, gap="large")
     with left:
@@ -109,6 +179,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
     with right:
         annotators = _annotators(project)
         overlap = _overlap(protocol, len(annotators))
+        mixed = _mixed(overlap, len(annotators))
         sample = _Sample(None, None) if chosen else _sample(counts)
         pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
@@ -117,12 +188,14 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         protocol=protocol.name,
         annotators=tuple(annotators),
         overlap=overlap,
+        **mixed,
         sample=sample.n,
         per=sample.per,
         seed=more.seed,
         order=more.order,
         rule=more.rule,
         lease_minutes=more.lease_minutes,
+        deadline=None if more.last_day is None else datetime.combine(more.last_day, time(23, 59), ui.zone()),
         show_scores=tuple(show_scores),
         suggestions=suggestions,
         ask=more.ask,
@@ -145,12 +218,27 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    _size(n_items, overlap, len(annotators))
+    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators))
     _notes(notes)
-    made = None
+    made = _buttons(project, protocol, design, n_items)
+    with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
+        protocol_view.draw(protocol)
+    return made
+
+
+def _buttons(project: ProjectRow, protocol: Protocol, design: StudyDesign, n_items: int) -> dict[str, int] | None:
+    """What can be made of the design; by what the page of what was made is addressed."""
+    changed: str | None = st.session_state.get(DRAFT)
+    made: dict[str, int] | None = None
     needs = _needs(design, n_items)
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button("Create study", type="primary", key="study-create", disabled=bool(needs))
+        kept = st.button(
+            "Save as draft",
+            key="study-draft-save",
+            disabled=bool(needs),
+            help="Nothing is frozen, and nobody gets items until the draft is started.",
+        )
         if needs:
             st.html(f'<span class="assay-need">{escape(" ".join(needs))}</span>')
         st.download_button(
@@ -165,12 +253,23 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> StudyMade | None:
         )
     if pressed:
         with ui.problems(), st.spinner(f"Making the study of {wording.count(n_items, 'item')}"):
-            made = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
-            st.session_state.pop(ITEMS, None)
-            st.session_state.pop(DRAWN, None)
-    with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
-        protocol_view.draw(protocol)
+            if changed is None:
+                started = create_study(ui.db(), ui.actor(), project.project_id, protocol=protocol, design=design)
+            else:
+                _save_draft(project, protocol, design, changed)
+                started = start_draft(ui.db(), ui.actor(), project.project_id, name=design.name)
+            made = {"study": started.study_id}
+    if kept:
+        with ui.problems():
+            _save_draft(project, protocol, design, changed)
+            draft = find_draft(ui.db(), ui.actor(), project.project_id, name=design.name)
+            made = None if draft is None else {"draft": draft.draft_id}
     return made
+
+
+def _save_draft(project: ProjectRow, protocol: Protocol, design: StudyDesign, changed: str | None) -> None:
+    about: dict[str, Any] = {"protocol": protocol, "design": design, "instead_of": changed or ""}
+    save_draft(ui.db(), ui.actor(), project.project_id, **about)
 
 
 def _as_yaml(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> str:
@@ -365,6 +464,35 @@ def _overlap(protocol: Protocol, annotators: int) -> int:
     return int(overlap)
 
 
+def _mixed(overlap: int, annotators: int) -> dict[str, Any]:
+    """More annotations of a part of the items, and of those on which people disagree, as far as there are people."""
+    if annotators <= overlap:
+        return {}
+    for key in ("study-part-overlap", "study-most-overlap"):
+        if key in st.session_state:
+            st.session_state[key] = min(max(st.session_state[key], overlap), annotators)
+    with st.expander("More annotations of some items"):
+        share = st.number_input(
+            "Percent of the items that have more",
+            min_value=0,
+            max_value=100,
+            key="study-part",
+            help="Drawn by the seed, of each system and category in proportion. Agreement is measured on them.",
+        )
+        of_part = st.number_input(
+            "Overlap of these", min_value=overlap, max_value=annotators, key="study-part-overlap", disabled=not share
+        )
+        most = st.number_input(
+            "Up to so many where people disagree",
+            min_value=overlap,
+            max_value=annotators,
+            key="study-most-overlap",
+            help="An item on which its annotators disagree is given to one more, and again, up to so many.",
+        )
+    mixed: dict[str, Any] = {"most_overlap": int(most)} if most > overlap else {}
+    return mixed | ({"part": share / 100, "part_overlap": int(of_part)} if share and of_part > overlap else {})
+
+
 @dataclass(frozen=True)
 class _Sample:
     n: int | None
@@ -492,12 +620,13 @@ class _More:
     rule: str
     seed: int
     lease_minutes: int
+    last_day: date | None
     adjudication: dict[str, Any]
     ask: tuple[str, ...]
 
 
 def _more(protocol: Protocol) -> _More:
-    with st.expander("Order, settling, blinding"):
+    with st.expander("Order, settling, deadline, blinding"):
         order = st.selectbox("Order of items", list(ORDERS), format_func=ORDERS.__getitem__, key="study-order")
         rule = st.selectbox(
             "A label is settled", list(RULES), format_func=lambda rule_name: _RULES[rule_name], key="study-rule"
@@ -512,10 +641,22 @@ def _more(protocol: Protocol) -> _More:
             key="study-lease",
             help="How long an item is kept for an annotator who does not touch it.",
         )
+        day = st.date_input(
+            "Last day (optional)", value=None, key="study-deadline", help="Nobody gets items after its last minute."
+        )
         double = st.checkbox(
             "Two adjudicators decide each disputed item, blind to each other",
             key="study-double",
             help="What both decide alike is final; the rest goes to a third person. How far they agree is reported.",
+        )
+        review = st.number_input(
+            "Agreed items that adjudicators look at as well, in percent",
+            min_value=0,
+            max_value=100,
+            value=0,
+            key="study-review",
+            help="So many of the items on which annotators agree, drawn by the seed, come among the disputed ones. "
+            "Which share of their labels is overturned is reported.",
         )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
@@ -529,13 +670,15 @@ def _more(protocol: Protocol) -> _More:
         "show_names": show_names,
         "allow_own_adjudication": own,
         "adjudication": DOUBLE if double else SINGLE,
+        "review_agreed": review / 100,
     }
-    return _More(order, rule, int(seed), int(lease), adjudication, ask)
+    last_day = day if isinstance(day, date) else None
+    return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)
 
 
-def _size(n_items: int, overlap: int, people: int) -> None:
+def _size(n_items: int, overlap: int, slots: int, people: int) -> None:
     """What pressing the button would make."""
-    slots = n_items * overlap
     each = f", about {-(-slots // people):,} for each of {wording.count(people, 'annotator')}" if people else ""
-    words = f"{wording.count(n_items, 'item')} × {overlap} = {wording.count(slots, 'slot')}{each}."
+    more = f" + {slots - n_items * overlap:,}" if slots > n_items * overlap else ""
+    words = f"{wording.count(n_items, 'item')} × {overlap}{more} = {wording.count(slots, 'slot')}{each}."
     st.html(f'<p class="assay-size" aria-live="polite">{escape(words)}</p>')

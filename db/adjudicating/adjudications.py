@@ -24,6 +24,7 @@ from db.adjudicating.stages import (
     Round,
     blind_rounds,
     differing_units,
+    is_by_uncertainty,
     is_double,
     names_of_rounds,
     next_stage,
@@ -58,6 +59,7 @@ from db.studies.settlements import (
     is_disclosed,
     is_disputed,
     settle_item,
+    to_decide,
 )
 
 ALIKE = "alike"
@@ -157,16 +159,23 @@ class UnitDecision:
 
 @operation(On.STUDY, ADJUDICATORS)
 def disputes(db: Database, actor: Actor, study_id: int, *, limit: int = 200) -> list[Dispute]:
-    """The items that wait for a decision and that nobody else has before them, most disputed first."""
+    """The items that wait for a decision and that nobody else has before them, most disputed first.
+
+    Where that was asked for, those come first of which a model of the annotators is least certain.
+    """
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        query = (
-            select(Settlement)
-            .where(*waits_for(session, study, actor), col(Settlement.study_item_id).not_in(held_items(study, actor)))
-            .order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
-            .limit(limit)
+        query = select(Settlement).where(
+            *waits_for(session, study, actor), col(Settlement.study_item_id).not_in(held_items(study, actor))
         )
-        return [Dispute(row.study_item_id, row.n_disputed, row.dispute) for row in session.exec(query)]
+        known = col(Settlement.uncertainty)
+        found: list[Settlement] = []
+        if is_by_uncertainty(session, study_id):
+            by_model = query.where(known.is_not(None)).order_by(known.desc(), col(Settlement.study_item_id))
+            found += session.exec(by_model.limit(limit)).all()
+        by_votes = query.where(known.is_(None)).order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
+        found += session.exec(by_votes.limit(limit - len(found))).all()
+        return [Dispute(row.study_item_id, row.n_disputed, row.dispute) for row in found]
 
 
 @operation(On.PROJECT, ADJUDICATORS)
@@ -361,7 +370,9 @@ def disputed_item(db: Database, actor: Actor, study_item_id: int) -> DisputedIte
         settlement = session.get(Settlement, study_item_id)
         waits = settlement is not None and settlement.state == SettlementState.DISPUTED
         rounds = _known_rounds(session, study, study_item_id, actor, final=waits)
-        units = _units(session, study, protocol, annotations=annotations, raters=raters, wire=wire, rounds=rounds)
+        units = _units(
+            session, study, protocol, annotations=annotations, raters=raters, wire=wire, rounds=rounds, waits=waits
+        )
         images = [f"image:{image['key']}" for image in presentation.get("images", [])]
         presentation["targets"] = {target: target for target in [*(unit.target for unit in units), *images]}
         comments, flags = _remarks(session, annotations, raters)
@@ -456,8 +467,9 @@ def _units(
     raters: dict[int, str],
     wire: Wire,
     rounds: _Rounds,
+    waits: bool,
 ) -> list[DisputedUnit]:
-    """The units with their votes, parts of the item under their names on the wire."""
+    """The units with their votes, parts of the item under their names on the wire; `waits`: it is to be decided."""
     by_sitting = {(annotation.assignment_id, annotation.sitting): annotation for annotation in annotations}
     votes: dict[tuple[str, str], list[Vote]] = defaultdict(list)
     assignments = [annotation.assignment_id for annotation in annotations]
@@ -471,45 +483,52 @@ def _units(
     study_item_id = annotations[0].study_item_id if annotations else 0
     decided = adjudicated_labels(session, [study_item_id]).get(study_item_id, {})
     units = []
-    for criterion in protocol.criteria:
-        for (name, target), cast_votes in sorted(votes.items()):
-            if name != criterion.name:
-                continue
-            values = [vote.value for vote in cast_votes if not vote.cannot_judge]
-            settled = settle(criterion, values, len(annotations), study.rule)
-            decision = decided.get((name, target))
-            value = decision.value if decision else None
-            if rounds.mine is not None:
-                value = own.value if (own := rounds.mine.labels.get((name, target))) else None
-            open_ = criterion.compared and is_disputed(protocol, name, settled, len(annotations))
-            outcome, settles = settled.outcome.value if criterion.compared else Outcome.OPEN.value, settled.value
-            if rounds.differ is not None:
-                if open_ and (name, target) not in rounds.differ:
-                    outcome, settles = ALIKE, wire.value_out(value, criterion)
-                open_ = (name, target) in rounds.differ
-            units.append(
-                DisputedUnit(
-                    name,
-                    wire.out(target),
-                    sorted(cast_votes, key=lambda vote: vote.rater),
-                    settled.votes,
-                    outcome,
-                    settles,
-                    settled.majority,
-                    open_,
-                    None if value is None else wire.value_out(value, criterion),
-                    [
-                        BlindDecision(
-                            rounds.names[stage],
-                            wire.value_out(label.value, criterion) if label else None,
-                            (label.reason if label else None) or each.reason,
-                            label.note if label else None,
-                        )
-                        for stage, each in rounds.given.items()
-                        for label in (each.labels.get((name, target)),)
-                    ],
-                )
+    n = len(annotations)
+    outcomes = {
+        unit: settle(criterion, [vote.value for vote in votes[unit] if not vote.cannot_judge], n, study.rule)
+        for criterion in protocol.criteria
+        for unit in sorted(votes)
+        if unit[0] == criterion.name
+    }
+    compared = [(*unit, settled) for unit, settled in outcomes.items() if protocol.criterion(unit[0]).compared]
+    again = waits and not any(is_disputed(protocol, name, settled, n) for name, _, settled in compared)
+    for (name, target), settled in outcomes.items():
+        criterion, cast_votes = protocol.criterion(name), votes[name, target]
+        decision = decided.get((name, target))
+        value = decision.value if decision else None
+        if rounds.mine is not None:
+            value = own.value if (own := rounds.mine.labels.get((name, target))) else None
+        open_ = criterion.compared and is_disputed(protocol, name, settled, len(annotations))
+        outcome, settles = settled.outcome.value if criterion.compared else Outcome.OPEN.value, settled.value
+        if again and criterion.compared:  # as if it was disputed: nothing says that annotators are held to agree
+            open_, outcome, settles = True, Outcome.OPEN.value, None
+        if rounds.differ is not None:
+            if open_ and (name, target) not in rounds.differ:
+                outcome, settles = ALIKE, wire.value_out(value, criterion)
+            open_ = (name, target) in rounds.differ
+        units.append(
+            DisputedUnit(
+                name,
+                wire.out(target),
+                sorted(cast_votes, key=lambda vote: vote.rater),
+                settled.votes,
+                outcome,
+                settles,
+                settled.majority,
+                open_,
+                None if value is None else wire.value_out(value, criterion),
+                [
+                    BlindDecision(
+                        rounds.names[stage],
+                        wire.value_out(label.value, criterion) if label else None,
+                        (label.reason if label else None) or each.reason,
+                        label.note if label else None,
+                    )
+                    for stage, each in rounds.given.items()
+                    for label in (each.labels.get((name, target)),)
+                ],
             )
+        )
     return units
 
 
@@ -696,6 +715,15 @@ def checked_decisions(
     study_item_id, left = opened.settlement.study_item_id, opened.left
     labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
     settled = {(name, target): votes for name, target, votes in settle_item(protocol, labels, study.rule)}
+    needed = set(left or ())
+    if left is None:
+        units = [(*unit, votes) for unit, votes in settled.items()]
+        waits = opened.settlement.state == SettlementState.DISPUTED
+        needed = {
+            (name, target)
+            for name, target, votes in (to_decide(protocol, units, labels.n_annotations) if waits else units)
+            if waits or is_disputed(protocol, name, votes, labels.n_annotations)
+        }
     final: dict[tuple[str, str], AdjudicatedLabel] = {}
     problems: list[Misfit] = []
     tried: set[tuple[str, str]] = set()
@@ -718,8 +746,7 @@ def checked_decisions(
     missing = [
         f"{protocol.criterion(name).title} ({target})" if target != "item" else protocol.criterion(name).title
         for (name, target), votes in settled.items()
-        if (name, target) not in tried
-        and (is_disputed(protocol, name, votes, labels.n_annotations) if left is None else (name, target) in left)
+        if (name, target) not in tried and (name, target) in needed
     ]
     if missing:
         problems.append(Misfit(None, f"Not decided yet: {', '.join(missing)}."))

@@ -14,7 +14,7 @@ from db.models import Assignment, AssignmentState, Settlement, SettlementState, 
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.studies.design import protocol_of
 from db.studies.labels import items_of_study
-from db.studies.settlements import Known, current_labels, is_disputed, settle_item
+from db.studies.settlements import Known, current_labels, settle_item, to_decide
 
 _AT_ONCE = 500
 
@@ -75,7 +75,11 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
             Settlement.state == SettlementState.DISPUTED,
             col(Settlement.study_item_id).not_in(own),
         )
-        .order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
+        .order_by(
+            col(Settlement.uncertainty).desc().nulls_last(),
+            col(Settlement.dispute).desc(),
+            col(Settlement.study_item_id),
+        )
     )
     with db.read() as session:
         study = session.get_one(Study, study_id)
@@ -89,10 +93,10 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
                 labels = current_labels(session.connection(), study_id, [place for place, _ in block])
                 for study_item_id, stage in block:
                     mine = labels[study_item_id]
+                    found = list(settle_item(protocol, mine, study.rule, known))
                     units = tuple(
                         ListedUnit(criterion, target, settled.votes, settled.dispute)
-                        for criterion, target, settled in settle_item(protocol, mine, study.rule, known)
-                        if is_disputed(protocol, criterion, settled, mine.n_annotations)
+                        for criterion, target, settled in to_decide(protocol, found, mine.n_annotations)
                     )
                     item, _, other = names[study_item_id].partition(BETWEEN)
                     yield ListedDispute(item, other or None, units, stage)

@@ -75,13 +75,12 @@ def differing_units(session: Session, study: Study, study_item_id: int, rounds: 
     """The units of an item that its two blind rounds do not leave alike; both are there."""
     assert study.id is not None
     labels = current_labels(session.connection(), study.id, [study_item_id])[study_item_id]
-    votes, disputed = {}, set()
     protocol = protocol_of(study)
-    for criterion, target, settled in settle_item(protocol, labels, study.rule):
-        if settled.outcome is not Outcome.OPEN:
-            votes[criterion, target] = settled.value
-        elif is_disputed(protocol, criterion, settled, labels.n_annotations):
-            disputed.add((criterion, target))
+    units = list(settle_item(protocol, labels, study.rule))
+    votes = {(name, target): settled.value for name, target, settled in units if settled.outcome is not Outcome.OPEN}
+    disputed = {
+        (name, target) for name, target, settled in units if is_disputed(protocol, name, settled, labels.n_annotations)
+    }
     first, second = ({unit: label.value for unit, label in rounds[stage].labels.items()} for stage in BLIND)
     return differing(first, second, votes=votes, disputed=disputed)
 
@@ -165,6 +164,14 @@ def waits_for(session: Session, study: Study, actor: Actor) -> Sequence[ColumnEl
     )
     alone = (col(Settlement.stage) == Stage.FINAL) & ~_another(_deciders(session, study), study)
     return [*waiting, or_(~mine.exists(), alone)]
+
+
+def is_by_uncertainty(session: Session, study_id: int) -> bool:
+    """Whether some disputes of a study are ordered by the model."""
+    query = select(Settlement.study_item_id).where(
+        Settlement.study_id == study_id, col(Settlement.uncertainty).is_not(None)
+    )
+    return session.exec(query.limit(1)).first() is not None
 
 
 def open_decisions(study: Study, stage: str) -> int:

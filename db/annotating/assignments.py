@@ -14,7 +14,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, text, update
 from sqlalchemy import select as sql_select
 from sqlalchemy.sql.dml import ReturningUpdate
 from sqlmodel import Session, col, select
@@ -44,6 +44,7 @@ from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, recor
 from db.query import table_of
 from db.studies import tallies
 from db.studies.design import frozen_study
+from db.studies.settlements import WANTED
 from db.studies.tallies import Tallies
 
 AHEAD = 3
@@ -350,14 +351,26 @@ _TAKEN_OR_OPEN = sql_select(func.count()).where(
 )
 
 
+_WANTED = text(f"SELECT {WANTED.format(item=':item')}")
+
+
 def reopen_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int | None:
     """Put a new open slot for the item at the end of the study's queue; the number that the next one gets.
 
     None, and no slot, where the item has its overlap without it, as it can once the overlap was lowered.
     """
-    study_id = study.id or 0
-    if study.amended and connection.execute(_TAKEN_OR_OPEN, {"item": study_item_id}).scalar_one() >= study.overlap:
+    about = {"item": study_item_id, "overlap": study.overlap}
+    if (
+        study.amended
+        and connection.execute(_TAKEN_OR_OPEN, about).scalar_one() >= connection.execute(_WANTED, about).scalar_one()
+    ):
         return None
+    return add_slot(connection, study, study_item_id, counts)
+
+
+def add_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int:
+    """Put one more open slot for the item at the end of the study's queue; the number that the next one gets."""
+    study_id = study.id or 0
     number: int = connection.execute(_NEXT_NUMBER, {"study": study_id}).scalar_one()
     slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": number - 1, "state": AssignmentState.OPEN}
     connection.execute(_ASSIGNMENT.insert(), {**slot, "kind": "slot", "sitting": 1, "steps_done": 0})

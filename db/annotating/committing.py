@@ -15,6 +15,7 @@ from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
 from db.annotating.assignments import Held, Member, reopen_slot, save, take_open_slot
+from db.annotating.disagreement import ask_one_more
 from db.annotating.planting import hold_to_mark
 from db.annotating.presentations import Wire, next_step, shown_in, units_at
 from db.annotating.qualifying import judge_try
@@ -262,4 +263,5 @@ def _complete(
         connection.execute(_SET_ASIDE, {"assignment": row.id, "of": row.sitting, "kind": AssignmentState.LEFT_OUT})
     if kind == AnnotationKind.REGULAR:
         update_settlements(connection, study, protocol, [row.study_item_id])
+        ask_one_more(connection, study, row.study_item_id, counts)
     return "surplus" if left_out or kind == AnnotationKind.SURPLUS else "done"

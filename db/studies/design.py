@@ -22,7 +22,7 @@ from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.designing.design import ItemChoice, StudyDesign, about, overlap_fault, refuse
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound, Problem
 from annotators.figures import some
-from annotators.items.sampling import Candidate, sample_digest
+from annotators.items.sampling import Candidate, part_of, sample_digest
 from annotators.protocols import Material, Protocol
 from db.engine import Database, insert_many
 from db.items.proposed import versions_without_proposals
@@ -36,6 +36,7 @@ from db.models import (
     Settlement,
     SettlementState,
     Study,
+    StudyDraft,
     StudyItem,
     StudyMember,
     StudyState,
@@ -56,6 +57,8 @@ from db.studies.selection import (
 from db.studies.unasked import items_have
 
 T = TypeVar("T")
+
+_STRATA = "system,category"
 
 _PROTOCOLS: dict[str, Protocol] = {}
 _PROTOCOLS_KEPT = 200
@@ -97,9 +100,29 @@ def plan_study(
     Without `people` the name and the annotators are not looked at, as they may not be filled in yet.
     """
     with db.read() as session:
-        _, suggestions, chosen = _checked(session, project_id, protocol, design, people=people)
-    n, overlap = len(chosen.ordered), design.overlap_of(protocol)
-    return StudyPlan(n, n * overlap, _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when)
+        return design_checked(session, project_id, protocol, design, people=people)
+
+
+def design_checked(
+    session: Session,
+    project_id: int,
+    protocol: Protocol,
+    design: StudyDesign,
+    *,
+    people: bool = True,
+    drafts: bool = False,
+) -> StudyPlan:
+    """As `plan_study`, in the caller's session; with `drafts` the name may be that of a draft."""
+    _, suggestions, chosen = _checked(session, project_id, protocol, design, people=people, drafts=drafts)
+    n = len(chosen.ordered)
+    return StudyPlan(
+        n, design.n_slots(n, protocol), _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when
+    )
+
+
+def people_of(session: Session, project_id: int, design: StudyDesign) -> list[int]:
+    """The ids of a design's annotators; NotFound and InvalidInput as `person_who_may_annotate`."""
+    return [person_who_may_annotate(session, project_id, name) for name in design.annotators]
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -112,47 +135,60 @@ def create_study(db: Database, actor: Actor, project_id: int, *, protocol: Proto
     said as well, in the error's `problems` with the fields that it is about.
     """
     with db.write() as session:
-        people, suggestions, chosen = _checked(session, project_id, protocol, design)
-        study = _insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
-        assert study.id is not None
-        overlap = study.overlap
-        for person_id in people:
-            session.add(StudyMember(study_id=study.id, person_id=person_id))
-        session.flush()
-        left_out = {"left_out": chosen.left_out, "left_out_by": chosen.reasons} if chosen.left_out else {}
-        record(
-            session,
-            actor,
-            "study created",
-            "study",
-            study.id,
-            project_id=project_id,
-            details={
-                "name": design.name,
-                "protocol": protocol.name,
-                "items": len(chosen.ordered),
-                "overlap": overlap,
-                **left_out,
-            },
-        )
-        return StudyMade(
-            study_id=study.id,
-            n_items=study.n_items,
-            n_slots=study.n_items * overlap,
-            protocol_hash=study.protocol_hash,
-            sample_hash=study.sample_hash,
-            reasons=chosen.reasons,
-            notes=chosen.notes,
-            suggestions=study.settings.get("suggestions", "never"),
-        )
+        return create_in(session, actor, project_id, protocol=protocol, design=design)
+
+
+def create_in(
+    session: Session, actor: Actor, project_id: int, *, protocol: Protocol, design: StudyDesign, of_draft: bool = False
+) -> StudyMade:
+    """As `create_study`, in the caller's transaction; `of_draft`: the name is that of a draft that it is made of."""
+    people, suggestions, chosen = _checked(session, project_id, protocol, design, drafts=of_draft)
+    study = _insert_frozen(session, actor, project_id, protocol, design, suggestions=suggestions, chosen=chosen)
+    assert study.id is not None
+    overlap = study.overlap
+    for person_id in people:
+        session.add(StudyMember(study_id=study.id, person_id=person_id))
+    session.flush()
+    left_out = {"left_out": chosen.left_out, "left_out_by": chosen.reasons} if chosen.left_out else {}
+    record(
+        session,
+        actor,
+        "study created",
+        "study",
+        study.id,
+        project_id=project_id,
+        details={
+            "name": design.name,
+            "protocol": protocol.name,
+            "items": len(chosen.ordered),
+            "overlap": overlap,
+            **left_out,
+        },
+    )
+    return StudyMade(
+        study_id=study.id,
+        n_items=study.n_items,
+        n_slots=design.n_slots(study.n_items, protocol),
+        protocol_hash=study.protocol_hash,
+        sample_hash=study.sample_hash,
+        reasons=chosen.reasons,
+        notes=chosen.notes,
+        suggestions=study.settings.get("suggestions", "never"),
+    )
 
 
 def _checked(
-    session: Session, project_id: int, protocol: Protocol, design: StudyDesign, *, people: bool = True
+    session: Session,
+    project_id: int,
+    protocol: Protocol,
+    design: StudyDesign,
+    *,
+    people: bool = True,
+    drafts: bool = False,
 ) -> tuple[list[int], _Suggestions, ChosenItems]:
     """The annotators, suggestions and items of a design; everything that is wrong with it is raised at once.
 
-    Without `people` the name and the annotators are not looked at.
+    Without `people` the name and the annotators are not looked at; with `drafts` the name may be that of a draft.
     """
     wrong: list[AssayError] = []
 
@@ -166,7 +202,7 @@ def _checked(
 
     ids: list[int] = []
     if people:
-        tried(("name",), partial(_check_name, session, project_id, design.name), None)
+        tried(("name",), partial(_check_name, session, project_id, design.name, drafts=drafts), None)
         for place, name in enumerate(design.annotators):
             ids.append(tried(("annotators", place), partial(person_who_may_annotate, session, project_id, name), 0))
     faults = list(design.faults(design.overlap_of(protocol), at=now()))
@@ -282,11 +318,18 @@ def _with_note(session: Session, protocol: Protocol, suggestions: _Suggestions, 
     return replace(chosen, notes=(*chosen.notes, note))
 
 
-def _check_name(session: Session, project_id: int, name: str) -> None:
+def _check_name(session: Session, project_id: int, name: str, *, drafts: bool) -> None:
     if not name.strip():
         raise InvalidInput("A study needs a name.")
     if session.exec(select(Study.id).where(Study.project_id == project_id, Study.name == name.strip())).first():
         raise Conflict(f"The project has a study named {name!r} already. Choose another name.")
+    if not drafts and _is_draft(session, project_id, name.strip()):
+        raise Conflict(f"The project has a draft named {name!r} already. Start it, or choose another name.")
+
+
+def _is_draft(session: Session, project_id: int, name: str) -> bool:
+    draft = select(StudyDraft.id).where(StudyDraft.project_id == project_id, StudyDraft.name == name)
+    return session.exec(draft).first() is not None
 
 
 def check_overlap(overlap: int, annotators: int, *, what: str = "are named") -> None:
@@ -326,7 +369,8 @@ def _insert_study(
     design: StudyDesign,
     ordered: list[Candidate],
 ) -> Study:
-    n_items, overlap = len(ordered), design.overlap_of(protocol)
+    n_items, overlap, of_part = len(ordered), design.overlap_of(protocol), design.part_overlap or 0
+    n_slots, widest = design.n_slots(n_items, protocol), max(overlap, of_part)
     study = Study(
         project_id=project_id,
         name=design.name.strip(),
@@ -346,30 +390,35 @@ def _insert_study(
         evidence_step=protocol.first_step_showing(Material.EVIDENCE),
         documents_step=protocol.first_step_showing(Material.DOCUMENTS),
         images_step=protocol.first_step_showing(Material.IMAGES),
-        next_queue=n_items * overlap,
+        next_queue=n_items * widest,
         deadline=None if design.deadline is None else design.deadline.astimezone(UTC),
         created_by=actor.person_id,
     )
     session.add(study)
     session.flush()
     connection = session.connection()
+    part = set() if design.part is None else part_of(ordered, design.part, design.per or _STRATA, design.seed)
+    study.settings = {**study.settings, **({"part_items": len(part)} if part else {})}
     rows = [
-        (study.id, candidate.version_id, position, candidate.other and candidate.other.version_id, candidate.other_left)
+        (
+            study.id, candidate.version_id, position, candidate.other and candidate.other.version_id,
+            candidate.other_left, of_part if candidate.name in part else None,
+        )
         for position, candidate in enumerate(ordered)
-    ]
-    columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left"]
+    ]  # fmt: skip
+    columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left", "overlap"]
     insert_many(connection, "study_item", columns, rows)
-    for slot in range(overlap):
+    for slot in range(widest):
         session.execute(
             text(
                 "INSERT INTO assignment (study_id, study_item_id, kind, state, queue, sitting, steps_done) "
-                "SELECT study_id, id, 'slot', 'open', position * :overlap + :slot, 1, 0 FROM study_item "
-                "WHERE study_id = :study"
+                "SELECT study_id, id, 'slot', 'open', position * :widest + :slot, 1, 0 FROM study_item "
+                "WHERE study_id = :study AND coalesce(overlap, :overlap) > :slot"
             ),
-            {"overlap": overlap, "slot": slot, "study": study.id},
+            {"widest": widest, "overlap": overlap, "slot": slot, "study": study.id},
         )
     assert study.id is not None
-    session.add(Tally(study_id=study.id, person_id=tallies.EVERYBODY, state=AssignmentState.OPEN, n=n_items * overlap))
+    session.add(Tally(study_id=study.id, person_id=tallies.EVERYBODY, state=AssignmentState.OPEN, n=n_slots))
     return study
 
 
@@ -402,10 +451,15 @@ def freeze_scores_of(session: Session, study: Study, study_item_ids: Sequence[in
 
 @operation(On.PROJECT, EVERYBODY)
 def find_study(db: Database, _actor: Actor, project_id: int, *, name: str) -> int:
-    """The id of the study with this name; NotFound lists the project's studies."""
+    """The id of the study with this name; NotFound lists the project's studies, Conflict says that it is a draft."""
     with db.read() as session:
         names = {study.name: study.id for study in session.exec(select(Study).where(Study.project_id == project_id))}
-    found = names.get(name)
+        found = names.get(name)
+        if found is None and _is_draft(session, project_id, name):
+            raise Conflict(
+                f"Study {name!r} is a draft: nobody gets its items, and nothing of it is frozen. Start it first: "
+                f"assay study start PROJECT {name}"
+            )
     if found is None:
         raise no_study(name, list(names))
     return found
@@ -499,7 +553,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             overlap=study.overlap,
             state=study.state,
             submitted=everybody.get(AssignmentState.SUBMITTED, 0),
-            slots=study.n_items * study.overlap,
+            slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
             of=share(session, study, tallies.done(own)),
@@ -524,9 +578,18 @@ def share(session: Session, study: Study, done: int) -> int:
 
 def equal_part(study: Study, members: int, done: int) -> int:
     """An equal part of all slots and about what is planted among them, at least what is done."""
-    part = min(study.n_items, math.ceil(study.n_items * study.overlap / max(1, members)))
+    part = min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
     planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
     return max(done, part + planted)
+
+
+def slots_of(study: Study) -> int:
+    """How many annotations the items of a study need, but for those that more are asked of as people disagreed."""
+    more = int(study.settings.get("part_overlap") or 0) - study.overlap
+    return study.n_items * study.overlap + int(study.settings.get("part_items", 0)) * max(0, more)
+
+
+_SLOTS = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
 
 
 @operation(On.STUDY, EVERYBODY)

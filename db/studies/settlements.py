@@ -19,6 +19,8 @@ from annotators.asking.settling import FinalLabels, Outcome, Settled, settle, se
 from annotators.asking.submissions import GivenLabel, is_asked
 from annotators.criteria import Criterion
 from annotators.errors import NotAllowed
+from annotators.items.pairs import pair_name
+from annotators.items.sampling import falls_among, fraction
 from annotators.protocols import Protocol
 from db.items.current import is_set_aside, withdrawn_batches
 from db.models import (
@@ -32,6 +34,7 @@ from db.models import (
     SettlementState,
     StoredLabel,
     Study,
+    StudyItem,
     StudyMember,
     StudyState,
 )
@@ -40,6 +43,9 @@ from db.query import driver_rows, in_clause, mark, pick, plain_rows, table_of
 
 COUNTING = (AnnotationKind.REGULAR, AnnotationKind.IMPORTED)
 """The kinds of annotation that count in settling and, by default, in statistics."""
+
+REVIEW = "review"
+"""What agreed items that adjudicators look at are drawn for."""
 
 _AT_ONCE = 500
 _REMEMBERED = 10_000
@@ -215,6 +221,16 @@ def is_disputed(protocol: Protocol, criterion: str, settled: Settled, n_annotati
     return not (asked_of_some and sum(settled.votes.values()) <= n_annotations / 2)
 
 
+def to_decide(
+    protocol: Protocol, units: Sequence[tuple[str, str, Settled]], n_annotations: int
+) -> list[tuple[str, str, Settled]]:
+    """The units of an item in the queue that an adjudicator has to decide.
+
+    They are the disputed ones; where there are none, it is looked at again, and all of them are.
+    """
+    return [unit for unit in units if is_disputed(protocol, unit[0], unit[2], n_annotations)] or list(units)
+
+
 def update_settlements(connection: Connection, study: Study, protocol: Protocol, study_item_ids: Sequence[int]) -> None:
     """Work out again where items stand, after annotations of them came in; in the caller's transaction."""
     assert study.id is not None
@@ -223,8 +239,11 @@ def update_settlements(connection: Connection, study: Study, protocol: Protocol,
     for start in range(0, len(study_item_ids), _AT_ONCE):
         ids = sorted(study_item_ids[start : start + _AT_ONCE])
         connection.exec_driver_sql(_LOCK.format(mark=sign), [(identifier, study.id) for identifier in ids])
-        found = current_labels(connection, study.id, ids)
-        stands = [(*_by_votes(study, protocol, found[identifier], known), identifier) for identifier in ids]
+        found, again = current_labels(connection, study.id, ids), looked_at_again(connection, study, ids)
+        overlaps = overlaps_of(connection, study, ids)
+        stands = [
+            (*_by_votes(study, protocol, found[of], known, again.get(of), overlap=overlaps[of]), of) for of in ids
+        ]
         connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
 
 
@@ -237,22 +256,76 @@ def settle_batch(
     after the others, whose rows are locked by then, so that of two who write at once the second sees both.
     """
     known: Known = {}
-    stands = [(*_by_votes(study, protocol, labels[label], known), label, study.id) for label in sorted(labels)]
+    again, overlaps = looked_at_again(connection, study, list(labels)), overlaps_of(connection, study, list(labels))
+    stands = [
+        (*_by_votes(study, protocol, labels[of], known, again.get(of), overlap=overlaps[of]), of, study.id)
+        for of in sorted(labels)
+    ]
     sign = mark(connection)
     connection.exec_driver_sql(_SETTLE_NEW.format(mark=sign), stands)
     besides = driver_rows(connection.exec_driver_sql(_LABELLED_BESIDES.format(mark=sign), (study.id, batch_id)))
     update_settlements(connection, study, protocol, [item for (item,) in besides if item in labels])
 
 
-def _by_votes(study: Study, protocol: Protocol, labels: ItemLabels, known: Known) -> tuple[int, int, float, str]:
-    """Where an item stands by the votes alone, in the order of `_SETTLE`."""
+WANTED = (
+    "(SELECT max(w.n) FROM (SELECT CASE WHEN x.purpose = 'sample' THEN :overlap ELSE coalesce(x.overlap, :overlap) END "
+    "AS n FROM study_item x WHERE x.id = {item} UNION ALL SELECT coalesce(x.overlap, 0) FROM study_item x "
+    "WHERE x.id = {item} UNION ALL SELECT coalesce(z.wanted, 0) FROM settlement z WHERE z.study_item_id = {item}) AS w)"
+)
+"""How many annotations an item (a column) wants in a study with this `:overlap`: its own, if that is more, and as many
+as were asked for because its annotators disagreed."""
+
+
+def overlaps_of(connection: Connection, study: Study, study_item_ids: Sequence[int]) -> dict[int, int]:
+    """Study item → how many annotations it has at least: those of a part have an overlap of their own."""
+    if "part_overlap" not in study.settings:
+        return dict.fromkeys(study_item_ids, study.overlap)
+    item = table_of(StudyItem).c
+    query = sql_select(item.id, item.overlap).where(item.id.in_(study_item_ids))
+    return {study_item_id: max(study.overlap, own or 0) for study_item_id, own in connection.execute(query)}
+
+
+def is_complete(study: Study, n_annotations: int, overlap: int, *, disputed: bool) -> bool:
+    """Whether an item has all its annotations; one whose annotators disagree may want more of them."""
+    most = study.settings.get("most_overlap")
+    return n_annotations >= overlap and not (most is not None and disputed and n_annotations < most)
+
+
+def looked_at_again(connection: Connection, study: Study, study_item_ids: Sequence[int]) -> dict[int, float]:
+    """The items of these that adjudicators look at even if annotators agree, and where they stand among the disputed.
+
+    Which those are, and their places (0..1), follow from the study's seed and the item's id.
+    """
+    share = float(study.settings.get("review_agreed", 0))
+    found: dict[int, float] = {}
+    for start in range(0, len(study_item_ids) if share else 0, _AT_ONCE):
+        ids = ", ".join(str(int(identifier)) for identifier in study_item_ids[start : start + _AT_ONCE])
+        query = f"{_SAMPLED}x.id IN ({ids})".format(mark=mark(connection)).replace(
+            f"x.study_id = {mark(connection)}", f"x.study_id = {int(study.id or 0)}"
+        )
+        for study_item_id, item, _, _, _, other, *_ in driver_rows(connection.exec_driver_sql(query)):
+            name = pair_name(item, other)
+            if falls_among(name, share, REVIEW, study.seed):
+                found[study_item_id] = fraction(name, "place of a review", study.seed)
+    return found
+
+
+def _by_votes(
+    study: Study, protocol: Protocol, labels: ItemLabels, known: Known, again: float | None, *, overlap: int
+) -> tuple[int, int, float, str]:
+    """Where an item stands by the votes alone, in the order of `_SETTLE`.
+
+    `again`: what it weighs among the disputed where adjudicators look at it even if nothing of it is disputed. Then all
+    of its units count as disputed, so that nothing tells it from the others.
+    """
+    units = list(settle_item(protocol, labels, study.rule, known))
     disputed = [
-        settled
-        for criterion, _, settled in settle_item(protocol, labels, study.rule, known)
-        if is_disputed(protocol, criterion, settled, labels.n_annotations)
+        settled for criterion, _, settled in units if is_disputed(protocol, criterion, settled, labels.n_annotations)
     ]
+    if again is not None and not disputed and labels.n_annotations >= overlap:
+        return labels.n_annotations, len(units), again, SettlementState.DISPUTED.value
     state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
-    if labels.n_annotations < study.overlap:
+    if not is_complete(study, labels.n_annotations, overlap, disputed=bool(disputed)):
         state = SettlementState.PENDING
     return labels.n_annotations, len(disputed), float(sum(votes.dispute for votes in disputed)), state.value
 
@@ -383,14 +456,16 @@ def _settled_block(
     apart = {unit.source.name for unit in derived}
     labels = current_labels(session.connection(), study.id, ids, apart=apart)
     adjudicated = {} if by_votes else adjudicated_labels(session, ids)
+    overlaps = overlaps_of(session.connection(), study, ids)
     for study_item_id, external_id, number, question_key, system, *other in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
         pair = None if other[0] is None else (other[0], other[1], bool(other[2]))
-        complete = by_votes or mine.n_annotations >= study.overlap
         final: dict[str, FinalLabels] = defaultdict(dict)
         units = list(settle_item(protocol, mine, study.rule, known))
+        disputed = not decided and any(is_disputed(protocol, unit[0], unit[2], mine.n_annotations) for unit in units)
+        complete = by_votes or is_complete(study, mine.n_annotations, overlaps[study_item_id], disputed=disputed)
         reached = _reached(asked, units, decided, complete=complete)
         for criterion, target, settled in units:
             if (criterion, target) not in reached:

@@ -48,17 +48,20 @@ class Adjudicators:
         titles = {coefficient.name: coefficient.title for coefficient in all_coefficients()}
         for criterion in labels.protocol.criteria:
             units = [unit for unit in found.units if unit.criterion == criterion.name]
-            for statistic in _measured(labels, criterion, units, asked):
-                figure = _figure(criterion, statistic)
-                figures.append(figure)
-                rows.append([criterion.title, titles[statistic.name], cell(figure), f"{figure.n:,}"])
+            measured = _measured(labels, criterion, units, asked) if units else []
+            if not measured:
+                continue
+            raw, coefficient = (_figure(criterion, statistic) for statistic in (measured[0], measured[-1]))
+            figures += [raw, coefficient]
+            called = titles[measured[-1].name]
+            rows.append([criterion.title, f"{len(units):,}", cell(raw), called, cell(coefficient)])
         words = (
             f"Two adjudicators have decided {found.items:,} {'item' if found.items == 1 else 'items'} blind to each "
             f"other; a final round has decided {found.finals:,}. What both decided alike is final."
         )
-        columns = ["Criterion", "Coefficient", "Agreement", "Units that both decided"]
-        table = TextTable.of("Agreement of two adjudicators by criterion", columns, rows, words=columns[:2])
-        return Findings(figures, [Section("Agreement of adjudicators", [table], words=[words])])
+        columns = ["Criterion", "Units that both decided", "Raw agreement", "Coefficient", "Its value"]
+        table = TextTable.of("Agreement of two adjudicators", columns, rows, words=["Criterion", "Coefficient"])
+        return Findings(figures, [Section("Agreement of adjudicators", [table] if rows else [], words=[words])])
 
 
 REPORTS.register(Adjudicators())

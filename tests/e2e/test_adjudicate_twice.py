@@ -25,6 +25,7 @@ from tests.e2e.disputes import (
 )
 from tests.e2e.scene import import_sample
 from tests.e2e.test_adjudicate import COMPLETE, DOCUMENTS, GROUNDING, decided, open_disputes
+from tests.makers import tiny_protocol
 from tests.servers import RunningServer, running_server
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -140,3 +141,28 @@ def test_the_final_round_reads_right_to_left(new_page: NewPage, server: RunningS
     page = open_disputes(new_page, server, study_id, who="finn")
     expect(page.get_by_test_id("rounds").locator("li").first).to_contain_text("السؤال يطلب السنة أيضا")
     screenshot(page, "adjudicate-final-arabic")
+
+
+def test_an_agreed_item_that_is_looked_at_comes_as_a_disputed_one(
+    new_page: NewPage, server: RunningServer, tmp_path: Path
+) -> None:
+    project = create_project(server.db, server.admin, "Looked at")
+    import_sample(server, project, tmp_path, items=1, documents=DOCUMENTS)
+    study_id = make_disputes(server, project, "agreed", Quarrel(), protocol=tiny_protocol(), review_agreed=1)
+    page = open_disputes(new_page, server, study_id)
+    expect(row(page, "right")).to_have_class("unit disputed cur")
+    for word in ("unanimous", "agree"):
+        expect(dispute(page)).not_to_contain_text(word)
+    screenshot(page, "adjudicate-reviewed")
+    before = item_on_screen(page)
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.keyboard.type("The page says otherwise.")
+    page.keyboard.press("Enter")
+    wait_for_other_item(page, before)
+    wait_until_saved(page)
+    admin = new_page()
+    sign_in(admin, server, "admin")
+    admin.goto(f"{server.url}/study?project={project}&study={study_id}&show=results")
+    expect(admin.get_by_text("Agreed items that were looked at").first).to_be_visible()
+    screenshot(admin, "results-reviewed")

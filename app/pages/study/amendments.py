@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time
-from zoneinfo import ZoneInfo
 
 import streamlit as st
 
@@ -115,7 +114,7 @@ def _amend_form(study: Study) -> None:
             help="More: each item gets another slot, and waits until it is labelled. Fewer: open slots go; what is at "
             "hand or submitted counts.",
         )
-        now = None if study.deadline is None else study.deadline.astimezone(_zone())
+        now = None if study.deadline is None else study.deadline.astimezone(ui.zone())
         day = middle.date_input("Last day (optional)", value=None if now is None else now.date(), key="amend-day")
         at = right.time_input("until", value=time(23, 59) if now is None else now.time(), key="amend-time")
         left, right = st.columns(2)
@@ -129,7 +128,7 @@ def _amend_form(study: Study) -> None:
         reason = st.text_input("Reason", max_chars=2000, key="amend-reason", help="It is kept, and exports say it.")
         pressed = st.form_submit_button("Amend the study", type="primary", key="study-amend-save")
     if pressed:
-        deadline = datetime.combine(day, at or time(23, 59), _zone()) if isinstance(day, date) else None
+        deadline = datetime.combine(day, at or time(23, 59), ui.zone()) if isinstance(day, date) else None
         same = deadline is not None and study.deadline is not None and deadline == study.deadline.replace(second=0)
         change = StudyChange(
             overlap=int(overlap),
@@ -149,7 +148,3 @@ def _people(study: Study) -> tuple[list[str], list[str]]:
     present = [row["annotator"] for row in status["annotators"] if row["left"] is None]
     may = [row.name for row in who_may_annotate(ui.db(), ui.actor(), study.project_id)]
     return present, [name for name in may if name not in present]
-
-
-def _zone() -> ZoneInfo:
-    return ZoneInfo(st.context.timezone or "UTC")

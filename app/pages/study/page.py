@@ -13,7 +13,7 @@ from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
-from app.pages.study import amendments, results
+from app.pages.study import amendments, draft, results
 from app.widgets import blocks, protocol_view
 from app.widgets.study_form import ORDERS, SAMPLES, SUGGESTIONS
 from db.adjudicating.adjudications import settlement_counts
@@ -21,7 +21,7 @@ from db.annotating.status import study_status
 from db.models import Study, StudyState
 from db.permissions import ADJUDICATORS, RESEARCHERS
 from db.projects import my_projects
-from db.studies.design import StudyRow, list_studies, protocol_of, study_facts
+from db.studies.design import StudyRow, list_studies, protocol_of, slots_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
 
 EVERY = 10
@@ -38,6 +38,9 @@ _ADJUDICATIONS = {
 def page() -> None:
     """Draw the page."""
     blocks.style()
+    if (draft_id := ui.integer_parameter("draft")) is not None:
+        draft.draw(draft_id)
+        return
     study = _study()
     if study is None:
         return
@@ -178,6 +181,7 @@ def _design(study: Study, protocol: Protocol) -> None:
     sample = "all items" if settings.get("sample") is None else f"{settings['sample']}: {SAMPLES[per].lower()}"
     names = "shown to adjudicators" if settings.get("show_names") else "hidden from adjudicators"
     left_out = settings.get("left_out", 0)
+    review = settings.get("review_agreed", 0)
     own = "may" if settings.get("allow_own_adjudication") else "may not"
     blocks.facts(
         [
@@ -187,10 +191,13 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Sample", f"{sample}, seed {study.seed}"),
             ("Sample SHA-256", _hash(study.sample_hash)),
             ("Order", ORDERS[study.item_order]),
-            ("Overlap", f"{study.overlap}: {wording.count(study.n_items * study.overlap, 'slot')}"),
+            ("Overlap", f"{study.overlap}: {wording.count(slots_of(study), 'slot')}"),
+            ("Overlap of a part", _of_part(settings)),
+            ("Where people disagree", f"up to {most} annotations" if (most := settings.get("most_overlap")) else ""),
             ("A label is settled", _RULES[study.rule]),
             ("Annotators' names", names),
             ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
+            ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
@@ -203,6 +210,11 @@ def _design(study: Study, protocol: Protocol) -> None:
     )
     about = "Change it and make a new study of it; this study's protocol is frozen."
     protocol_view.download(protocol, "Protocol as YAML", key="study-protocol-yaml", about=about)
+
+
+def _of_part(settings: dict[str, Any]) -> str:
+    n = settings.get("part_items")
+    return f"{settings['part_overlap']} for {wording.count(n, 'item')}" if n else ""
 
 
 def _hash(digest: str) -> blocks.Html:

@@ -18,9 +18,9 @@ def _identifier() -> sa.types.TypeEngine[int]:
     return sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
-def _value(name: str) -> "sa.Column[object]":
+def _value(name: str, *, nullable: bool = True) -> "sa.Column[object]":
     made = postgresql.JSONB(none_as_null=True, astext_type=sa.Text())
-    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=True)
+    return sa.Column(name, sa.JSON(none_as_null=True).with_variant(made, "postgresql"), nullable=nullable)
 
 
 def upgrade() -> None:
@@ -30,7 +30,9 @@ def upgrade() -> None:
     _purposes()
     _adjudication()
     _endings()
+    _drafts()
     _releases()
+    _proposals()
     _asides()
     _qualification()
 
@@ -38,6 +40,8 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Back."""
     _no_qualification()
+    _no_proposals()
+    _no_drafts()
     _no_releases()
     _no_asides()
     _no_endings()
@@ -196,9 +200,20 @@ def _adjudication() -> None:
         op.add_column("adjudicated_label", sa.Column(name, sa.String(), nullable=True))
     op.add_column("adjudication", sa.Column("stage", sa.String(), nullable=False, server_default="final"))
     op.add_column("settlement", sa.Column("stage", sa.String(), nullable=False, server_default="first"))
+    op.add_column("settlement", sa.Column("uncertainty", sa.Float(), nullable=True))
+    known = sa.text("uncertainty IS NOT NULL")
+    op.create_index(
+        "ix_settlement_uncertainty",
+        "settlement",
+        ["study_id", "uncertainty"],
+        sqlite_where=known,
+        postgresql_where=known,
+    )
 
 
 def _adjudication_as_it_was() -> None:
+    op.drop_index("ix_settlement_uncertainty", "settlement")
+    op.drop_column("settlement", "uncertainty")
     for table in ("settlement", "adjudication"):
         op.drop_column(table, "stage")
     for name in _SAID:
@@ -231,6 +246,29 @@ def _endings() -> None:
 def _no_endings() -> None:
     op.drop_table("item_ending")
     op.drop_column("settlement", "failing")
+
+
+# Drafts of studies ----------------------------------------------------------------------------------------------------
+
+
+def _drafts() -> None:
+    op.create_table(
+        "study_draft",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        *(_value(name, nullable=False) for name in ("protocol", "design", "team")),
+        sa.Column("changed_by", _identifier(), nullable=True),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["changed_by"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("project_id", "name"),
+    )
+
+
+def _no_drafts() -> None:
+    op.drop_table("study_draft")
 
 
 # Releases -------------------------------------------------------------------------------------------------------------
@@ -311,3 +349,46 @@ def _qualification() -> None:
 def _no_qualification() -> None:
     for name in ("failed_at", "qualified_at"):
         op.drop_column("study_member", name)
+
+
+# Proposed revisions ---------------------------------------------------------------------------------------------------
+
+
+def _proposals() -> None:
+    op.create_table(
+        "proposed_revision",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("item_id", _identifier(), nullable=False),
+        sa.Column("batch_id", _identifier(), nullable=True),
+        sa.Column("source", sa.String(), nullable=False),
+        sa.Column("line", sa.Integer(), nullable=False),
+        sa.Column("fields", _value("fields").type, nullable=False),
+        sa.Column("content_hash", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["batch_id"], ["batch.id"]),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("item_id", "content_hash"),
+    )
+    op.create_index("ix_proposed_revision", "proposed_revision", ["project_id", "id"])
+    op.create_table(
+        "proposal_answer",
+        sa.Column("proposal_id", _identifier(), nullable=False),
+        sa.Column("revision_id", _identifier(), nullable=True),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["proposal_id"], ["proposed_revision.id"]),
+        sa.ForeignKeyConstraint(["revision_id"], ["revision.id"]),
+        sa.PrimaryKeyConstraint("proposal_id"),
+    )
+
+
+def _no_proposals() -> None:
+    for name in ("proposal_answer", "proposed_revision"):
+        op.drop_table(name)

@@ -116,3 +116,39 @@ def test_what_is_wrong_with_a_design_is_told_at_once_and_nothing_is_made(project
     project("study", "create", "finance", "x", "--design", path)
     assert "Choose another name" in project("study", "create", "finance", "x", "--design", path, code=5).err
     assert "no design file" in project("study", "create", "finance", "y", "--design", "not-there.yaml", code=3).err
+
+
+def test_a_draft_can_be_changed_and_deleted_until_it_is_started(project: CommandLine, tmp_path: Path) -> None:
+    make = ("study", "create", "finance", "later", "--draft", "--protocol", "qa_verification")
+    kept = project.json(*make, "--annotators", "ada,ben", "--overlap", "2", "--sample", "4")
+    assert (kept["state"], kept["items"], "id" in kept) == ("draft", 4, False)
+    assert project.json("study", "list", "finance")[0]["state"] == "draft"
+    changed = project.json(*make, "--annotators", "ada,chloe", "--overlap", "1", "--sample", "2")
+    assert changed["items"] == 2
+    shown = project.json("study", "show", "finance", "later")
+    assert (shown["state"], shown["design"]["annotators"], shown["design"]["sample"]) == ("draft", ["ada", "chloe"], 2)
+    here = ("finance", "later")
+    for refused in (
+        ("study", "pause", *here, "--reason", "x"),
+        ("study", "close", *here, "--reason", "x"),
+        ("study", "amend", *here, "--overlap", "2", "--reason", "x"),
+        ("status", *here),
+        ("agreement", *here),
+        ("annotators", *here),
+        ("disputes", *here),
+    ):
+        assert "is a draft" in project(*refused, code=5).err
+    at_once = [word for word in make if word != "--draft"]
+    assert "draft named 'later' already" in project(*at_once, "--annotators", "ada", "--overlap", "1", code=5).err
+    started = project.json("study", "start", *here)
+    assert (started["state"], started["items"], started["sample_hash"]) == ("running", 2, changed["sample_hash"])
+    assert project.json("status", *here)["states"]["open"] == 2
+    rows = project.json("study", "list", "finance")
+    assert [(row["study"], row["state"]) for row in rows] == [("later", "running")]
+    assert "is running, and no draft" in project("study", "delete", *here, code=5).err
+    assert "study named 'later' already" in project(*make, "--annotators", "ada", "--overlap", "1", code=5).err
+    assert "--reason" in project("study", "start", *here, code=2).err
+    project("study", "create", "finance", "never", *make[4:], "--annotators", "ada", "--overlap", "1")
+    project("study", "delete", "finance", "never")
+    assert "no study named 'never'" in project("study", "show", "finance", "never", code=3).err
+    assert "no study named 'never'" in project("study", "delete", "finance", "never", code=3).err

@@ -1,0 +1,78 @@
+"""A draft: what it would make, and what can be done with it while nothing of it is frozen."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from annotators.designing.files import design_data
+from annotators.errors import InvalidInput
+from app import ui, wording
+from app.widgets import blocks, protocol_view, study_form
+from db.designing.drafts import DraftOfStudy, delete_draft, drafts_of, start_draft
+from db.permissions import RESEARCHERS
+from db.studies.design import plan_study
+
+
+def draw(draft_id: int) -> None:
+    """The draft of this id in the project; where it is none any more, the way back."""
+    project = ui.project()
+    found = next((row for row in drafts_of(ui.db(), ui.actor(), project.project_id) if row.draft_id == draft_id), None)
+    if found is None:
+        ui.heading("Draft")
+        ui.empty("This draft is not there any more.", "It was started or deleted. The page Studies has what it became.")
+        ui.link("All studies", "studies", key="draft-studies")
+        return
+    by = f" by {found.by}" if found.by else ""
+    ui.heading(found.design.name, f"{found.protocol.title}, a draft: changed {ui.when(found.changed_at)}{by}")
+    blocks.links(blocks.tag("draft", quiet=True), blocks.to("All studies", "studies", project=project.project_id))
+    if ui.may(project.role, RESEARCHERS):
+        _size(found)
+        _buttons(found)
+    blocks.facts([(_words(name), _value(value)) for name, value in _said(found)])
+    with st.expander(f"{ui.plain(found.protocol.title)} as annotators read it"):
+        protocol_view.draw(found.protocol)
+
+
+def _said(draft: DraftOfStudy) -> list[tuple[str, object]]:
+    return [(name, value) for name, value in design_data(draft.design).items() if name not in ("name", "protocol")]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return wording.count(len(value), "item")
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _size(draft: DraftOfStudy) -> None:
+    """What starting it now would make, or why that cannot be."""
+    protocol, design = draft.protocol, draft.design
+    try:
+        plan = plan_study(ui.db(), ui.actor(), draft.project_id, protocol=protocol, design=design, people=False)
+    except InvalidInput as error:
+        st.warning(ui.lines(str(error)))
+        return
+    slots = wording.count(plan.n_slots, "slot")
+    st.write(f"Started now, it has {wording.count(plan.n_items, 'item')} and {slots}.")
+    for note in plan.notes:
+        st.caption(ui.plain(note))
+
+
+def _buttons(draft: DraftOfStudy) -> None:
+    name, project = draft.design.name, ui.project()
+    with st.container(horizontal=True, vertical_alignment="center", key="draft-buttons"):
+        if st.button("Start", type="primary", key="draft-start", help="Freezes it; annotators get items at once."):
+            with ui.problems(), st.spinner("Making the study"):
+                made = start_draft(ui.db(), ui.actor(), draft.project_id, name=name)
+                ui.go("study", study=made.study_id, project=draft.project_id)
+        if st.button("Change…", key="draft-change"):
+            study_form.change(project, draft)
+        with st.popover("Delete"):
+            st.write("The draft is gone then; nobody has labelled anything of it.")
+            if st.button("Delete the draft", type="primary", key="draft-delete"):
+                with ui.problems():
+                    delete_draft(ui.db(), ui.actor(), draft.project_id, name=name)
+                    ui.go("studies", project=draft.project_id)
