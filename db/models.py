@@ -338,6 +338,39 @@ class Revision(Table, table=True):
     created_at: datetime = _time()
 
 
+class ProposedRevision(Table, table=True):
+    """What a file says otherwise of an item that was there when it was imported: fields with their values. Append-only.
+
+    The same content is proposed for an item once. `batch_id` is the import's, if it added anything.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "proposed_revision"
+    __table_args__ = (UniqueConstraint("item_id", "content_hash"), Index("ix_proposed_revision", "project_id", "id"))
+    id: int | None = _id()
+    project_id: int = _ref("project.id")
+    item_id: int = _ref("item.id")
+    batch_id: int | None = _ref("batch.id", optional=True)
+    source: str
+    line: int
+    fields: dict[str, Any] = _json()
+    content_hash: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
+class ProposalAnswer(Table, table=True):
+    """Who accepted a proposed revision (with the revision it became) or declined it, and why. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "proposal_answer"
+    proposal_id: int = _ref("proposed_revision.id", primary_key=True)
+    revision_id: int | None = _ref("revision.id", optional=True)
+    reason: str
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+
+
 # Studies --------------------------------------------------------------------------------------------------------------
 
 
@@ -443,11 +476,13 @@ class Purpose(StrEnum):
     """What an item is in a study for.
 
     The sample is what the study is about; its items stand at the positions below `Study.n_items`, all others behind.
-    Gold items have right labels that are known. A recheck is a new version of an item, asked what fell with the change.
+    Gold items have right labels that are known, and so have those for qualification, which come before the work. A
+    recheck is a new version of an item, asked what fell with the change.
     """
 
     SAMPLE = "sample"
     GOLD = "gold"
+    QUALIFICATION = "qualification"
     RECHECK = "recheck"
 
 
@@ -517,6 +552,7 @@ class StudyMember(Table, table=True):
     `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`
     counts the slots that they were given, by which gold items and repeats come in at their rates. `paused_at`: too many
     of their labels of gold items were wrong; they get nothing until an amendment lets them go on.
+    `qualified_at`: they have passed the study's qualification, or were let in; `failed_at`: not even in their last try.
     """
 
     __tablename__ = "study_member"
@@ -528,6 +564,8 @@ class StudyMember(Table, table=True):
     left_out_from: datetime | None = _time(nullable=True)
     given: int = 0
     paused_at: datetime | None = _time(nullable=True)
+    qualified_at: datetime | None = _time(nullable=True)
+    failed_at: datetime | None = _time(nullable=True)
 
 
 class Tally(Table, table=True):
@@ -612,10 +650,19 @@ class Settlement(Table, table=True):
     its own overlap nor the study's, as its annotators disagreed. `failing`: the criteria whose final labels the
     protocol does not accept, once that was asked for; it is forgotten with every change (`db/releasing/states.py`).
     `stage`: which decision a disputed item waits for (`annotators/asking/rounds.py`); where one adjudicator decides, it
-    is the first.
+    is the first. `uncertainty` (bits) orders the queue where that was asked for (db/adjudicating/uncertainty.py).
     """
 
-    __table_args__ = (Index("ix_settlement_queue", "study_id", "state", "dispute"),)
+    __table_args__ = (
+        Index("ix_settlement_queue", "study_id", "state", "dispute"),
+        Index(
+            "ix_settlement_uncertainty",
+            "study_id",
+            "uncertainty",
+            sqlite_where=text("uncertainty IS NOT NULL"),
+            postgresql_where=text("uncertainty IS NOT NULL"),
+        ),
+    )
     study_item_id: int = _ref("study_item.id", primary_key=True)
     study_id: int = _ref("study.id")
     state: str = SettlementState.PENDING
@@ -625,6 +672,7 @@ class Settlement(Table, table=True):
     wanted: int | None = None
     failing: list[Any] | None = _json(lambda: None, nullable=True)
     stage: str = "first"
+    uncertainty: float | None = None
 
 
 class AdjudicationLease(Table, table=True):
@@ -684,6 +732,7 @@ class AnnotationKind(StrEnum):
     IMPORTED = "imported"
     REPEAT = "repeat"
     GOLD = "gold"
+    QUALIFICATION = "qualification"
     MODEL = "model"
 
 
@@ -692,6 +741,9 @@ BARRED = "barred"
 
 PLANTED_KINDS = (AnnotationKind.GOLD, AnnotationKind.REPEAT)
 """What stands unannounced among what annotators are given, and uses no slot: the kinds of assignments as well."""
+
+SLOTLESS_KINDS = (*PLANTED_KINDS, AnnotationKind.QUALIFICATION)
+"""What is judged without using a slot: the kinds of assignments as well."""
 
 
 class Annotation(Table, table=True):

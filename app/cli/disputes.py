@@ -20,9 +20,16 @@ if TYPE_CHECKING:
     from db.adjudicating.tables import TableDecided
 
 
+_ORDERS = ("disagreement", "uncertainty")
+_EXAMPLES = (
+    "assay --home ./assay-home disputes finance verification --json",
+    "assay --home ./assay-home disputes finance verification --order uncertainty",
+)
+
+
 def add_to(app: typer.Typer) -> None:
     """Enter the commands of this module."""
-    command(app, "disputes", "assay --home ./assay-home disputes finance verification --json")(disputes)
+    command(app, "disputes", *_EXAMPLES)(disputes)
     command(
         app,
         "adjudicate",
@@ -31,13 +38,36 @@ def add_to(app: typer.Typer) -> None:
     )(adjudicate)
 
 
-def disputes(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
+def disputes(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BY",
+            help="Let adjudicators get the disputes by disagreement, or by uncertainty: how little a model of the "
+            "annotators knows of each.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """List what annotators disagree on, with their votes."""
     check_names(context, project, study)
+    if order not in (None, *_ORDERS):
+        raise typer.BadParameter(f"{order!r} is no order. Take one of: {', '.join(_ORDERS)}.", param_hint="--order")
     from db.adjudicating.listed import listed_disputes
+    from db.adjudicating.uncertainty import order_by_disagreement, order_by_uncertainty
 
     with opened(context) as here:
-        found = listed_disputes(here.db, here.actor, study_id_of(here, project, study))
+        study_id = study_id_of(here, project, study)
+        if order == "uncertainty":
+            order_by_uncertainty(here.db, here.actor, study_id)
+        elif order is not None:
+            order_by_disagreement(here.db, here.actor, study_id)
+        found = listed_disputes(here.db, here.actor, study_id)
         emit([dispute.to_json() for dispute in found], lambda: _in_words(found), as_json=as_json)
 
 

@@ -94,6 +94,9 @@ def import_items(
         str | None,
         option("STUDY", "Make what people said in the files the labels of this study, which is made if there is none."),
     ] = None,
+    accept_revisions: Annotated[
+        bool, typer.Option("--accept-revisions", help="Revise items that are there with other content.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")] = False,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Import the good rows even if there are bad ones.")
@@ -105,7 +108,7 @@ def import_items(
     Everything is seen from one moment on, or (with a bad row and without --skip-bad) nothing is added, and the exit
     code is 2. People go on working meanwhile.
     Importing the same again adds nothing; items that are there with other content are listed as proposed revisions and
-    left as they are.
+    left as they are, to be accepted or declined in the app; --accept-revisions makes each a new version at once.
     """
     from annotators.errors import InvalidInput
     from exports.formats.base import check_files, columns_of
@@ -126,6 +129,7 @@ def import_items(
             dry_run=dry_run,
             skip_bad=skip_bad,
             labels_into=labels_into,
+            accept_revisions=accept_revisions,
             progress=move,
         )
     emit(report.to_json(), lambda: in_words(report), as_json=as_json)
@@ -146,7 +150,7 @@ def in_words(report: ImportReport) -> str:
         kept = ", ".join(f"{name} ({n:,})" for name, n in Counter(report.metadata).most_common())
         lines.append(f"  kept in the items' metadata: {kept}")
     lines += _some(
-        count(len(report.revisions), "proposed revision") + " (there with other content; nothing was changed):",
+        count(len(report.revisions), "proposed revision") + f" (there with other content; {_done_with(report)}):",
         [
             f"{revision.file}, line {revision.line}: {revision.external_id} ({', '.join(revision.changes)})"
             for revision in report.revisions
@@ -163,6 +167,14 @@ def in_words(report: ImportReport) -> str:
     if report.labels.batch is not None:
         lines.append(f"  The labels are batch {report.labels.batch}.")
     return "\n".join(lines)
+
+
+def _done_with(report: ImportReport) -> str:
+    if report.revised is None:
+        return "nothing was changed"
+    would = "would be " if report.preview else ""
+    left = "".join(f"; {item} was not: {why}" for item, why in report.not_revised[:MOST_SHOWN])
+    return f"{report.revised:,} {would}revised{left}"
 
 
 def _labels(report: ImportReport) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import streamlit as st
+
 from annotators.asking.rounds import BLIND
 from annotators.errors import NotFound
 from app import ui, wording
@@ -11,11 +13,16 @@ from app.widgets import blocks
 from app.widgets.adjudicate import adjudicate
 from db.adjudicating.adjudications import Decision, StudyDisputes, latest_decisions, study_disputes
 from db.adjudicating.causes import CAUSES, cause_counts, guideline_notes
+from db.adjudicating.uncertainty import order_by_disagreement, order_by_uncertainty
 from db.people.preferences import my_preferences
 from db.permissions import Actor
 from db.projects import ProjectRow
 from db.studies.design import StudyRow, my_studies
 
+_ORDERS = {
+    "disagreement": "What annotators disagree on most",
+    "uncertainty": "What a model of the annotators is least certain of",
+}
 LATELY = 8
 """Decisions that are shown."""
 
@@ -42,6 +49,7 @@ def page() -> None:
     if not shown:
         return
     _studies(shown, actor, several=bool(elsewhere))
+    _order([row for row in here if row.disputed], actor)
     _causes(here, actor)
     _notes(here, actor)
     _lately(here, actor)
@@ -92,6 +100,28 @@ def _studies(rows: Sequence[StudyRow], actor: Actor, *, several: bool) -> None:
             ]
         )
     blocks.table("Studies by how many items are disputed", columns, cells)
+
+
+def _order(studies: Sequence[StudyRow], actor: Actor) -> None:
+    """In which order adjudicators get the disputes of a study."""
+    if not studies:
+        return
+    with st.popover("Order of disputes…"):
+        chosen = st.selectbox("Study", studies, format_func=lambda row: row.name, key="order-study")
+        by = st.radio("What comes first", list(_ORDERS), format_func=_ORDERS.__getitem__, key="order-by")
+        st.caption(
+            "The model (Dawid and Skene's) weighs each annotator by how often the others bear them out. It is fitted "
+            "now to the labels there are; what is disputed later comes behind, by disagreement."
+        )
+        if st.button("Order them so", key="order-apply"):
+            with ui.problems():
+                if by == "uncertainty":
+                    done = order_by_uncertainty(ui.db(), actor, chosen.study_id)
+                    left_out = "".join(f" It says nothing of {name}: {why}." for name, why in done.left_out.items())
+                    st.success(f"{wording.count(done.items, 'disputed item')} of {chosen.name} ordered.{left_out}")
+                else:
+                    order_by_disagreement(ui.db(), actor, chosen.study_id)
+                    st.success(f"The disputes of {chosen.name} are ordered by disagreement.")
 
 
 def _last(found: StudyDisputes) -> str:

@@ -24,6 +24,7 @@ from db.adjudicating.stages import (
     Round,
     blind_rounds,
     differing_units,
+    is_by_uncertainty,
     is_double,
     names_of_rounds,
     next_stage,
@@ -158,16 +159,23 @@ class UnitDecision:
 
 @operation(On.STUDY, ADJUDICATORS)
 def disputes(db: Database, actor: Actor, study_id: int, *, limit: int = 200) -> list[Dispute]:
-    """The items that wait for a decision and that nobody else has before them, most disputed first."""
+    """The items that wait for a decision and that nobody else has before them, most disputed first.
+
+    Where that was asked for, those come first of which a model of the annotators is least certain.
+    """
     with db.read() as session:
         study = session.get_one(Study, study_id)
-        query = (
-            select(Settlement)
-            .where(*waits_for(session, study, actor), col(Settlement.study_item_id).not_in(held_items(study, actor)))
-            .order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
-            .limit(limit)
+        query = select(Settlement).where(
+            *waits_for(session, study, actor), col(Settlement.study_item_id).not_in(held_items(study, actor))
         )
-        return [Dispute(row.study_item_id, row.n_disputed, row.dispute) for row in session.exec(query)]
+        known = col(Settlement.uncertainty)
+        found: list[Settlement] = []
+        if is_by_uncertainty(session, study_id):
+            by_model = query.where(known.is_not(None)).order_by(known.desc(), col(Settlement.study_item_id))
+            found += session.exec(by_model.limit(limit)).all()
+        by_votes = query.where(known.is_(None)).order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
+        found += session.exec(by_votes.limit(limit - len(found))).all()
+        return [Dispute(row.study_item_id, row.n_disputed, row.dispute) for row in found]
 
 
 @operation(On.PROJECT, ADJUDICATORS)

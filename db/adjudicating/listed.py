@@ -75,7 +75,11 @@ def listed_disputes(db: Database, actor: Actor, study_id: int) -> list[ListedDis
             Settlement.state == SettlementState.DISPUTED,
             col(Settlement.study_item_id).not_in(own),
         )
-        .order_by(col(Settlement.dispute).desc(), col(Settlement.study_item_id))
+        .order_by(
+            col(Settlement.uncertainty).desc().nulls_last(),
+            col(Settlement.dispute).desc(),
+            col(Settlement.study_item_id),
+        )
     )
     with db.read() as session:
         study = session.get_one(Study, study_id)

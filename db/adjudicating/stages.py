@@ -166,6 +166,14 @@ def waits_for(session: Session, study: Study, actor: Actor) -> Sequence[ColumnEl
     return [*waiting, or_(~mine.exists(), alone)]
 
 
+def is_by_uncertainty(session: Session, study_id: int) -> bool:
+    """Whether some disputes of a study are ordered by the model."""
+    query = select(Settlement.study_item_id).where(
+        Settlement.study_id == study_id, col(Settlement.uncertainty).is_not(None)
+    )
+    return session.exec(query.limit(1)).first() is not None
+
+
 def open_decisions(study: Study, stage: str) -> int:
     """How many people may have an item before them at once that waits for a decision of this stage."""
     return 2 if is_double(study) and stage == Stage.FIRST else 1

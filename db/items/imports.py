@@ -24,7 +24,7 @@ from sqlmodel import Session, col
 from annotators.errors import AssayError
 from annotators.items.checks import canonical
 from annotators.items.item import ItemContent, ItemScore
-from annotators.items.normal import to_json
+from annotators.items.normal import item_hash, to_json
 from annotators.items.parsed import ForeignLabel, ParsedItem, Reading, Rejected
 from annotators.items.revising import changed_fields
 from db.engine import Database, dumps, insert_many
@@ -41,6 +41,7 @@ from db.items.import_rows import (
     missing_scores,
     sort_block,
 )
+from db.items.proposing import Differing, KeptProposals, Proposal
 from db.items.rows import items_as_json
 from db.items.seen import Seen
 from db.items.unpublished import Turns, clear_broken_off, forget_bytes, only_import, rows_a_turn
@@ -60,16 +61,6 @@ _DOCUMENT = (
     "project_id", "key", "title", "sha256", "media_type", "n_pages", "page_sizes", "extra", "batch_id", "created_at",
 )  # fmt: skip
 _IN_MEMORY = 8 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class ProposedRevision:
-    """An item of the source that is there with other content, and the fields that differ; it is not changed."""
-
-    file: str
-    line: int
-    external_id: str
-    changes: tuple[str, ...]
 
 
 @dataclass
@@ -123,10 +114,11 @@ class ImportReport:
     A preview counts what the import counts. `batch` is None when nothing was written: for a preview, for a source that
     adds nothing, and when rows were rejected. `documents` are new, whether they are supplied or only named by items;
     `supplied` gain their bytes; `scores` are those added to items that were there. `revisions` are items that are there
-    with other content. `examples` are the first items as they would be stored, `metadata` counts the fields that are
-    kept in the items' metadata, `notes` says what else is worth reading. Of a table `columns` says from which columns
-    each field was read, and `headings` are all columns. `labels` are those that people gave, whether or not they are
-    taken into a study.
+    with other content, which are proposed as revisions; `revised` says how many of them were accepted at once (None:
+    that was not asked for), and `not_revised` which were not: (item, why). `examples` are the first items as they would
+    be stored, `metadata` counts the fields that are kept in the items' metadata, `notes` says what else is worth
+    reading. Of a table `columns` says from which columns each field was read, and `headings` are all columns. `labels`
+    are those that people gave, whether or not they are taken into a study.
     """
 
     format: str
@@ -137,7 +129,9 @@ class ImportReport:
     documents: int = 0
     supplied: int = 0
     scores: int = 0
-    revisions: list[ProposedRevision] = field(default_factory=list)
+    revisions: list[Differing] = field(default_factory=list)
+    revised: int | None = None
+    not_revised: list[tuple[str, str]] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     examples: list[ItemContent] = field(default_factory=list)
     metadata: Counter[str] = field(default_factory=Counter)
@@ -154,6 +148,10 @@ class ImportReport:
             "added": self.added,
             "unchanged": self.unchanged,
             "proposed_revisions": len(self.revisions),
+            **({} if self.revised is None else {"revised": self.revised}),
+            **(
+                {"not_revised": [{"item": i, "reason": why} for i, why in self.not_revised]} if self.not_revised else {}
+            ),
             "documents": self.documents,
             "supplied": self.supplied,
             "scores": self.scores,
@@ -283,6 +281,7 @@ class Staged:
         self.refused = refused
         self._batch, self._documents, self._data_folder = batch, documents, data_folder
         self._parts, self._n_parts = kept.parts(), kept.n
+        self._proposals = kept.proposals
         self._last: _WriteTurn | None = None
         self._stored: list[str] = []
 
@@ -315,6 +314,7 @@ class Staged:
     def publish(self, session: Session) -> None:
         """Write what is left, log the import, and let everybody see it; in the caller's writing transaction."""
         if not (self._batch.id or self._last or self._documents.gaining):
+            self._batch.propose(session, self._proposals)
             return
         if self._batch.id is None:
             self._batch.begin(session, hidden=False)
@@ -323,6 +323,7 @@ class Staged:
         for block in _blocks(self._documents.gaining, BLOCK):
             self._batch.complete(session, block)
         self._store(_bytes(self._documents.gaining))
+        self._batch.propose(session, self._proposals)
         self.report.batch = self._batch.publish(session, self.report)
 
     def take_back(self, db: Database, actor: Actor, project_id: int) -> None:
@@ -417,7 +418,8 @@ def _items(
         report.rejected += [row for row in block if isinstance(row, Rejected)]
         result = sort_block(session, project_id, to.seen, parsed, has_items=has_items)
         report.rejected += result.rejected
-        report.revisions += _compared(session, result.revisions)
+        proposals = list(_compared(session, result.revisions))
+        report.revisions += [row.differing for row in proposals]
         report.added += len(result.new)
         report.unchanged += len(result.unchanged) + result.repeated
         _keep_labels(report.labels, to.labelled, result)
@@ -432,6 +434,7 @@ def _items(
             return
         if report.preview or to.skip_bad or not report.rejected:
             report.scores += to.counted.add([new for _, new in result.new], result.unchanged)
+            to.counted.propose(proposals)
     report.notes += [*reading.notes(), *to.beyond.notes()]
 
 
@@ -447,11 +450,13 @@ def _keep_labels(came: LabelsCame, wanted: LabelledItems | None, block: Sorted) 
         wanted.ids.update(parsed.item.id for parsed in there)
 
 
-def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[ProposedRevision]:
+def _compared(session: Session, pairs: list[tuple[ParsedItem, int]]) -> Iterator[Proposal]:
     there = items_as_json(session, [version_id for _, version_id in pairs])
     for parsed, version_id in pairs:
         new = to_json(parsed.item)
-        yield ProposedRevision(parsed.file, parsed.line, new["id"], changed_fields(there[version_id], new))
+        changes = changed_fields(there[version_id], new)
+        differing = Differing(parsed.file, parsed.line, new["id"], changes, item_hash(parsed.item))
+        yield Proposal(differing, {name: new.get(name) for name in changes})
 
 
 def _blocks(stream: Iterable[Any], n: int | None = None) -> Iterator[list[Any]]:
@@ -477,6 +482,11 @@ class _WrittenCount:
             self._kept.add(new, missing)
         return sum(len(scores) for _, scores in missing)
 
+    def propose(self, proposals: list[Proposal]) -> None:
+        """Keep what the source says otherwise of items that are there."""
+        if self._kept is not None:
+            self._kept.proposals.add(proposals)
+
 
 @dataclass
 class _WriteTurn:
@@ -500,6 +510,7 @@ class _KeptItems:
         self._rows = rows
         self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by __exit__
         self._part = _WriteTurn()
+        self.proposals = KeptProposals()
         self.n = 0
 
     def add(self, new: list[NewVersion], scores: list[tuple[int, tuple[ItemScore, ...]]]) -> None:
@@ -534,6 +545,7 @@ class _KeptItems:
 
     def __exit__(self, *_error: object) -> None:
         self._file.close()
+        self.proposals.close()
 
 
 class _Batch:
@@ -593,6 +605,13 @@ class _Batch:
         assert self._writer is not None
         self._writer.write(session, part.new)
         self._writer.add_scores(session, part.scores)
+
+    def propose(self, session: Session, proposals: KeptProposals) -> None:
+        """Store what the source says otherwise of items that are there, for somebody to accept or decline."""
+        proposals.store(
+            session, self._project_id, batch_id=self.id, source=self._reading.source, person_id=self._actor.person_id,
+            at=self._at,
+        )  # fmt: skip
 
     def publish(self, session: Session, report: ImportReport) -> int:
         """Log the import and let everybody see it; the batch's id."""

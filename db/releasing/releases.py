@@ -22,7 +22,7 @@ from db.models import Event, Item, ItemVersion, Project, Release, ReleaseItem, R
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.query import pick
-from db.releasing.states import BLOCK, Standing, State, keep_failing, sampled_items, standings
+from db.releasing.states import BLOCK, Standing, State, sampled_items, standings
 from db.studies.design import protocol_of
 from db.studies.settlements import SettledUnit, settled_units
 
@@ -87,9 +87,7 @@ def make_release(db: Database, actor: Actor, project_id: int, *, name: str, stud
         raise InvalidInput(f"A release needs a name of 1 to {_LONGEST} characters, not {name!r}. Give one, such as v1.")
     with db.read() as session:
         _check_free(session, project_id, called)
-        studies = _studies(session, project_id, study_id)
-    for study in studies:
-        keep_failing(db, study)
+        _check_study(session, project_id, study_id)
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as kept:
         with db.read() as session:
             found = _Found(kept)
@@ -130,12 +128,11 @@ def _check_free(session: Session, project_id: int, name: str) -> None:
         raise Conflict(f"The project has a release {name!r}, which stays as it is. Give this one another name.")
 
 
-def _studies(session: Session, project_id: int, study_id: int | None) -> list[int]:
-    query = pick(Study.id).where(col(Study.project_id) == project_id)
-    found = list(session.execute(query if study_id is None else query.where(col(Study.id) == study_id)).scalars())
-    if study_id is not None and not found:
-        raise NotFound(f"The project has no study {study_id}.")
-    return found
+def _check_study(session: Session, project_id: int, study_id: int | None) -> None:
+    if study_id is not None:
+        mine = pick(Study.id).where(col(Study.project_id) == project_id, col(Study.id) == study_id)
+        if session.execute(mine).first() is None:
+            raise NotFound(f"The project has no study {study_id}.")
 
 
 class _Found:

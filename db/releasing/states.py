@@ -276,7 +276,7 @@ def failing_of(
     return found
 
 
-def keep_failing(db: Database, study_id: int) -> None:
+def _keep_failing(db: Database, study_id: int) -> None:
     """Work out what is not known yet of the settled items of a study, and keep it, a block at a time.
 
     The rows are locked first: whoever changes an item's labels has to write its row as well, and forgets what is kept.
@@ -352,7 +352,7 @@ def study_stages(db: Database, _actor: Actor, study_id: int) -> StudyStages:
     `adjudication` (left when decided), `revision` (what fails; left when revised or ended by hand), `recheck` (what
     fell with a revision; left when nothing is missing), and `accepted`, `rejected`, `withdrawn`, where items end.
     """
-    keep_failing(db, study_id)
+    _keep_failing(db, study_id)
     labels, adjudication, revision, recheck = (
         Stage(name) for name in ("labels", "adjudication", "revision", "recheck")
     )

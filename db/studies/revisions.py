@@ -105,38 +105,58 @@ def revise_item(
     Raises NotFound for an item that the project does not have now, InvalidInput for fields that `revised` refuses, an
     empty reason, and documents or pages that are not there, Conflict where the item is not in `from_version` any more.
     """
+    with db.write() as session:
+        return revise_in(
+            session, actor, project_id, external_id=external_id, fields=fields, reason=reason, from_version=from_version
+        )[0]
+
+
+def planned_in(session: Session, project_id: int, *, external_id: str, fields: Mapping[str, Any]) -> ItemRevision:
+    """As `plan_revision`, as this session sees the database."""
+    return _planned(session, project_id, external_id, fields)[0]
+
+
+def revise_in(
+    session: Session,
+    actor: Actor,
+    project_id: int,
+    *,
+    external_id: str,
+    fields: Mapping[str, Any],
+    reason: str,
+    from_version: int | None = None,
+) -> tuple[ItemRevision, int]:
+    """As `revise_item`, in the caller's transaction, whose actor may do it; with the id of the revision."""
     why = reason.strip()
     if not why:
         raise InvalidInput("Say why the item is revised: the reason is kept with the new version.")
-    with db.write() as session:
-        plan, item_id, before_id = _planned(session, project_id, external_id, fields, lock=True)
-        if from_version is not None and plan.from_version != from_version:
-            raise Conflict(
-                f"Somebody else has revised the item meanwhile: it is in version {plan.from_version}, and you began "
-                f"from version {from_version}. Look at it again."
-            )
-        [version_id] = fresh_ids(session, "item_version", 1)
-        at, rows = now(), rows_of(plan.after)
-        own = (
-            version_id, item_id, plan.version, item_hash(plan.after), None, actor.person_id, database_time(session, at),
-        )  # fmt: skip
-        insert_items(session, [(own, rows)], _documents(session, project_id, plan.after, rows.cited))
-        session.add(
-            Revision(
-                item_id=item_id,
-                from_version_id=before_id,
-                to_version_id=version_id,
-                invalidates=[
-                    {"study": effect.study_id, "criteria": effect.falls} for effect in plan.effects if effect.falls
-                ],
-                reason=why,
-                person_id=actor.person_id,
-                created_at=at,
-            )
+    plan, item_id, before_id = _planned(session, project_id, external_id, fields, lock=True)
+    if from_version is not None and plan.from_version != from_version:
+        raise Conflict(
+            f"Somebody else has revised the item meanwhile: it is in version {plan.from_version}, and you began "
+            f"from version {from_version}. Look at it again."
         )
-        details = {"from": plan.from_version, "to": plan.version, "changed": list(plan.edited), "reason": why}
-        record(session, actor, "item revised", "item", item_id, project_id=project_id, details=details)
-        return plan
+    [version_id] = fresh_ids(session, "item_version", 1)
+    at, rows = now(), rows_of(plan.after)
+    own = (
+        version_id, item_id, plan.version, item_hash(plan.after), None, actor.person_id, database_time(session, at),
+    )  # fmt: skip
+    insert_items(session, [(own, rows)], _documents(session, project_id, plan.after, rows.cited))
+    row = Revision(
+        item_id=item_id,
+        from_version_id=before_id,
+        to_version_id=version_id,
+        invalidates=[{"study": effect.study_id, "criteria": effect.falls} for effect in plan.effects if effect.falls],
+        reason=why,
+        person_id=actor.person_id,
+        created_at=at,
+    )
+    session.add(row)
+    session.flush()
+    assert row.id is not None
+    details = {"from": plan.from_version, "to": plan.version, "changed": list(plan.edited), "reason": why}
+    record(session, actor, "item revised", "item", item_id, project_id=project_id, details=details)
+    return plan, row.id
 
 
 def _planned(

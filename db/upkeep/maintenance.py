@@ -159,6 +159,8 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("release_item", _RELEASE),
     ("item_release", _OWN),
     ("item_ending", _ITEM),
+    ("proposal_answer", f"proposal_id IN (SELECT id FROM proposed_revision WHERE {_OWN})"),
+    ("proposed_revision", _OWN),
     ("revision", _ITEM),
     ("training_example", f"training_set_id IN (SELECT id FROM training_set WHERE {_OWN})"),
     ("training_set", _OWN),

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from annotators.items.parsed import ParsedItem, Reading, Rejected
+from annotators.items.revising import IDENTITY
 from annotators.progress import Progress
 from db.engine import Database
 from db.items.imports import ImportReport, import_items, preview_import
 from db.permissions import RESEARCHERS, Actor, On, operation
+from db.releasing.proposals import accept_imported
 from db.studies.labelled_imports import LabelsInto, import_labelled_items, preview_labelled_items
 from exports.formats.base import Columns, FileReading, MappedReading, labelled_format, labelled_formats, read_sources
 from exports.garbage import seldom_collected
@@ -31,6 +33,7 @@ def import_paths(
     dry_run: bool = False,
     skip_bad: bool = False,
     labels_into: str | None = None,
+    accept_revisions: bool = False,
     progress: Progress | None = None,
 ) -> ImportReport:
     """Import files, folders and archives; with `dry_run` only say what that would do.
@@ -38,7 +41,8 @@ def import_paths(
     `format_name` None takes the format that recognises the files; `columns` says of a table which column is which
     field. Documents' bytes go to `data_folder`
     (`Settings.documents_folder`). What people said of the items by these files goes into the study `labels_into`, which
-    is made where there is none of that name. `progress` is called with (how much is done, of how much). The report
+    is made where there is none of that name. With `accept_revisions` items that are there with other content are
+    revised. `progress` is called with (how much is done, of how much). The report
     lists every bad row; unless `skip_bad`, one bad row leaves the project as it was. Raises InvalidInput (or NotFound)
     for paths that cannot be opened at all; see `exports.reading.sources`.
     """
@@ -46,7 +50,7 @@ def import_paths(
         reading = read_sources(sources, format_name, columns)
         return import_reading(
             db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad,
-            labels_into=labels_into, progress=progress,
+            labels_into=labels_into, accept_revisions=accept_revisions, progress=progress,
         )  # fmt: skip
 
 
@@ -61,6 +65,7 @@ def import_reading(
     skip_bad: bool,
     labels_into: str | None,
     progress: Progress | None,
+    accept_revisions: bool = False,
 ) -> ImportReport:
     """As `import_paths`, of what a format has found. Reading is the first half of the way, writing the second."""
     into = None
@@ -70,6 +75,13 @@ def import_reading(
         db, actor, project_id, reading, data_folder=data_folder, dry_run=dry_run, skip_bad=skip_bad, into=into,
         progress=progress,
     )  # fmt: skip
+    if accept_revisions and dry_run:
+        report.revised = sum(not set(IDENTITY) & set(row.changes) for row in report.revisions)
+    elif accept_revisions and (skip_bad or not report.rejected):
+        reason = f"import of {reading.source}"
+        report.revised, report.not_revised = accept_imported(
+            db, actor, project_id, differing=report.revisions, reason=reason
+        )
     if isinstance(reading, MappedReading):
         report.columns = {name: list(of_field) for name, of_field in reading.columns.items()}
         report.headings = list(reading.headings)

@@ -9,6 +9,7 @@ import pytest
 
 from annotators.designing.design import StudyDesign
 from db.adjudicating.adjudications import UnitDecision, adjudicate, disputes
+from db.adjudicating.stages import is_by_uncertainty
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
@@ -80,3 +81,13 @@ def test_the_agreement_page_opens_on_the_newest_study_with_something_to_compare(
     page = filled.open("rosa", "agreement")
     [chosen] = [box.value for box in page.selectbox if box.label == "Study"]
     assert chosen == newer.study_id
+
+
+def test_the_order_of_disputes_is_chosen_by_study(filled: Filled) -> None:
+    page = filled.open("adam", "adjudicate")
+    page.radio(key="order-by").set_value("uncertainty")
+    page.button(key="order-apply").click()
+    page.run()
+    assert "4 disputed items of" in no_problem(page)
+    with filled.pages.db.read() as session:
+        assert is_by_uncertainty(session, filled.study_id)

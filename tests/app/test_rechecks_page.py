@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from db.people.accounts import set_member
+from db.permissions import Role
 from db.quality.gold import gold_given
 from db.studies.design import study_facts
 from tests.app.filled import Filled, no_problem

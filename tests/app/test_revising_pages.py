@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import orjson
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from db.items.read import ItemDetails, item_details
+from db.releasing.proposals import list_proposals
+from exports.importing.items import import_paths
 from tests.app.filled import Filled, no_problem, press
 from tests.app.pages import Pages, words
 
@@ -83,3 +88,30 @@ def test_claims_that_are_there_are_changed_by_their_texts(filled: Filled) -> Non
     press(page, "Save and next")
     claims = details(filled, "i00001").item.content.claims
     assert [(claim.key, claim.text) for claim in claims] == [("c2", "Second."), ("c3", "Third.")]
+
+
+def test_a_proposed_revision_is_looked_at_and_accepted_or_declined(filled: Filled, tmp_path: Path) -> None:
+    rows = [
+        {"id": f"i{n:05}", "question_key": f"q-i{n:05}", "system": f"s{(n - 1) % 2}", "question": f"Question {n}?"}
+        for n in (1, 2, 3)
+    ]
+    path = tmp_path / "items.jsonl"
+    path.write_bytes(b"\n".join(orjson.dumps({**row, "answer": "A <b>better</b> answer."}) for row in rows))
+    import_paths(filled.pages.db, filled.study.researcher, filled.project_id, paths=[path])
+    page = filled.open("rosa", "imports")
+    assert "Proposed revisions (3)" in [tab.label for tab in page.tabs]
+    shown = no_problem(page)
+    assert "<ins>A &lt;b&gt;better&lt;/b&gt; answer</ins>" in shown.replace("</ins><ins>", "") or "&lt;b&gt;" in shown
+    assert "Labels after the edit" in shown
+    [first, second, _] = list_proposals(filled.pages.db, filled.study.researcher, filled.project_id)
+    page.button(key=f"accept-{first.proposal_id}").click().run()
+    assert "Say why" in said(page)
+    page.text_input(key=f"proposal-reason-{first.proposal_id}").input("It is better.")
+    page.button(key=f"accept-{first.proposal_id}").click().run()
+    assert details(filled, "i00001").versions[-1].reason == "It is better."
+    assert "Proposed revisions (2)" in [tab.label for tab in page.tabs]
+    page.text_input(key=f"proposal-reason-{second.proposal_id}").input("It is worse.")
+    page.button(key=f"decline-{second.proposal_id}").click().run()
+    assert details(filled, "i00002").item.number == 1
+    assert "Proposed revisions (1)" in [tab.label for tab in page.tabs]
+    no_problem(page)

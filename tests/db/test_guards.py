@@ -55,6 +55,11 @@ def one_of_each(db: Database) -> None:
         of = {"release_id": release.id, "item_version_id": version[0]}
         s.add(models.ReleaseItem(**of))
         s.add(models.ReleaseLabel(**of, study_id=study.study_id, criterion="right", value="yes", how="h", version=1))
+        given = {"item_id": version[1], "source": "x", "line": 1, "content_hash": "h"}
+        proposal = models.ProposedRevision(project_id=study.project_id, **given)
+        s.add(proposal)
+        s.flush()
+        s.add(models.ProposalAnswer(proposal_id=proposal.id, reason="r"))
         omission = models.Omission(study_id=study.study_id, annotator_id=person, reason="r")
         s.add(omission)
         s.flush()

@@ -12,7 +12,7 @@ import streamlit as st
 from annotators.errors import AssayError
 from annotators.items.normal import to_json
 from app import ui, wording
-from app.pages.imports import columns_form, label_form
+from app.pages.imports import columns_form, label_form, proposals
 from app.state import app_state
 from app.uploads import Upload, import_uploads
 from app.widgets import blocks, next_steps, pager
@@ -20,6 +20,7 @@ from db.batches import BatchRow, list_batches, withdraw_batch
 from db.items.imports import ImportReport
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
+from db.releasing.proposals import count_proposals
 from exports.formats import FORMATS
 
 SHOWN = 200
@@ -37,11 +38,15 @@ def page() -> None:
     if not ui.may(project.role, RESEARCHERS):
         ui.empty("Only researchers import.", "Ask a researcher of the project.")
         return
-    items, labels, earlier = st.tabs(["Items and documents", "Labels", "Earlier imports"])
+    waiting = count_proposals(ui.db(), ui.actor(), project.project_id)
+    titles = ["Items and documents", "Labels", f"Proposed revisions ({waiting:,})", "Earlier imports"]
+    items, labels, proposed, earlier = st.tabs(titles)
     with items:
         _new(project)
     with labels:
         label_form.draw(project)
+    with proposed:
+        proposals.draw(project)
     with earlier:
         _batches(project)
 
@@ -171,7 +176,10 @@ def _revisions(report: ImportReport) -> None:
     if not report.revisions:
         return
     st.subheader("Proposed revisions")
-    st.caption("These items are there with other content. An import does not change them.")
+    st.caption(
+        "These items are there with other content. An import does not change them: afterwards they wait in the "
+        "tab Proposed revisions, to be accepted or declined."
+    )
     ui.table(
         "Proposed revisions",
         ("File", "Line", "Item", "What differs"),
@@ -215,16 +223,19 @@ def _choice(project: ProjectRow, wanted: _WantedImport, report: ImportReport) ->
     if report.labels.obstacles:
         return
     new = report.added or report.documents or report.supplied
+    proposed = len(report.revisions)
     into_study = report.labels.study is not None
-    if not (new or into_study):
+    if not (new or into_study or proposed):
         st.info("There is nothing new in these files.")
         return
     labels = wording.count(report.labels.n, "label")
     if new:
         label = f"Import {wording.count(report.added, 'item')}" if report.added else "Import documents"
         label += f" and {labels}" if into_study else ""
-    else:
+    elif into_study:
         label = f"Import {labels}"
+    else:
+        label = f"Propose {wording.count(proposed, 'revision')}"
     if report.rejected:
         label += " and leave the bad rows out"
         st.caption("To import everything, correct the bad rows and upload the files again.")
@@ -261,6 +272,8 @@ def _imported(report: ImportReport, project: ProjectRow) -> None:
         if report.labels.study is not None:
             st.caption(f"The labels are in the study {ui.plain(report.labels.study)}, as batch {report.labels.batch}.")
         _notes(report)
+        if done := report.revisions:
+            st.caption(f"{wording.count(len(done), 'revision')} proposed: see the tab Proposed revisions.")
         next_steps.after_an_import(project)
 
 

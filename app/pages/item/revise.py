@@ -13,11 +13,10 @@ from annotators.items.item import ItemContent
 from annotators.items.revising import OF_A_VERSION, as_row
 from annotators.protocols.ambiguity import REFUSALS
 from app import ui
-from app.widgets import blocks
-from app.widgets.difference import difference_html
+from app.widgets import revision_view
 from db.items.read import ItemDetails
 from db.studies.remarks import ItemInStudy
-from db.studies.revisions import ItemRevision, plan_revision, revise_item
+from db.studies.revisions import plan_revision, revise_item
 
 WRITTEN = ("question", "answer", "references")
 """The fields that have a field of their own on the page. Claims have a page of their own."""
@@ -121,9 +120,9 @@ def _outcome(found: ItemDetails, project_id: int, fields: Mapping[str, Any]) -> 
         ui.empty("Nothing yet.", "Write at the left; the difference appears here. Earlier versions always stay.")
         return
     plan = plan_revision(ui.db(), ui.actor(), project_id, external_id=external_id, fields=fields)
-    _difference(plan)
+    revision_view.difference(plan)
     st.subheader("Labels")
-    _effects(plan)
+    revision_view.effects(plan)
     with st.form(f"save-{external_id}-{number}", border=False):
         reason = st.text_input("Why", placeholder="kept with the new version", max_chars=2_000)
         if st.form_submit_button(f"Save version {plan.version}", type="primary"):
@@ -134,29 +133,3 @@ def _outcome(found: ItemDetails, project_id: int, fields: Mapping[str, Any]) -> 
                 )  # fmt: skip
                 st.toast(f"Version {plan.version} is saved.")
                 st.rerun()
-
-
-def _difference(plan: ItemRevision) -> None:
-    before, after = as_row(plan.before), as_row(plan.after)
-    for name in dict.fromkeys("evidence" if field == "roles" else field for field in plan.edited):
-        st.html(blocks.panel(name.capitalize(), difference_html(_text(before.get(name)), _text(after.get(name)))))
-
-
-def _text(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-
-
-def _effects(plan: ItemRevision) -> None:
-    if not plan.labelled:
-        st.caption("Nobody has labelled the item yet: no label falls.")
-        return
-    rows = [
-        (effect.study, effect.annotations, ", ".join(effect.falls) or "none", ", ".join(effect.stays) or "none")
-        for effect in plan.labelled
-    ]
-    ui.table("Labels after the edit", ("Study", "Annotations", "Fall", "Stay"), rows, name="labels-after-the-edit")
-    st.caption(
-        "Studies keep the version that they were made with, and its labels; what falls says nothing of the new one."
-    )

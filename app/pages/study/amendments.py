@@ -35,6 +35,7 @@ _WHAT = {
     "annotators": "Annotators",
     "gold": "Gold items",
     "recheck": "Sent back",
+    "qualification": "Qualification",
 }
 
 

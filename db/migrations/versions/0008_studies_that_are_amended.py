@@ -32,11 +32,15 @@ def upgrade() -> None:
     _endings()
     _drafts()
     _releases()
+    _proposals()
     _asides()
+    _qualification()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_qualification()
+    _no_proposals()
     _no_drafts()
     _no_releases()
     _no_asides()
@@ -196,9 +200,20 @@ def _adjudication() -> None:
         op.add_column("adjudicated_label", sa.Column(name, sa.String(), nullable=True))
     op.add_column("adjudication", sa.Column("stage", sa.String(), nullable=False, server_default="final"))
     op.add_column("settlement", sa.Column("stage", sa.String(), nullable=False, server_default="first"))
+    op.add_column("settlement", sa.Column("uncertainty", sa.Float(), nullable=True))
+    known = sa.text("uncertainty IS NOT NULL")
+    op.create_index(
+        "ix_settlement_uncertainty",
+        "settlement",
+        ["study_id", "uncertainty"],
+        sqlite_where=known,
+        postgresql_where=known,
+    )
 
 
 def _adjudication_as_it_was() -> None:
+    op.drop_index("ix_settlement_uncertainty", "settlement")
+    op.drop_column("settlement", "uncertainty")
     for table in ("settlement", "adjudication"):
         op.drop_column(table, "stage")
     for name in _SAID:
@@ -321,3 +336,59 @@ def _asides() -> None:
 def _no_asides() -> None:
     for name in ("same", "confidence"):
         op.drop_column("label", name)
+
+
+# Qualification --------------------------------------------------------------------------------------------------------
+
+
+def _qualification() -> None:
+    for name in ("qualified_at", "failed_at"):
+        op.add_column("study_member", sa.Column(name, sa.DateTime(timezone=True), nullable=True))
+
+
+def _no_qualification() -> None:
+    for name in ("failed_at", "qualified_at"):
+        op.drop_column("study_member", name)
+
+
+# Proposed revisions ---------------------------------------------------------------------------------------------------
+
+
+def _proposals() -> None:
+    op.create_table(
+        "proposed_revision",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("project_id", _identifier(), nullable=False),
+        sa.Column("item_id", _identifier(), nullable=False),
+        sa.Column("batch_id", _identifier(), nullable=True),
+        sa.Column("source", sa.String(), nullable=False),
+        sa.Column("line", sa.Integer(), nullable=False),
+        sa.Column("fields", _value("fields").type, nullable=False),
+        sa.Column("content_hash", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["batch_id"], ["batch.id"]),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["project_id"], ["project.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("item_id", "content_hash"),
+    )
+    op.create_index("ix_proposed_revision", "proposed_revision", ["project_id", "id"])
+    op.create_table(
+        "proposal_answer",
+        sa.Column("proposal_id", _identifier(), nullable=False),
+        sa.Column("revision_id", _identifier(), nullable=True),
+        sa.Column("reason", sa.String(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["proposal_id"], ["proposed_revision.id"]),
+        sa.ForeignKeyConstraint(["revision_id"], ["revision.id"]),
+        sa.PrimaryKeyConstraint("proposal_id"),
+    )
+
+
+def _no_proposals() -> None:
+    for name in ("proposal_answer", "proposed_revision"):
+        op.drop_table(name)

@@ -55,3 +55,12 @@ def test_a_decided_item_is_a_wrong_state_and_again_a_round(begun: CommandLine, t
     assert "line 2" in begun("adjudicate", "finance", "raters", second, code=5).err
     assert begun.json("adjudicate", "finance", "raters", second, "--again")["items"] == 1
     assert "There is no file" in begun("adjudicate", "finance", "raters", tmp_path / "none.csv", code=3).err
+
+
+def test_the_order_of_disputes_is_by_votes_or_by_the_model(begun: CommandLine, tmp_path: Path) -> None:
+    labelled(begun, tmp_path)
+    assert [row["item"] for row in begun.json("disputes", "finance", "raters", "--order", "uncertainty")] == ["q2"]
+    assert [row["item"] for row in begun.json("disputes", "finance", "raters", "--order", "disagreement")] == ["q2"]
+    assert "'random' is no order. Take one of: disagreement, uncertainty." in (
+        " ".join(begun("disputes", "finance", "raters", "--order", "random", code=2).err.replace("│", "").split())
+    )

@@ -41,3 +41,19 @@ def test_a_file_that_is_none_and_an_item_that_is_not_there_are_refused(assay: Co
     assert "There is no file" in assay("revise", "finance", "q1", "--fields", missing, "--reason", "x", code=3).err
     path = fields(tmp_path, '{"answer": "x"}')
     assert "no item 'q2'" in assay("revise", "finance", "q2", "--fields", path, "--reason", "x", code=3).err
+
+
+def test_an_import_accepts_what_it_proposes(assay: CommandLine, tmp_path: Path) -> None:
+    assay.begun()
+    assay("import", "finance", write_items(tmp_path, ITEM))
+    other = write_items(tmp_path, {**ITEM, "answer": "Mill Bridge and Station Square."})
+    plain = assay("import", "finance", other).out
+    assert "1 proposed revision (there with other content; nothing was changed):" in plain
+    assert assay.json("import", "finance", other, "--dry-run", "--accept-revisions")["revised"] == 1
+    report = assay.json("import", "finance", other, "--accept-revisions")
+    assert (report["batch"], report["proposed_revisions"], report["revised"]) == (None, 1, 1)
+    assert "unchanged" in str(assay.json("import", "finance", other, "--accept-revisions"))
+    worse = write_items(tmp_path, {**ITEM, "answer": "None."})
+    assert "nothing changes" not in assay("import", "finance", worse, "--accept-revisions").out
+    assert "1 revised" in assay("import", "finance", write_items(tmp_path, {**ITEM, "answer": "Some."}),
+                                "--accept-revisions").out  # fmt: skip

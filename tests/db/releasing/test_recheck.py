@@ -225,3 +225,17 @@ def test_the_amendment_says_what_came_back_and_bars_are_no_work(database: Databa
         barred = session.exec(select(Assignment.person_id).where(Assignment.kind == BARRED)).all()
     assert len(barred) == 3, "two annotators, and who revised it"
     assert len(my_work(database, study.annotators[0])) == 1
+
+
+def test_a_higher_overlap_asks_one_more_of_rechecks_too(database: Database) -> None:
+    study = judged(database, "nn", annotators=6)
+    revise(study, "i00001")
+    send(study)
+    answer(study, 2, "yes"), answer(study, 3, "yes")
+    amend_study(database, study.researcher, study.study_id, change=StudyChange(overlap=3), reason="more")
+    [item] = study.work(4)["items"]
+    assert item["units"] == {"right": ["item"], "clear": []}, "nobody is given the version that is gone"
+    assert study.work(0)["items"] == []
+    answer(study, 4, "no")
+    assert states(study) == {"i00001": "disputed"}
+    assert study_status(database, study.researcher, study.study_id)["finished"]
