@@ -69,6 +69,7 @@ class Member:
     cursor: int
     exhausted_at: int | None
     next_queue: int
+    quota: int | None
 
 
 @dataclass
@@ -124,6 +125,7 @@ def _member_query() -> Select[Any]:
         _MEMBER.c.given,
         _STUDY.c.amended,
         _STUDY.c.next_queue,
+        _MEMBER.c.quota,
         _STUDY.c.created_at,
         _STUDY.c.protocol_hash,
         _STUDY.c.sample_hash,
@@ -157,7 +159,7 @@ def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = 
     frozen = (row.protocol_hash, row.sample_hash)
     study = frozen_study(session, study_id, row.created_at, frozen=frozen, amended=row.amended)
     place = (row.left_at, row.left_out_from, row.paused_at, row.given, row.cursor, row.exhausted_at, row.next_queue)
-    return Member(study, person_id, *place)
+    return Member(study, person_id, *place, row.quota)
 
 
 def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int = AHEAD) -> Hand:
@@ -174,14 +176,14 @@ def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int
     if is_halted(member):
         return Hand([], done, left.members)
     mine, fresh = _mine(connection, member), list[Held]()
-    wanted = left.wanted(ahead)
+    wanted = within_quota(member, left.wanted(ahead), done)
     if len(mine) < wanted and left.expired:
         mine += _revive(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
     if len(mine) < wanted:
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
     at_hand = len(mine) + len(fresh)
     if at_hand <= ahead and (freed := _expire(connection, member, moment, counts)):
-        wanted = replace(left, open=left.open + freed).wanted(ahead)
+        wanted = within_quota(member, replace(left, open=left.open + freed).wanted(ahead), done)
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - at_hand)
     mine += fresh
     for row in mine:
@@ -190,6 +192,11 @@ def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int
             row.lease_until = moment + length
             save(connection, row)
     return Hand(mine, done, left.members, fresh)
+
+
+def within_quota(member: Member, wanted: int, done: int) -> int:
+    """As many of the items that are wanted at hand as the person may still be given."""
+    return wanted if member.quota is None else max(0, min(wanted, member.quota - done))
 
 
 def is_halted(member: Member) -> bool:
