@@ -66,7 +66,7 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part", 
+    "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
