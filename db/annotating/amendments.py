@@ -49,8 +49,9 @@ class StudyChange:
 class AmendmentRow:
     """One amendment: when, by whom (None: by nobody, as the study says what follows), what, from what to what, and why.
 
-    `what`: `state`, `overlap`, `deadline`, `annotators`, `gold`. Annotators are lists of names, a deadline is an ISO
-    time, gold is how many gold items there are and what is planted how (`Planting`), a state or an overlap is itself.
+    `what`: `state`, `overlap`, `deadline`, `annotators`, `gold`, `qualification`. Annotators are lists of names, a
+    deadline is an ISO time, gold is how many gold items there are and what is planted how (`Planting`), qualification
+    what is asked (`Qualifying`), a state or an overlap is itself.
     """
 
     at: datetime

@@ -13,6 +13,7 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.annotating.assignments import Member, give_back, is_halted, lease, member_of
+from db.annotating.qualifying import must_qualify
 from db.engine import Database
 from db.models import (
     Account,
@@ -228,10 +229,12 @@ def _outside(session: Session, study_id: int, person_id: int) -> tuple[OutsideAn
 def _outcome(session: Session, member: Member, invitation: Invitation, done: int, counts: Tallies) -> str | None:
     if invitation.quota is not None and done >= invitation.quota:
         return "done"
-    if member.left_at is not None or member.left_out_from is not None or member.paused_at is not None:
+    if any((member.left_at, member.left_out_from, member.paused_at, member.failed_at)):
         return "failed"
     if is_halted(member):
         return "done"  # the study ended before they could
+    if must_qualify(member):
+        return None
     return None if lease(session.connection(), member, counts, ahead=0).items else "done"
 
 

@@ -35,11 +35,13 @@ def upgrade() -> None:
     _proposals()
     _asides()
     _invitations()
+    _qualification()
 
 
 def downgrade() -> None:
     """Back."""
     _no_invitations()
+    _no_qualification()
     _no_proposals()
     _no_drafts()
     _no_releases()
@@ -336,6 +338,19 @@ def _asides() -> None:
 def _no_asides() -> None:
     for name in ("same", "confidence"):
         op.drop_column("label", name)
+
+
+# Qualification --------------------------------------------------------------------------------------------------------
+
+
+def _qualification() -> None:
+    for name in ("qualified_at", "failed_at"):
+        op.add_column("study_member", sa.Column(name, sa.DateTime(timezone=True), nullable=True))
+
+
+def _no_qualification() -> None:
+    for name in ("failed_at", "qualified_at"):
+        op.drop_column("study_member", name)
 
 
 # Proposed revisions ---------------------------------------------------------------------------------------------------
