@@ -11,6 +11,7 @@ from annotators import figures
 
 if TYPE_CHECKING:
     from db.items.imports import ImportReport
+    from db.releasing.story import Chapter
 
 NO_REASON = "no reason given"
 THIN = "\N{NARROW NO-BREAK SPACE}"
@@ -42,6 +43,40 @@ def count(n: int, noun: str, plural: str | None = None) -> str:
 def state(name: str) -> str:
     """The state of an item, as JSON has it (`in_study`), in words."""
     return name.replace("_", " ")
+
+
+def chapter(row: Chapter) -> str:
+    """One chapter of an item's story as a sentence: `rosa revised it to version 2 (answer): the year was wrong.`"""
+    who = row.who or "Somebody"
+    about, study = row.details, f" in {row.study}" if row.study else ""
+    fields = ", ".join(about.get("fields", ()))
+    match row.did:
+        case "imported":
+            words = f"Imported as version {row.version}" + (f" from {about['source']}" if "source" in about else "")
+        case "taken into a study":
+            words = f"Taken into the study {row.study}, in version {row.version}"
+        case "disputed":
+            words = f"Disputed{study}: {count(about['units'], 'unit')}"
+        case "labelled" | "rechecked" | "corrected":
+            kind = f", as {state(about['kind'])}" if "kind" in about else ""
+            words = f"{who} {row.did} version {row.version}{study}{kind}"
+        case "adjudicated":
+            words = f"{who} adjudicated version {row.version}{study}"
+        case "revised":
+            words = f"{who} revised it to version {row.version} ({fields})"
+        case "revision proposed":
+            words = f"{about['source']} has it otherwise ({fields}): a proposed revision"
+        case "proposal declined":
+            words = f"{who} declined the revision that {about['source']} proposed ({fields})"
+        case "released":
+            words = f"Version {row.version} went into the release {about['release']}"
+        case "import withdrawn" | "import reinstated":
+            words = f"{who}: {row.did}, batch {about['batch']}"
+        case _:
+            words = f"{who}: {row.did}" + (f", version {row.version}" if row.version else "")
+    falls = [f"{', '.join(criteria)} in {of}" for of, criteria in about.get("falls", {}).items()]
+    fell = f"; labels fall: {'; '.join(falls)}" if falls else ""
+    return words + (f": {row.reason}" if row.reason else "") + fell
 
 
 def import_counts(report: ImportReport) -> list[tuple[str, int]]:

@@ -476,11 +476,13 @@ class Purpose(StrEnum):
     """What an item is in a study for.
 
     The sample is what the study is about; its items stand at the positions below `Study.n_items`, all others behind.
-    Gold items have right labels that are known. A recheck is a new version of an item, asked what fell with the change.
+    Gold items have right labels that are known, and so have those for qualification, which come before the work. A
+    recheck is a new version of an item, asked what fell with the change.
     """
 
     SAMPLE = "sample"
     GOLD = "gold"
+    QUALIFICATION = "qualification"
     RECHECK = "recheck"
 
 
@@ -550,6 +552,7 @@ class StudyMember(Table, table=True):
     `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`
     counts the slots that they were given, by which gold items and repeats come in at their rates. `paused_at`: too many
     of their labels of gold items were wrong; they get nothing until an amendment lets them go on.
+    `qualified_at`: they have passed the study's qualification, or were let in; `failed_at`: not even in their last try.
     """
 
     __tablename__ = "study_member"
@@ -561,6 +564,8 @@ class StudyMember(Table, table=True):
     left_out_from: datetime | None = _time(nullable=True)
     given: int = 0
     paused_at: datetime | None = _time(nullable=True)
+    qualified_at: datetime | None = _time(nullable=True)
+    failed_at: datetime | None = _time(nullable=True)
 
 
 class Tally(Table, table=True):
@@ -726,11 +731,15 @@ class AnnotationKind(StrEnum):
     IMPORTED = "imported"
     REPEAT = "repeat"
     GOLD = "gold"
+    QUALIFICATION = "qualification"
     MODEL = "model"
 
 
 PLANTED_KINDS = (AnnotationKind.GOLD, AnnotationKind.REPEAT)
 """What stands unannounced among what annotators are given, and uses no slot: the kinds of assignments as well."""
+
+SLOTLESS_KINDS = (*PLANTED_KINDS, AnnotationKind.QUALIFICATION)
+"""What is judged without using a slot: the kinds of assignments as well."""
 
 
 class Annotation(Table, table=True):

@@ -15,7 +15,7 @@ from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.errors import AssayError, InvalidInput, Problem
-from annotators.items.sampling import ORDERS
+from annotators.items.sampling import ORDERS, share_of
 from annotators.moments import moment
 from annotators.protocols import Protocol
 
@@ -89,19 +89,25 @@ class StudyDesign(ItemChoice):
 
     `protocol` is the name of one (`NAME`, `NAME@VERSION`, a file), for a design that stands by itself; an operation is
     given the protocol. `overlap` is how many different annotators judge each item; None: as many as the protocol
-    suggests. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None: before,
-    where the protocol shows suggestions, else never. `lease_minutes`: how long an item is kept for somebody who does
-    not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after the
-    `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
+    suggests. A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
+    has `part_overlap` instead. Where the annotators of an item disagree, it is given to one more, and again, up to
+    `most_overlap`. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None:
+    before, where the protocol shows suggestions, else never. `lease_minutes`: how long an item is kept for somebody
+    who does not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after
+    the `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
-    `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well.
+    `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
+    nobody revises an item that they judged, decided or revised before.
     """
 
     name: str = ""
     protocol: str = ""
     annotators: tuple[Word, ...] = ()
     overlap: int | None = None
+    part: float | None = None
+    part_overlap: int | None = None
+    most_overlap: int | None = None
     rule: str = "unanimous"
     suggestions: str | None = None
     ask: tuple[Word, ...] = ()
@@ -109,6 +115,7 @@ class StudyDesign(ItemChoice):
     deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
     show_names: bool = False
     allow_own_adjudication: bool = False
+    separate_revisers: bool = False
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
@@ -117,10 +124,20 @@ class StudyDesign(ItemChoice):
         """How many different annotators judge each item."""
         return protocol.overlap if self.overlap is None else self.overlap
 
+    def n_part(self, n_items: int) -> int:
+        """How many of so many items have `part_overlap`."""
+        return 0 if self.part is None else share_of(n_items, self.part)
+
+    def n_slots(self, n_items: int, protocol: Protocol) -> int:
+        """How many slots so many items have at the start."""
+        overlap = self.overlap_of(protocol)
+        return n_items * overlap + self.n_part(n_items) * max(0, (self.part_overlap or 0) - overlap)
+
     def in_settings(self) -> dict[str, Any]:
         """What a study's settings keep of it; what was not asked for is not written."""
-        names = ("show_names", "allow_own_adjudication")
+        names = ("show_names", "allow_own_adjudication", "separate_revisers")
         said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
+        said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
         if self.adjudication != SINGLE:
             said["adjudication"] = self.adjudication
         if self.talk != NEVER:
@@ -186,8 +203,38 @@ class StudyDesign(ItemChoice):
         wrong = None if overlap is None else overlap_fault(overlap, len(set(self.annotators)))
         if wrong:
             yield ("overlap",), wrong
+        elif overlap is not None:
+            yield from self._faults_of_part(overlap, len(set(self.annotators)))
+
+    def _faults_of_part(self, overlap: int, people: int) -> Iterator[tuple[Path, str]]:
+        if (self.part is None) != (self.part_overlap is None):
+            field, other = ("part", "part_overlap") if self.part_overlap is None else ("part_overlap", "part")
+            yield (field,), f"`{field}` says nothing without `{other}`. Give both, or neither."
+        if self.part is not None and not 0 < self.part <= 1:
+            yield (
+                ("part",),
+                f"A part of {self.part:g} is no share of the items. Give one above 0, as 0.1, at most 1.",
+            )
+        if self.part_overlap is not None and self.part_overlap <= overlap:
+            yield (
+                ("part_overlap",),
+                f"The part would have {self.part_overlap} annotations an item, all items have {overlap}. Give more.",
+            )
+        if self.part_overlap is not None and (wrong := overlap_fault(self.part_overlap, people)):
+            yield ("part_overlap",), wrong
+        if self.most_overlap is not None:
+            least = max(overlap, self.part_overlap or 0)
+            if self.most_overlap <= least:
+                yield (
+                    ("most_overlap",),
+                    f"Up to {self.most_overlap} annotations where people disagree: items have up to {least} anyway. "
+                    "Give more, or leave it out.",
+                )
+            if wrong := overlap_fault(self.most_overlap, people):
+                yield ("most_overlap",), wrong
 
 
+_OF_A_PART = ("part", "part_overlap", "most_overlap")
 _STRATA = ("system", "category", "system,category", "category,system")
 
 

@@ -93,6 +93,25 @@ def draw(candidates: Sequence[Candidate], n: int | None, per: str | None, seed: 
     ]
 
 
+def share_of(n: int, share: float) -> int:
+    """A share of n things in whole ones: rounded, and at least one of them."""
+    return min(n, max(1, int(n * share + 0.5)))
+
+
+def part_of(candidates: Sequence[Candidate], share: float, per: str | None, seed: int) -> set[str]:
+    """The names of a share of the candidates, of each stratum in proportion, drawn by the seed."""
+    strata: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        strata[candidate.stratum(per)].append(candidate)
+    wanted, before, drawn = share_of(len(candidates), share), 0, set[str]()
+    for name in sorted(strata):
+        ranked = sorted(strata[name], key=lambda c: _rank(seed, f"part {name}", c.name))
+        # As many as bring the share of all strata so far to the next whole number.
+        before += len(ranked)
+        drawn |= {c.name for c in ranked[: before * wanted // len(candidates) - len(drawn)]}
+    return drawn
+
+
 def one_of_each_question(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
     """One of the candidates of each question, drawn by the seed, in the order of the candidates."""
     first: dict[str, tuple[bytes, Candidate]] = {}

@@ -38,7 +38,7 @@ class _ShownByDefault(typer.core.TyperGroup):
 annotators = typer.Typer(
     name="annotators",
     cls=_ShownByDefault,
-    help="Annotators of a study: how well they do, leave out, restore.",
+    help="How well annotators do; leave out, restore, let in.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -84,8 +84,11 @@ def _in_words(found: list[AnnotatorQuality]) -> str:
         ]
         for row in found
     ]
-    said = [f"{row.member.name}: {remark.text}; {remark.first} to {remark.last}" for row in found
-            for remark in row.remarks]  # fmt: skip
+    said = [
+        f"{row.member.name}: {remark.text}" + (f"; {remark.first} to {remark.last}" if remark.first else "")
+        for row in found
+        for remark in row.remarks
+    ]
     return "\n".join([table(headers, rows, decimals=1), *(["", *said] if said else [])])
 
 
@@ -153,3 +156,26 @@ def restore(
         words = f"{count(found.annotations, 'annotation')} by {person} put back, of {count(found.items, 'item')}"
         words += f"; {found.surplus:,} surplus, as their slots are taken." if found.surplus else "."
         emit(found.to_json(), words, as_json=as_json)
+
+
+@command(
+    annotators,
+    "let-in",
+    'assay --home ./assay-home annotators let-in finance verification ben --reason "the third item was unclear"',
+)
+def let_in(
+    context: typer.Context,
+    project: ProjectName,
+    study: StudyName,
+    person: Person,
+    *,
+    reason: Annotated[str, option("TEXT", "Why; it is kept in the audit log.")],
+    as_json: AsJson = False,
+) -> None:
+    """Let somebody who has not passed the study's qualification have its items all the same."""
+    from db.quality import qualification
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        qualification.let_in(here.db, here.actor, study_id, annotator=person, reason=reason)
+        emit({"annotator": person, "let_in": True}, f"{person} gets the items of study {study} now.", as_json=as_json)

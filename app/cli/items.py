@@ -1,4 +1,4 @@
-"""`assay revise` and `end`: an item in a new version, and an item that is ended by hand."""
+"""`assay item`, `revise` and `end`: an item's story, its new versions, and how it is ended by hand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from annotators.errors import InvalidInput, NotFound
 from annotators.figures import count
 from app.cli.base import AsJson, ProjectName, command, opened, option, project_id_of
 from app.cli.output import emit
+from app.wording import chapter
 from app.wording import state as in_words
 
 if TYPE_CHECKING:
+    from db.releasing.story import ItemStory
     from db.studies.revisions import ItemRevision
 
 
@@ -25,6 +27,7 @@ def add_to(app: typer.Typer) -> None:
         'assay --home ./assay-home --as rosa revise finance q7:reference --fields better.json --reason "ambiguous"',
         'assay --home ./assay-home revise finance q7:reference --fields better.json --reason "ambiguous" --dry-run',
     )(revise)
+    command(app, "item", "assay --home ./assay-home item finance q7:reference --json")(item_story)
     command(
         app,
         "end",
@@ -89,6 +92,32 @@ def end(
         made = end_item(here.db, here.actor, project_id, external_id=item, state=wanted, reason=reason)
         words = f"{made.item}, version {made.version}, is {in_words(made.after)} (was {in_words(made.before)})."
         emit(made.to_json(), words, as_json=as_json)
+
+
+def item_story(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    item: Annotated[str, typer.Argument(metavar="ITEM", help="Id of the item.", show_default=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Show where an item stands and what led to it.
+
+    Its import, labels, disputes, decisions, revisions with the labels that fell, ends and releases, in the order of
+    time.
+    """
+    from db.releasing import story
+
+    with opened(context) as here:
+        found = story.item_story(here.db, here.actor, project_id_of(here, project), external_id=item)
+        emit(found.to_json(), lambda: _told(found), as_json=as_json)
+
+
+def _told(found: ItemStory) -> str:
+    by_hand = " by hand" if found.standing.by_hand else ""
+    lines = [f"{found.item}, version {found.standing.number}: {in_words(found.standing.state)}{by_hand}."]
+    lines += [f"{row.at.astimezone():%Y-%m-%d %H:%M}  {chapter(row)}." for row in found.chapters]
+    return "\n".join(lines)
 
 
 UNDO = "undo"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from db.designing.drafts import DraftOfStudy
     from db.studies.design import StudyMade, StudyPlan
 
-study = group("study", "Studies: create, list, show, start, pause, amend, gold.")
+study = group("study", "Studies: create, list, show, start and stop, amend, qualify.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -73,6 +73,13 @@ def create(
             metavar="K", help="Annotations an item is to have.  [default: the protocol's]", show_default=False
         ),
     ] = None,
+    part: Annotated[
+        float | None, option("SHARE", "So many of the items, as 0.1, have --part-overlap annotations instead.")
+    ] = None,
+    part_overlap: Annotated[int | None, option("K", "Annotations of the items of the --part.")] = None,
+    most_overlap: Annotated[
+        int | None, option("K", "Give an item to one more while its annotators disagree, up to so many.")
+    ] = None,
     sample: Annotated[
         int | None,
         typer.Option(
@@ -106,6 +113,10 @@ def create(
         float,
         typer.Option(metavar="SHARE", help="The share of agreed items that adjudicators decide as well, such as 0.1."),
     ] = 0,
+    separate_revisers: Annotated[
+        bool,
+        typer.Option("--separate-revisers", help="Nobody revises an item that they judged, decided or revised before."),
+    ] = False,
     lease_minutes: Annotated[
         int | None,
         typer.Option(
@@ -211,6 +222,9 @@ def create(
             name=name,
             annotators=_names(annotators),
             overlap=overlap,
+            part=part,
+            part_overlap=part_overlap,
+            most_overlap=most_overlap,
             sample=sample,
             per=per,
             seed=seed,
@@ -219,6 +233,7 @@ def create(
             adjudication=adjudication,
             review_agreed=review_agreed,
             talk=talk,
+            separate_revisers=separate_revisers,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,
@@ -609,6 +624,46 @@ def gold(
             f"Study {study}: {count(done.added, 'gold item')} added ({count(done.labels, 'label')}), "
             f"{done.items:,} in all. Gold items come in at {planting.gold_rate:g}, repeats at "
             f"{planting.repeat_rate:g}; below {planting.mark:g} of right labels: {planting.below}."
+        )
+        emit({"study": study, **done.to_json()}, words, as_json=as_json)
+
+
+@command(
+    study,
+    "qualify",
+    "assay --home ./assay-home study qualify finance verification qualification.csv --mark 0.8 --tries 2",
+)
+def qualify(
+    context: typer.Context,
+    *,
+    project: ProjectName,
+    study: StudyName,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE.csv",
+            help="Right labels: columns item, criterion, value, and perhaps target, explanation, other_item.",
+            show_default=False,
+        ),
+    ] = None,
+    mark: Annotated[
+        float | None, option("SHARE", "Share of right labels with which one passes.  [default: 0.8 at first]")
+    ] = None,
+    tries: Annotated[int | None, option("N", "How often one may try.  [default: 2 at first]")] = None,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; it is kept.")] = "qualification",
+    as_json: AsJson = False,
+) -> None:
+    """Ask annotators to qualify first: items with right labels, an answer to each, a mark and tries."""
+    from exports.importing.decisions import import_qualification
+
+    with opened(context) as here:
+        study_id = study_id_of(here, project, study)
+        done = import_qualification(here.db, here.actor, study_id, path=file, mark=mark, tries=tries, reason=reason)
+        asked = done.qualifying
+        words = (
+            f"Study {study}: {count(done.added, 'qualification item')} added ({count(done.labels, 'label')}), "
+            f"{asked.items:,} in all. One passes with {asked.mark:g} of the labels right, in at most "
+            f"{count(asked.tries, 'try', 'tries')}."
         )
         emit({"study": study, **done.to_json()}, words, as_json=as_json)
 

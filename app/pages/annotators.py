@@ -16,6 +16,7 @@ from app.worker.report_tasks import Annotator, Team
 from db.models import Study
 from db.quality import omissions
 from db.quality.omissions import Decided, leave_out, omissions_of
+from db.quality.qualification import let_in
 from db.studies.design import list_studies, study_facts
 from db.studies.ratings import ratings_stamp
 from exports.agreement.annotators import (
@@ -27,10 +28,10 @@ from exports.agreement.annotators import (
     speed_table,
 )
 from exports.agreement.one_annotator import OnCriterion, OneAnnotator
-from exports.agreement.quality import AnnotatorQuality, ShareRight
+from exports.agreement.quality import AnnotatorQuality, Remark, ShareRight
 
-_KINDS = {"pace": "pace", "straight-lining": "one label"}
-_STATES = {"active": "", "left": "left the study", "left_out": "left out"}
+_KINDS = {"pace": "pace", "straight-lining": "one label", "gold": "gold items"}
+_STATES = {"active": "", "left": "left the study", "left_out": "left out", "paused": "paused"}
 
 
 def page() -> None:
@@ -92,9 +93,11 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
                 blocks.tag(state, quiet=row.member.state == "left") if state else "",
                 f"{row.member.submitted:,}",
                 share(row.with_rest),
+                "" if row.gold is None else share(row.gold),
                 "" if row.self_agreement is None else share(row.self_agreement),
                 "" if seconds is None else wording.number(seconds, 1),
                 blocks.tag(count(len(row.remarks), "warning")) if row.remarks else "none",
+                _qualified(row),
             )
         )
     columns = (
@@ -102,9 +105,11 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
         "State",
         "Submitted",
         "With most of the rest",
+        "Gold items",
         "With themselves",
         "Seconds an item",
         "Warnings",
+        "Qualification",
     )
     filled = [place for place in range(len(columns)) if any(str(row[place]) for row in rows)]
     blocks.table(
@@ -113,12 +118,24 @@ def _all(study: Study, team: list[AnnotatorQuality]) -> None:
         [[row[place] for place in filled] for row in rows],
         name=f"annotators-{study.id}",
     )
+    gold = "Gold items: how many of their labels of these are right. " if columns.index("Gold items") in filled else ""
     again = "With themselves: how often they gave an item that came again the same label. "
     note(
         "With most of the rest: how often they gave what most of the others gave, over all criteria. Their own label "
-        f"is never one of the others'. {again if columns.index('With themselves') in filled else ''}In brackets the "
-        "95 % interval, questions as clusters."
+        f"is never one of the others'. {gold}{again if columns.index('With themselves') in filled else ''}In brackets "
+        "the 95 % interval, questions (or gold items) as clusters."
     )
+
+
+def _qualified(row: AnnotatorQuality) -> str:
+    """How they stand in the qualification, and the latest try."""
+    found = row.qualification
+    if found is None or (found.state == "open" and not found.tries):
+        return "" if found is None else "not begun"
+    state = "under way" if found.state == "open" else found.state
+    if not found.tries:
+        return "let in" if found.state == "passed" else state
+    return f"{state}: {found.right:,} of {found.labels:,} right, {wording.count(found.tries, 'try', 'tries')}"
 
 
 def share(found: ShareRight) -> str:
@@ -149,8 +166,7 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
                 (
                     blocks.tag(_KINDS[remark.kind]),
                     remark.text,
-                    blocks.item(remark.first, remark.items[0], project),
-                    blocks.item(remark.last, remark.items[1], project),
+                    *_ends(remark, project),
                 )
                 for remark in row.remarks
             ],
@@ -164,6 +180,7 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
         ui.empty("No label of theirs counts.", "Figures appear with what they submit, or with what is restored.")
         return
     _pace(study, found)
+    _quarters(study, row)
     titles = [entry.title for entry in found.criteria if entry.beside is not None]
     if not titles:
         return
@@ -178,6 +195,28 @@ def _one(study: Study, row: AnnotatorQuality, stamp: tuple[int, ...]) -> None:
     )
     title = st.selectbox("Criterion", titles, key=f"annotators-criterion-{study.id}", width=320)
     _criterion(study, next(entry for entry in found.criteria if entry.title == title))
+
+
+def _ends(remark: Remark, project: int) -> tuple[blocks.Html | str, blocks.Html | str]:
+    """Links to the items with which a run begins and ends."""
+    if remark.items is None or remark.first is None or remark.last is None:
+        return "", ""
+    first, last = remark.items
+    return blocks.item(remark.first, first, project), blocks.item(remark.last, last, project)
+
+
+def _quarters(study: Study, row: AnnotatorQuality) -> None:
+    """Their work in four quarters, in the order of time."""
+    if not row.quarters:
+        return
+    caption = f"{row.member.name}: quarters of their work, first to last"
+    note(caption)
+    columns = ["Quarter", "With most of the rest", *(["Gold items"] if row.gold is not None else [])]
+    rows = [
+        (str(number), share(part.with_rest), *([share(part.gold)] if row.gold is not None else []))
+        for number, part in enumerate(row.quarters, 1)
+    ]
+    blocks.table(caption, columns, rows, name=f"annotator-quarters-{study.id}")
 
 
 def _pace(study: Study, found: OneAnnotator) -> None:
@@ -224,11 +263,26 @@ def _criterion(study: Study, found: OnCriterion) -> None:
 
 def _decide(study: Study, row: AnnotatorQuality) -> None:
     since = row.member.left_out_from
+    if row.qualification is not None and row.qualification.state != "passed":
+        with st.popover("Let in…"):
+            _let_in_form(study, row.member.name)
     if since is not None:
         with st.popover("Restore…"):
             _restore_form(study, row.member.name)
     with st.popover("Leave out…" if since is None else "Leave out from another time…"):
         _leave_out_form(study, row.member.name)
+
+
+def _let_in_form(study: Study, name: str) -> None:
+    with st.form("annotators-let-in", border=False):
+        st.write("They get the study's items from now on, without passing the qualification.")
+        reason = st.text_input("Reason", max_chars=2000, key="annotators-let-in-reason", help="The audit log keeps it.")
+        pressed = st.form_submit_button("Let in", type="primary", key="annotators-let-in-save")
+    if pressed:
+        with ui.problems():
+            let_in(ui.db(), ui.actor(), study.id or 0, annotator=name, reason=reason)
+            st.session_state["annotators-decided"] = f"{name} gets the study's items now."
+            st.rerun()
 
 
 def _leave_out_form(study: Study, name: str) -> None:

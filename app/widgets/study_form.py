@@ -72,7 +72,8 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol", "study-deadline", "study-double", "study-ask-*",
+    "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
+    "study-part-overlap", "study-most-overlap", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -130,7 +131,11 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-seed": design.seed,
         "study-lease": design.lease_minutes,
         "study-show-names": design.show_names,
+        "study-part": round(100 * (design.part or 0)),
+        "study-part-overlap": design.part_overlap,
+        "study-most-overlap": design.most_overlap,
         "study-own": design.allow_own_adjudication,
+        "study-revisers": design.separate_revisers,
         "study-double": design.adjudication == DOUBLE,
         f"study-suggestions-{protocol.name}": design.suggestions,
         "study-where": list(design.where),
@@ -181,6 +186,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
     with right:
         annotators = _annotators(project)
         overlap = _overlap(protocol, len(annotators))
+        mixed = _mixed(overlap, len(annotators))
         sample = _Sample(None, None) if chosen else _sample(counts)
         pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
@@ -189,6 +195,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         protocol=protocol.name,
         annotators=tuple(annotators),
         overlap=overlap,
+        **mixed,
         sample=sample.n,
         per=sample.per,
         seed=more.seed,
@@ -218,7 +225,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    _size(n_items, overlap, len(annotators))
+    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators))
     _notes(notes)
     made = _buttons(project, protocol, design, n_items)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -464,6 +471,35 @@ def _overlap(protocol: Protocol, annotators: int) -> int:
     return int(overlap)
 
 
+def _mixed(overlap: int, annotators: int) -> dict[str, Any]:
+    """More annotations of a part of the items, and of those on which people disagree, as far as there are people."""
+    if annotators <= overlap:
+        return {}
+    for key in ("study-part-overlap", "study-most-overlap"):
+        if key in st.session_state:
+            st.session_state[key] = min(max(st.session_state[key], overlap), annotators)
+    with st.expander("More annotations of some items"):
+        share = st.number_input(
+            "Percent of the items that have more",
+            min_value=0,
+            max_value=100,
+            key="study-part",
+            help="Drawn by the seed, of each system and category in proportion. Agreement is measured on them.",
+        )
+        of_part = st.number_input(
+            "Overlap of these", min_value=overlap, max_value=annotators, key="study-part-overlap", disabled=not share
+        )
+        most = st.number_input(
+            "Up to so many where people disagree",
+            min_value=overlap,
+            max_value=annotators,
+            key="study-most-overlap",
+            help="An item on which its annotators disagree is given to one more, and again, up to so many.",
+        )
+    mixed: dict[str, Any] = {"most_overlap": int(most)} if most > overlap else {}
+    return mixed | ({"part": share / 100, "part_overlap": int(of_part)} if share and of_part > overlap else {})
+
+
 @dataclass(frozen=True)
 class _Sample:
     n: int | None
@@ -639,6 +675,7 @@ def _more(protocol: Protocol) -> _More:
         )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
+        others = st.checkbox("Nobody revises an item that they judged, decided or revised before", key="study-revisers")
         ask = tuple(
             name
             for name, aside in ASIDES.items()
@@ -648,6 +685,7 @@ def _more(protocol: Protocol) -> _More:
     adjudication = {
         "show_names": show_names,
         "allow_own_adjudication": own,
+        "separate_revisers": others,
         "adjudication": DOUBLE if double else SINGLE,
         "review_agreed": review / 100,
         "talk": talk,
@@ -656,9 +694,9 @@ def _more(protocol: Protocol) -> _More:
     return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)
 
 
-def _size(n_items: int, overlap: int, people: int) -> None:
+def _size(n_items: int, overlap: int, slots: int, people: int) -> None:
     """What pressing the button would make."""
-    slots = n_items * overlap
     each = f", about {-(-slots // people):,} for each of {wording.count(people, 'annotator')}" if people else ""
-    words = f"{wording.count(n_items, 'item')} × {overlap} = {wording.count(slots, 'slot')}{each}."
+    more = f" + {slots - n_items * overlap:,}" if slots > n_items * overlap else ""
+    words = f"{wording.count(n_items, 'item')} × {overlap}{more} = {wording.count(slots, 'slot')}{each}."
     st.html(f'<p class="assay-size" aria-live="polite">{escape(words)}</p>')

@@ -21,6 +21,7 @@ from db.models import Account, Amendment, AssignmentState, Study, StudyMember, S
 from db.people.accounts import names_of
 from db.permissions import READERS, RESEARCHERS, Actor, On, operation, record
 from db.studies.design import check_overlap, person_who_may_annotate
+from db.studies.settlements import WANTED
 from db.studies.tallies import Tallies
 
 _LEADS_TO = {
@@ -48,8 +49,9 @@ class StudyChange:
 class AmendmentRow:
     """One amendment: when, by whom (None: by nobody, as the study says what follows), what, from what to what, and why.
 
-    `what`: `state`, `overlap`, `deadline`, `annotators`, `gold`. Annotators are lists of names, a deadline is an ISO
-    time, gold is how many gold items there are and what is planted how (`Planting`), a state or an overlap is itself.
+    `what`: `state`, `overlap`, `deadline`, `annotators`, `gold`, `qualification`. Annotators are lists of names, a
+    deadline is an ISO time, gold is how many gold items there are and what is planted how (`Planting`), qualification
+    what is asked (`Qualifying`), a state or an overlap is itself.
     """
 
     at: datetime
@@ -167,7 +169,7 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
         if not words:
             raise InvalidInput("Nothing would change. Give an overlap, annotators or a deadline that differ.")
         n_active = len(lock_team(session, study_id).active)
-        check_overlap(study.overlap, n_active, what="are left")
+        check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
         record(
             session, actor, "study amended", "study", study_id,
             project_id=study.project_id, details={"changes": words, "reason": why},
@@ -260,10 +262,17 @@ _ONE_MORE_SLOT = text(
 )
 # The open slots of an item that are too many: those behind so many that are taken already, or come before them.
 _SLOTS_TOO_MANY = text(
-    "DELETE FROM assignment WHERE state = 'open' AND id IN (SELECT id FROM (SELECT a.id, row_number() OVER "
-    "(PARTITION BY a.study_item_id ORDER BY CASE a.state WHEN 'open' THEN 1 ELSE 0 END, a.queue) AS place "
+    "DELETE FROM assignment WHERE state = 'open' AND id IN (SELECT id FROM (SELECT a.id, a.study_item_id, row_number() "
+    "OVER (PARTITION BY a.study_item_id ORDER BY CASE a.state WHEN 'open' THEN 1 ELSE 0 END, a.queue) AS place "
     "FROM assignment a WHERE a.study_id = :study AND a.kind = 'slot' "
-    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) AS numbered WHERE place > :overlap)"
+    "AND a.state IN ('open', 'leased', 'submitted', 'returned')) AS numbered "
+    f"WHERE place > {WANTED.format(item='numbered.study_item_id')})"
+)
+# Where people disagree the study may take more than its overlap: the slot that was opened for one more stays.
+_DISAGREE = text(
+    "UPDATE settlement SET wanted = n_annotations + 1 WHERE study_id = :study AND n_disputed > 0 "
+    "AND n_annotations >= :overlap AND n_annotations < :most AND state = 'pending' "
+    "AND coalesce(wanted, 0) <= n_annotations"
 )
 _WAITS_AGAIN = text(
     "UPDATE settlement SET state = 'pending' WHERE study_id = :study AND state IN ('agreed', 'disputed') "
@@ -271,7 +280,8 @@ _WAITS_AGAIN = text(
 )
 _HAS_ENOUGH = text(
     "UPDATE settlement SET state = CASE WHEN n_disputed > 0 THEN 'disputed' ELSE 'agreed' END "
-    "WHERE study_id = :study AND state = 'pending' AND n_annotations >= :overlap AND NOT EXISTS (SELECT 1 FROM "
+    "WHERE study_id = :study AND state = 'pending' AND n_annotations >= "
+    f"{WANTED.format(item='settlement.study_item_id')} AND NOT EXISTS (SELECT 1 FROM "
     "assignment a WHERE a.study_item_id = settlement.study_item_id AND a.state = 'returned')"
 )
 
@@ -294,6 +304,8 @@ def _change_overlap(session: Session, actor: Actor, study: Study, *, change: Stu
         session.flush()
         connection.execute(_WAITS_AGAIN, {"study": study.id, "overlap": after})
     else:
+        if (most := study.settings.get("most_overlap")) is not None:
+            connection.execute(_DISAGREE, {"study": study.id, "overlap": after, "most": most})
         gone = connection.execute(_SLOTS_TOO_MANY, {"study": study.id, "overlap": after}).rowcount
         counts.move(AssignmentState.OPEN, None, n=gone)
         connection.execute(_HAS_ENOUGH, {"study": study.id, "overlap": after})

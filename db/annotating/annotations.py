@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,9 +30,11 @@ from db.annotating.committing import StepSubmission, commit, within_a_day
 from db.annotating.guidelines import readers
 from db.annotating.planting import plant
 from db.annotating.presentations import next_step, present, to_compare
+from db.annotating.qualifying import feedback_on, items_to_qualify, must_qualify, progress_of_try, why_failed
 from db.annotating.spent_today import spent_today
 from db.engine import Database
 from db.models import (
+    AnnotationKind,
     Assignment,
     AssignmentState,
     Draft,
@@ -54,7 +56,8 @@ MAX_DRAFT = 400_000
 class Submitted:
     """The answer to a commit: what became of it, the same item's next step if there is one, and the items at hand.
 
-    `halted` says why the study gives nobody, or this person, any items now.
+    `halted` says why the study gives nobody, or this person, any items now. `feedback` on an item of the qualification
+    (`feedback_on`).
     """
 
     saved_at: datetime
@@ -64,6 +67,7 @@ class Submitted:
     progress: dict[str, Any]
     finished: bool
     halted: str | None
+    feedback: dict[str, Any] | None = None
 
 
 # Work -----------------------------------------------------------------------------------------------------------------
@@ -86,7 +90,7 @@ def work(
     study = member.study
     with db.read() as session:
         out: dict[str, Any] = {
-            "items": _items(session, study, hand, have),
+            "items": _items(session, member, hand, have),
             "progress": _progress(session, member, hand),
             **_whether_more(session, member, hand),
         }
@@ -109,6 +113,9 @@ def work(
 
 
 def _hand(connection: Connection, member: Member, counts: Tallies, ahead: int) -> Hand:
+    if must_qualify(member) and not is_halted(member):
+        waiting = lease(connection, member, counts, ahead=ahead, nothing_new=True)
+        return replace(waiting, items=items_to_qualify(connection, member, ahead=ahead))
     hand = lease(connection, member, counts, ahead=ahead)
     plant(connection, member, hand.fresh, counts)
     return hand
@@ -155,16 +162,20 @@ def protocol_for_browser(protocol: Protocol, asks: Sequence[str] = ()) -> dict[s
     }
 
 
-def _items(session: Session, study: Study, hand: Hand, have: Sequence[int]) -> list[dict[str, Any]]:
-    fresh = {
-        item["assignment"]: item for item in present(session, study, [row for row in hand.items if row.id not in have])
-    }
+def _items(session: Session, member: Member, hand: Hand, have: Sequence[int]) -> list[dict[str, Any]]:
+    wanted = [row for row in hand.items if row.id not in have]
+    fresh = {item["assignment"]: item for item in present(session, member.study, wanted)}
+    for row in wanted:
+        if row.kind == AnnotationKind.QUALIFICATION:
+            fresh[row.id]["qualifying"] = progress_of_try(session, member, row)
     return [fresh.get(row.id) or {"assignment": row.id, "kept": True} for row in hand.items]
 
 
 def _whether_more(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
     """Whether everything is done, and why nothing is given out, in words for the annotator."""
-    halted = why_halted(session, member) if is_halted(member) else None
+    halted = None
+    if is_halted(member):
+        halted = why_failed(session, member) if member.failed_at is not None else why_halted(session, member)
     return {"finished": not hand.items and halted is None, "halted": halted}
 
 
@@ -256,14 +267,17 @@ def submit(
     with db.read() as session:
         following = None
         if row.steps_done < len(protocol.steps) and row.state not in (AssignmentState.OPEN, AssignmentState.SKIPPED):
-            following = present(session, study, [row])[0]
-        elif status == "done":
+            [following] = _items(session, member, replace(hand, items=[row]), ())
+        elif status == "done" and row.kind != AnnotationKind.QUALIFICATION:
             following = to_compare(session, study, row)
         return Submitted(
+            feedback=feedback_on(session, member, row)
+            if row.kind == AnnotationKind.QUALIFICATION and following is None
+            else None,
             saved_at=saved_at,
             status=status,
             item=following,
-            items=_items(session, study, hand, [*have, row.id] if following else have),
+            items=_items(session, member, hand, [*have, row.id] if following else have),
             progress=_progress(session, member, hand),
             **_whether_more(session, member, hand),
         )
@@ -285,6 +299,8 @@ def reopen(db: Database, actor: Actor, study_id: int, *, assignment_id: int | No
             raise NotFound(f"There is no assignment {wanted} of yours in this study.")
         if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
             raise Conflict(f"This item is {row.state} and cannot be opened again.")
+        if row.kind == AnnotationKind.QUALIFICATION:
+            raise Conflict("Items of the qualification cannot be opened again: what is right was told.")
         study = session.get_one(Study, study_id)
         if study.state == StudyState.CLOSED:
             raise Conflict("The study is closed: its labels stay as they are. Ask its researcher to start it again.")
@@ -317,6 +333,7 @@ def my_work(
         .join(StudyItem, col(StudyItem.id) == Assignment.study_item_id)
         .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
         .where(Assignment.person_id == actor.person_id, col(Assignment.state).in_(states))
+        .where(Assignment.kind != AnnotationKind.QUALIFICATION)
         .order_by(col(Assignment.id).desc())
         .limit(limit)
     )

@@ -14,7 +14,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, update
+from sqlalchemy import Connection, Select, bindparam, delete, func, text, update
 from sqlalchemy import select as sql_select
 from sqlalchemy.sql.dml import ReturningUpdate
 from sqlmodel import Session, col, select
@@ -23,8 +23,10 @@ from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
 from db.models import (
     PLANTED_KINDS,
+    SLOTLESS_KINDS,
     Amendment,
     Annotation,
+    AnnotationKind,
     Assignment,
     AssignmentState,
     Draft,
@@ -42,6 +44,7 @@ from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, recor
 from db.query import table_of
 from db.studies import tallies
 from db.studies.design import frozen_study
+from db.studies.settlements import WANTED
 from db.studies.tallies import Tallies
 
 AHEAD = 3
@@ -64,6 +67,8 @@ class Member:
     left_at: datetime | None
     left_out_from: datetime | None
     paused_at: datetime | None
+    qualified_at: datetime | None
+    failed_at: datetime | None
     given: int
     cursor: int
     exhausted_at: int | None
@@ -120,6 +125,8 @@ def _member_query() -> Select[Any]:
         _MEMBER.c.left_at,
         _MEMBER.c.left_out_from,
         _MEMBER.c.paused_at,
+        _MEMBER.c.qualified_at,
+        _MEMBER.c.failed_at,
         _MEMBER.c.given,
         _STUDY.c.amended,
         _STUDY.c.next_queue,
@@ -155,22 +162,24 @@ def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = 
         raise NotAllowed("You are not an annotator of this study. Ask its researcher to add you.")
     frozen = (row.protocol_hash, row.sample_hash)
     study = frozen_study(session, study_id, row.created_at, frozen=frozen, amended=row.amended)
-    place = (row.left_at, row.left_out_from, row.paused_at, row.given, row.cursor, row.exhausted_at, row.next_queue)
-    return Member(study, person_id, *place)
+    place = (row.left_at, row.left_out_from, row.paused_at, row.qualified_at, row.failed_at)
+    return Member(study, person_id, *place, row.given, row.cursor, row.exhausted_at, row.next_queue)
 
 
-def lease(connection: Connection, member: Member, counts: Tallies, *, ahead: int = AHEAD) -> Hand:
+def lease(
+    connection: Connection, member: Member, counts: Tallies, *, ahead: int = AHEAD, nothing_new: bool = False
+) -> Hand:
     """The assignments this person works on now, first to last, with new slots leased to fill up the look-ahead.
 
     Inside the caller's writing transaction, in which `member_of` has locked the person's place. An item whose first
     step is committed comes first, then those leased, in the order of the queue, then what was returned. Nobody has
-    anything to do while the study gives no items (`is_halted`).
+    anything to do while the study gives no items (`is_halted`), nor, by this, who is to get no new ones.
     """
     moment = now()
     length = timedelta(minutes=member.study.lease_minutes)
     left = _left(connection, member)
     done = left.done + sum(counts.change(member.person_id, state) for state in tallies.DONE)
-    if is_halted(member):
+    if nothing_new or is_halted(member):
         return Hand([], done, left.members)
     mine, fresh = _mine(connection, member), list[Held]()
     wanted = left.wanted(ahead)
@@ -195,11 +204,11 @@ def is_halted(member: Member) -> bool:
     """Whether the person gets no items: they left the study, it is paused or closed, or its deadline has passed.
 
     Nor does somebody whose labels are left out now, as what they would give would be as well; nor who was paused, as
-    too many of their labels of gold items were wrong.
+    too many of their labels of gold items were wrong, or who has failed the qualification.
     """
     study = member.study
     late = study.deadline is not None and study.deadline <= now()
-    gone = any(at is not None for at in (member.left_at, member.left_out_from, member.paused_at))
+    gone = any(at is not None for at in (member.left_at, member.left_out_from, member.paused_at, member.failed_at))
     return gone or study.state != StudyState.RUNNING or late
 
 
@@ -246,7 +255,7 @@ def _tally(person_id: Any, state: str) -> Any:
     return func.coalesce(sql_select(_TALLY.n).where(*mine).scalar_subquery(), 0)
 
 
-_GETS_ITEMS = (_MEMBER.c.left_at.is_(None), _MEMBER.c.left_out_from.is_(None), _MEMBER.c.paused_at.is_(None))
+_GETS_ITEMS = tuple(_MEMBER.c[name].is_(None) for name in ("left_at", "left_out_from", "paused_at", "failed_at"))
 _LEFT = sql_select(
     _tally(tallies.EVERYBODY, AssignmentState.OPEN),
     sql_select(func.count()).where(_MEMBER.c.study_id == bindparam("study"), *_GETS_ITEMS).scalar_subquery(),
@@ -311,7 +320,7 @@ def _expire(connection: Connection, member: Member, moment: datetime, counts: Ta
         row.ended_at = moment
         freed = _give_up(connection, member.study, row, AssignmentState.EXPIRED, counts)
         member.next_queue = freed or member.next_queue
-        slots += row.kind not in PLANTED_KINDS
+        slots += row.kind not in SLOTLESS_KINDS
     return slots
 
 
@@ -319,7 +328,7 @@ def _give_up(connection: Connection, study: Study, row: Held, after: AssignmentS
     """End somebody's lease: a slot of the item is open again, as `reopen_slot` has it. What uses no slot frees none."""
     row.state = after
     save(connection, row)
-    if row.kind in PLANTED_KINDS:
+    if row.kind in SLOTLESS_KINDS:
         return None
     counts.move(AssignmentState.LEASED, after, row.person_id)
     return reopen_slot(connection, study, row.study_item_id, counts)
@@ -342,14 +351,26 @@ _TAKEN_OR_OPEN = sql_select(func.count()).where(
 )
 
 
+_WANTED = text(f"SELECT {WANTED.format(item=':item')}")
+
+
 def reopen_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int | None:
     """Put a new open slot for the item at the end of the study's queue; the number that the next one gets.
 
     None, and no slot, where the item has its overlap without it, as it can once the overlap was lowered.
     """
-    study_id = study.id or 0
-    if study.amended and connection.execute(_TAKEN_OR_OPEN, {"item": study_item_id}).scalar_one() >= study.overlap:
+    about = {"item": study_item_id, "overlap": study.overlap}
+    if (
+        study.amended
+        and connection.execute(_TAKEN_OR_OPEN, about).scalar_one() >= connection.execute(_WANTED, about).scalar_one()
+    ):
         return None
+    return add_slot(connection, study, study_item_id, counts)
+
+
+def add_slot(connection: Connection, study: Study, study_item_id: int, counts: Tallies) -> int:
+    """Put one more open slot for the item at the end of the study's queue; the number that the next one gets."""
+    study_id = study.id or 0
     number: int = connection.execute(_NEXT_NUMBER, {"study": study_id}).scalar_one()
     slot = {"study_id": study_id, "study_item_id": study_item_id, "queue": number - 1, "state": AssignmentState.OPEN}
     connection.execute(_ASSIGNMENT.insert(), {**slot, "kind": "slot", "sitting": 1, "steps_done": 0})
@@ -398,6 +419,7 @@ _LOST = (
         _SLOT.person_id == bindparam("person"),
         _SLOT.state == AssignmentState.EXPIRED,
         _SLOT.study_id == bindparam("study"),
+        _SLOT.kind != AnnotationKind.QUALIFICATION,
     )
     .order_by(_SLOT.id.desc())
     .limit(_REVIVED_AT_ONCE)
@@ -543,6 +565,8 @@ def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reaso
         row, _ = own(connection, actor, study_id, assignment_id)
         if row.state == AssignmentState.SKIPPED:
             return
+        if row.kind == AnnotationKind.QUALIFICATION:
+            raise Conflict("Items of the qualification cannot be skipped. Say that you cannot judge, and why.")
         if row.state != AssignmentState.LEASED:
             raise Conflict(f"An item that is {row.state} cannot be skipped. Only an item at hand can.")
         counts = Tallies(study_id)
@@ -599,6 +623,7 @@ def last_submitted(session: Session, study_id: int, person_id: int) -> int | Non
     query = (
         select(Annotation.assignment_id)
         .where(Annotation.study_id == study_id, Annotation.person_id == person_id)
+        .where(Annotation.kind != AnnotationKind.QUALIFICATION)
         .order_by(col(Annotation.id).desc())
         .limit(1)
     )

@@ -15,11 +15,14 @@ from annotators.errors import Conflict, InvalidInput
 from annotators.items.targets import Units
 from annotators.protocols import Protocol
 from db.annotating.assignments import Held, Member, reopen_slot, save, take_open_slot
+from db.annotating.disagreement import ask_one_more
 from db.annotating.planting import hold_to_mark
 from db.annotating.presentations import Wire, next_step, shown_in, units_at
+from db.annotating.qualifying import judge_try
 from db.engine import dumps, insert_many
 from db.models import (
     PLANTED_KINDS,
+    SLOTLESS_KINDS,
     Annotation,
     AnnotationKind,
     AssignmentState,
@@ -82,6 +85,8 @@ def commit(
     study = member.study
     if row.state in (AssignmentState.OPEN, AssignmentState.SKIPPED):
         raise Conflict(f"This item is {row.state}: you gave it up. Go on with the next one.")
+    if row.kind == AnnotationKind.QUALIFICATION and row.state == AssignmentState.SUBMITTED:
+        raise Conflict("This item of the qualification is submitted, and stays as it is. Go on with the next one.")
     expected = next_step(row, len(protocol.steps))
     if (step.sitting, step.step) != expected:
         raise Conflict(
@@ -192,7 +197,7 @@ def _becomes(
     `earlier`: the kind of the one that it corrects.
     """
     before = row.state
-    if row.kind in PLANTED_KINDS:
+    if row.kind in SLOTLESS_KINDS:
         row.state = AssignmentState.SUBMITTED
         return row.kind
     if left_out and row.kind == "slot" and before != AssignmentState.SURPLUS:
@@ -234,7 +239,7 @@ def _complete(
     save(connection, row)
     if row.state == AssignmentState.LEFT_OUT and before in _HOLDING:
         reopen_slot(connection, study, row.study_item_id, counts)
-    if row.state != before:
+    if row.state != before and row.kind != AnnotationKind.QUALIFICATION:
         time = 0 if earlier else (spent or 0)
         planted = row.kind in PLANTED_KINDS
         counts.move(None if planted else before, PLANTED if planted else row.state, row.person_id, seconds=time)
@@ -250,10 +255,13 @@ def _complete(
         "created_at": row.ended_at,
     }
     connection.execute(_ANNOTATIONS.insert(), annotation)
+    if row.kind == Purpose.QUALIFICATION:
+        judge_try(connection, member)
     if row.kind == Purpose.GOLD and not left_out:
         hold_to_mark(connection, member, counts)
     if left_out:
         connection.execute(_SET_ASIDE, {"assignment": row.id, "of": row.sitting, "kind": AssignmentState.LEFT_OUT})
     if kind == AnnotationKind.REGULAR:
         update_settlements(connection, study, protocol, [row.study_item_id])
+        ask_one_more(connection, study, row.study_item_id, counts)
     return "surplus" if left_out or kind == AnnotationKind.SURPLUS else "done"

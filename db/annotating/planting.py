@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, update
@@ -118,7 +119,7 @@ def plant(connection: Connection, member: Member, fresh: Sequence[Held], counts:
 
 @dataclass(frozen=True)
 class GoldGiven:
-    """What somebody said of one unit of a gold item beside its right label; `value` is None for cannot judge."""
+    """What somebody said of one unit of a gold item beside its right label, and when; None for cannot judge."""
 
     person_id: int
     study_item_id: int
@@ -127,6 +128,7 @@ class GoldGiven:
     target: str
     right: Any
     value: Any
+    at: datetime
 
     def is_right(self, protocol: Protocol) -> bool:
         """Whether it is the right label, as votes are compared."""
@@ -144,7 +146,8 @@ def _gold_query() -> Any:
     )
     return (
         sql_select(
-            _GIVEN.person_id, _GIVEN.study_item_id, _GIVEN.id, gold.criterion, gold.target, gold.value, label.c.value
+            *(_GIVEN.person_id, _GIVEN.study_item_id, _GIVEN.id),
+            *(gold.criterion, gold.target, gold.value, label.c.value, _GIVEN.created_at),
         )
         .select_from(
             _ANNOTATIONS.join(table_of(GoldLabel), gold.study_item_id == _GIVEN.study_item_id).outerjoin(label, said)

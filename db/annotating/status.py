@@ -15,14 +15,16 @@ from db.query import pick
 from db.studies import tallies
 from db.studies.design import disputed_items
 
-# An open slot of an item that somebody has skipped, or whose labels of it are left out, and that everybody who is left
-# in the study has had.
+# An open slot of an item that somebody has skipped, or whose labels of it are left out, or that is to be given to one
+# more as people disagreed, and that everybody who is left in the study has had.
 _STUCK = text(
-    "SELECT count(DISTINCT o.study_item_id) FROM assignment s JOIN assignment o ON o.study_item_id = s.study_item_id "
-    "AND o.state = 'open' WHERE s.study_id = :study AND s.state IN ('skipped', 'left_out') AND NOT EXISTS (SELECT 1 "
+    "SELECT count(*) FROM (SELECT s.study_item_id FROM assignment s WHERE s.study_id = :study "
+    "AND s.state IN ('skipped', 'left_out') UNION SELECT z.study_item_id FROM settlement z WHERE z.study_id = :study "
+    "AND z.state = 'pending' AND z.wanted IS NOT NULL) AS item WHERE EXISTS (SELECT 1 FROM assignment o "
+    "WHERE o.study_item_id = item.study_item_id AND o.state = 'open') AND NOT EXISTS (SELECT 1 "
     "FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL AND m.left_out_from IS NULL "
     "AND m.paused_at IS NULL AND NOT EXISTS "
-    "(SELECT 1 FROM assignment h WHERE h.study_item_id = s.study_item_id AND h.person_id = m.person_id))"
+    "(SELECT 1 FROM assignment h WHERE h.study_item_id = item.study_item_id AND h.person_id = m.person_id))"
 )
 
 
@@ -71,6 +73,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
                 }
             )
         states = {state.value: everybody.get(state, 0) for state in AssignmentState}
+        may_be_stuck = states["skipped"] or states["left_out"] or "most_overlap" in study.settings
         unfinished = states["open"] + states["leased"] + states["returned"]
         return {
             "study": study.name,
@@ -80,7 +83,7 @@ def study_status(db: Database, _actor: Actor, study_id: int) -> dict[str, Any]:
             "items": study.n_items,
             "states": states,
             "disputed": disputed_items(session, study_id),
-            "stuck": _stuck(session, study_id) if states["open"] and (states["skipped"] or states["left_out"]) else 0,
+            "stuck": _stuck(session, study_id) if states["open"] and may_be_stuck else 0,
             "annotators": annotators,
             "finished": unfinished == 0,
         }

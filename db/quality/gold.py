@@ -91,7 +91,7 @@ def set_gold(
             raise Conflict(f"The labels of study {study.name!r} were made elsewhere: nobody is given its items.")
         if settled_in is not None:
             rows = [*rows, *_settled_rows(session, study, settled_in)]
-        added, n_labels = _add(session, study, rows, problems)
+        added, n_labels = add_known_items(session, study, rows, problems)
         before = _about(study)
         n_items = study.settings.get("gold_items", 0) + added
         changed = dict(rates or {})
@@ -153,18 +153,27 @@ def _settled_rows(session: Session, study: Study, other_id: int) -> Iterator[Gol
 # Adding ---------------------------------------------------------------------------------------------------------------
 
 
-def _add(session: Session, study: Study, rows: Sequence[GoldRow], problems: Sequence[Problem]) -> tuple[int, int]:
-    """Add the items and labels of the rows: how many; InvalidInput with everything that is wrong."""
+def add_known_items(
+    session: Session,
+    study: Study,
+    rows: Sequence[GoldRow],
+    problems: Sequence[Problem],
+    purpose: Purpose = Purpose.GOLD,
+) -> tuple[int, int]:
+    """Add the items and right labels of the rows to a study, for a purpose: how many.
+
+    InvalidInput with everything that is wrong: with an item that is in the study already as well.
+    """
     wrong = list(problems)
     if not rows and not wrong:
         return 0, 0
     protocol = protocol_of(study)
     by_name = _by_name(session, study, protocol, rows, wrong)
-    placed = _insert_items(session, study, list(by_name))
+    placed = _insert_items(session, study, list(by_name), purpose)
     labels = list(_labels(session, protocol, by_name, placed, wrong))
     if wrong:
         ordered = sorted(wrong, key=lambda problem: problem.line or 0)
-        raise InvalidInput(in_lines("No gold item was added:", ordered), ordered)
+        raise InvalidInput(in_lines(f"No {purpose} item was added:", ordered), ordered)
     columns = ["study_item_id", "criterion", "target", "value", "explanation"]
     insert_many(session.connection(), "gold_label", columns, labels)
     freeze_scores_of(session, study, list(placed.values()))
@@ -178,7 +187,11 @@ def _by_name(
     assert study.id is not None
     known = {candidate.external_id: candidate for candidate in candidates(session, study.project_id)}
     there = items_of_study(session, study.id, purpose=Purpose.SAMPLE)
-    gold = items_of_study(session, study.id, purpose=Purpose.GOLD)
+    gold = {
+        name: of
+        for of in (Purpose.GOLD, Purpose.QUALIFICATION)
+        for name in items_of_study(session, study.id, purpose=of)
+    }
     found: dict[Candidate, list[GoldRow]] = defaultdict(list)
     for row in rows:
         names = (row.item, row.other) if row.other else (row.item,)
@@ -192,10 +205,11 @@ def _by_name(
                 Problem.of(f"The project has no item {missing!r}. Correct its id, or import it.", line=row.line)
             )
         elif there.keys() & _either_way(row.item, row.other):
-            remedy = "Leave its rows out: gold items are others, whose labels nobody asks for."
+            remedy = "Leave its rows out: items whose labels are known are others than those that are asked about."
             wrong.append(Problem.of(f"Item {row.item!r} is in the study's sample. {remedy}", line=row.line))
-        elif gold.keys() & _either_way(row.item, row.other):
-            wrong.append(Problem.of(f"Item {row.item!r} is a gold item already. Leave its rows out.", line=row.line))
+        elif there_already := gold.keys() & _either_way(row.item, row.other):
+            of = gold[there_already.pop()]
+            wrong.append(Problem.of(f"Item {row.item!r} is a {of} item already. Leave its rows out.", line=row.line))
         else:
             first, other = known[row.item], known[row.other] if row.other else None
             if other is None:
@@ -209,8 +223,8 @@ def _by_name(
     return dict(found)
 
 
-def _insert_items(session: Session, study: Study, items: Sequence[Candidate]) -> dict[Candidate, int]:
-    """Add the gold items behind all others; item → study item."""
+def _insert_items(session: Session, study: Study, items: Sequence[Candidate], purpose: Purpose) -> dict[Candidate, int]:
+    """Add the items behind all others; item → study item."""
     last = select(func.max(col(StudyItem.position))).where(StudyItem.study_id == study.id)
     begin = session.exec(last).one() + 1
     added = [
@@ -220,7 +234,7 @@ def _insert_items(session: Session, study: Study, items: Sequence[Candidate]) ->
             position=position,
             other_version_id=None if item.other is None else item.other.version_id,
             other_left=item.other_left,
-            purpose=Purpose.GOLD.value,
+            purpose=purpose.value,
         )
         for position, item in enumerate(items, begin)
     ]

@@ -17,6 +17,7 @@ from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput, NotFound
 from db.annotating.assignments import give_back, reopen_slot, take_open_slot
+from db.annotating.disagreement import ask_one_more
 from db.engine import Database, insert_many
 from db.models import (
     Account,
@@ -166,6 +167,8 @@ def _decide(
                    if before.get(annotation) != after.get(annotation)}  # fmt: skip
         items = _items_of(session, member, touched)
         update_settlements(session.connection(), study, protocol_of(study), items)
+        for study_item_id in items:
+            ask_one_more(session.connection(), study, study_item_id, counts)
         counts.write(session.connection())
         gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at]
         details = {"person": member.person_id, "since": None if since is None else since.isoformat(),
@@ -173,12 +176,13 @@ def _decide(
         kind = "labels restored" if since is None else "labels left out"
         record(session, actor, kind, "study", study_id, project_id=study.project_id, details=details)
         foreign = bool(study.settings.get("foreign"))
+        most_wanted = max(study.overlap, study.settings.get("part_overlap", 0))
         return Decided(
             annotator,
             len(touched),
             sum(1 for annotation in touched if after.get(annotation) == AnnotationKind.SURPLUS),
             len(items),
-            0 if foreign else max(0, study.overlap - len(members) + len(gone)),
+            0 if foreign else max(0, most_wanted - len(members) + len(gone)),
         )
 
 

@@ -22,7 +22,7 @@ from annotators.criteria.suggested import OF_TARGET, WHEN, suggested_by
 from annotators.designing.design import ItemChoice, StudyDesign, about, overlap_fault, refuse
 from annotators.errors import AssayError, Conflict, InvalidInput, NotFound, Problem
 from annotators.figures import some
-from annotators.items.sampling import Candidate, sample_digest
+from annotators.items.sampling import Candidate, part_of, sample_digest
 from annotators.protocols import Material, Protocol
 from db.engine import Database, insert_many
 from db.items.proposed import versions_without_proposals
@@ -44,6 +44,7 @@ from db.models import (
     now,
 )
 from db.names import no_study
+from db.people.accounts import who_may_revise
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.studies import tallies
 from db.studies.selection import (
@@ -57,6 +58,8 @@ from db.studies.selection import (
 from db.studies.unasked import items_have
 
 T = TypeVar("T")
+
+_STRATA = "system,category"
 
 _PROTOCOLS: dict[str, Protocol] = {}
 _PROTOCOLS_KEPT = 200
@@ -112,8 +115,10 @@ def design_checked(
 ) -> StudyPlan:
     """As `plan_study`, in the caller's session; with `drafts` the name may be that of a draft."""
     _, suggestions, chosen = _checked(session, project_id, protocol, design, people=people, drafts=drafts)
-    n, overlap = len(chosen.ordered), design.overlap_of(protocol)
-    return StudyPlan(n, n * overlap, _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when)
+    n = len(chosen.ordered)
+    return StudyPlan(
+        n, design.n_slots(n, protocol), _digest(chosen.ordered), chosen.reasons, chosen.notes, suggestions.when
+    )
 
 
 def people_of(session: Session, project_id: int, design: StudyDesign) -> list[int]:
@@ -164,7 +169,7 @@ def create_in(
     return StudyMade(
         study_id=study.id,
         n_items=study.n_items,
-        n_slots=study.n_items * overlap,
+        n_slots=design.n_slots(study.n_items, protocol),
         protocol_hash=study.protocol_hash,
         sample_hash=study.sample_hash,
         reasons=chosen.reasons,
@@ -214,6 +219,8 @@ def _checked(
         suggestions = tried(("suggestions",), asked, suggestions)
     if "ask" not in fields:
         tried(("ask",), partial(check_asked_of, protocol, design.ask), None)
+    if people and design.separate_revisers:
+        tried(("separate_revisers",), partial(_check_revisers, session, project_id, design.annotators), None)
     if not fields & set(ItemChoice.model_fields):
         chosen = tried(("sample",), partial(choose, session, project_id, protocol, design), chosen)
     refuse(wrong)
@@ -221,6 +228,17 @@ def _checked(
 
 
 _OF_PEOPLE = ("annotators", "overlap")
+
+
+def _check_revisers(session: Session, project_id: int, annotators: Sequence[str]) -> None:
+    """Raise InvalidInput where everybody who may revise items would judge them."""
+    may = who_may_revise(session, project_id)
+    if set(may.values()) <= set(annotators):
+        raise InvalidInput(
+            f"Nobody could revise its items: whoever judges must not, and all who may revise here annotate "
+            f"({', '.join(may.values())}). Take one of them out of the annotators, make somebody else a researcher of "
+            "the project, or leave separate_revisers out."
+        )
 
 
 def choose_and_insert(
@@ -365,7 +383,8 @@ def _insert_study(
     design: StudyDesign,
     ordered: list[Candidate],
 ) -> Study:
-    n_items, overlap = len(ordered), design.overlap_of(protocol)
+    n_items, overlap, of_part = len(ordered), design.overlap_of(protocol), design.part_overlap or 0
+    n_slots, widest = design.n_slots(n_items, protocol), max(overlap, of_part)
     study = Study(
         project_id=project_id,
         name=design.name.strip(),
@@ -385,30 +404,35 @@ def _insert_study(
         evidence_step=protocol.first_step_showing(Material.EVIDENCE),
         documents_step=protocol.first_step_showing(Material.DOCUMENTS),
         images_step=protocol.first_step_showing(Material.IMAGES),
-        next_queue=n_items * overlap,
+        next_queue=n_items * widest,
         deadline=None if design.deadline is None else design.deadline.astimezone(UTC),
         created_by=actor.person_id,
     )
     session.add(study)
     session.flush()
     connection = session.connection()
+    part = set() if design.part is None else part_of(ordered, design.part, design.per or _STRATA, design.seed)
+    study.settings = {**study.settings, **({"part_items": len(part)} if part else {})}
     rows = [
-        (study.id, candidate.version_id, position, candidate.other and candidate.other.version_id, candidate.other_left)
+        (
+            study.id, candidate.version_id, position, candidate.other and candidate.other.version_id,
+            candidate.other_left, of_part if candidate.name in part else None,
+        )
         for position, candidate in enumerate(ordered)
-    ]
-    columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left"]
+    ]  # fmt: skip
+    columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left", "overlap"]
     insert_many(connection, "study_item", columns, rows)
-    for slot in range(overlap):
+    for slot in range(widest):
         session.execute(
             text(
                 "INSERT INTO assignment (study_id, study_item_id, kind, state, queue, sitting, steps_done) "
-                "SELECT study_id, id, 'slot', 'open', position * :overlap + :slot, 1, 0 FROM study_item "
-                "WHERE study_id = :study"
+                "SELECT study_id, id, 'slot', 'open', position * :widest + :slot, 1, 0 FROM study_item "
+                "WHERE study_id = :study AND coalesce(overlap, :overlap) > :slot"
             ),
-            {"overlap": overlap, "slot": slot, "study": study.id},
+            {"widest": widest, "overlap": overlap, "slot": slot, "study": study.id},
         )
     assert study.id is not None
-    session.add(Tally(study_id=study.id, person_id=tallies.EVERYBODY, state=AssignmentState.OPEN, n=n_items * overlap))
+    session.add(Tally(study_id=study.id, person_id=tallies.EVERYBODY, state=AssignmentState.OPEN, n=n_slots))
     return study
 
 
@@ -543,7 +567,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             overlap=study.overlap,
             state=study.state,
             submitted=everybody.get(AssignmentState.SUBMITTED, 0),
-            slots=study.n_items * study.overlap,
+            slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
             of=share(session, study, tallies.done(own)),
@@ -568,9 +592,18 @@ def share(session: Session, study: Study, done: int) -> int:
 
 def equal_part(study: Study, members: int, done: int) -> int:
     """An equal part of all slots and about what is planted among them, at least what is done."""
-    part = min(study.n_items, math.ceil(study.n_items * study.overlap / max(1, members)))
+    part = min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
     planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
     return max(done, part + planted)
+
+
+def slots_of(study: Study) -> int:
+    """How many annotations the items of a study need, but for those that more are asked of as people disagreed."""
+    more = int(study.settings.get("part_overlap") or 0) - study.overlap
+    return study.n_items * study.overlap + int(study.settings.get("part_items", 0)) * max(0, more)
+
+
+_SLOTS = (AssignmentState.OPEN, AssignmentState.LEASED, AssignmentState.SUBMITTED, AssignmentState.RETURNED)
 
 
 @operation(On.STUDY, EVERYBODY)

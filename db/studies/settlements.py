@@ -34,6 +34,7 @@ from db.models import (
     SettlementState,
     StoredLabel,
     Study,
+    StudyItem,
     StudyMember,
     StudyState,
 )
@@ -239,9 +240,9 @@ def update_settlements(connection: Connection, study: Study, protocol: Protocol,
         ids = sorted(study_item_ids[start : start + _AT_ONCE])
         connection.exec_driver_sql(_LOCK.format(mark=sign), [(identifier, study.id) for identifier in ids])
         found, again = current_labels(connection, study.id, ids), looked_at_again(connection, study, ids)
+        overlaps = overlaps_of(connection, study, ids)
         stands = [
-            (*_by_votes(study, protocol, found[identifier], known, again.get(identifier)), identifier)
-            for identifier in ids
+            (*_by_votes(study, protocol, found[of], known, again.get(of), overlap=overlaps[of]), of) for of in ids
         ]
         connection.exec_driver_sql(_SETTLE.format(mark=sign), stands)
 
@@ -255,15 +256,39 @@ def settle_batch(
     after the others, whose rows are locked by then, so that of two who write at once the second sees both.
     """
     known: Known = {}
-    again = looked_at_again(connection, study, list(labels))
+    again, overlaps = looked_at_again(connection, study, list(labels)), overlaps_of(connection, study, list(labels))
     stands = [
-        (*_by_votes(study, protocol, labels[label], known, again.get(label)), label, study.id)
-        for label in sorted(labels)
+        (*_by_votes(study, protocol, labels[of], known, again.get(of), overlap=overlaps[of]), of, study.id)
+        for of in sorted(labels)
     ]
     sign = mark(connection)
     connection.exec_driver_sql(_SETTLE_NEW.format(mark=sign), stands)
     besides = driver_rows(connection.exec_driver_sql(_LABELLED_BESIDES.format(mark=sign), (study.id, batch_id)))
     update_settlements(connection, study, protocol, [item for (item,) in besides if item in labels])
+
+
+WANTED = (
+    "(SELECT max(w.n) FROM (SELECT CASE WHEN x.purpose = 'sample' THEN :overlap ELSE coalesce(x.overlap, :overlap) END "
+    "AS n FROM study_item x WHERE x.id = {item} UNION ALL SELECT coalesce(x.overlap, 0) FROM study_item x "
+    "WHERE x.id = {item} UNION ALL SELECT coalesce(z.wanted, 0) FROM settlement z WHERE z.study_item_id = {item}) AS w)"
+)
+"""How many annotations an item (a column) wants in a study with this `:overlap`: its own, if that is more, and as many
+as were asked for because its annotators disagreed."""
+
+
+def overlaps_of(connection: Connection, study: Study, study_item_ids: Sequence[int]) -> dict[int, int]:
+    """Study item → how many annotations it has at least: those of a part have an overlap of their own."""
+    if "part_overlap" not in study.settings:
+        return dict.fromkeys(study_item_ids, study.overlap)
+    item = table_of(StudyItem).c
+    query = sql_select(item.id, item.overlap).where(item.id.in_(study_item_ids))
+    return {study_item_id: max(study.overlap, own or 0) for study_item_id, own in connection.execute(query)}
+
+
+def is_complete(study: Study, n_annotations: int, overlap: int, *, disputed: bool) -> bool:
+    """Whether an item has all its annotations; one whose annotators disagree may want more of them."""
+    most = study.settings.get("most_overlap")
+    return n_annotations >= overlap and not (most is not None and disputed and n_annotations < most)
 
 
 def looked_at_again(connection: Connection, study: Study, study_item_ids: Sequence[int]) -> dict[int, float]:
@@ -286,7 +311,7 @@ def looked_at_again(connection: Connection, study: Study, study_item_ids: Sequen
 
 
 def _by_votes(
-    study: Study, protocol: Protocol, labels: ItemLabels, known: Known, again: float | None
+    study: Study, protocol: Protocol, labels: ItemLabels, known: Known, again: float | None, *, overlap: int
 ) -> tuple[int, int, float, str]:
     """Where an item stands by the votes alone, in the order of `_SETTLE`.
 
@@ -297,10 +322,10 @@ def _by_votes(
     disputed = [
         settled for criterion, _, settled in units if is_disputed(protocol, criterion, settled, labels.n_annotations)
     ]
-    if again is not None and not disputed and labels.n_annotations >= study.overlap:
+    if again is not None and not disputed and labels.n_annotations >= overlap:
         return labels.n_annotations, len(units), again, SettlementState.DISPUTED.value
     state = SettlementState.DISPUTED if disputed else SettlementState.AGREED
-    if labels.n_annotations < study.overlap:
+    if not is_complete(study, labels.n_annotations, overlap, disputed=bool(disputed)):
         state = SettlementState.PENDING
     return labels.n_annotations, len(disputed), float(sum(votes.dispute for votes in disputed)), state.value
 
@@ -431,14 +456,16 @@ def _settled_block(
     apart = {unit.source.name for unit in derived}
     labels = current_labels(session.connection(), study.id, ids, apart=apart)
     adjudicated = {} if by_votes else adjudicated_labels(session, ids)
+    overlaps = overlaps_of(session.connection(), study, ids)
     for study_item_id, external_id, number, question_key, system, *other in rows:
         if study_item_id not in labels and study_item_id not in adjudicated:
             continue
         mine, decided = labels[study_item_id], adjudicated.get(study_item_id, {})
         pair = None if other[0] is None else (other[0], other[1], bool(other[2]))
-        complete = by_votes or mine.n_annotations >= study.overlap
         final: dict[str, FinalLabels] = defaultdict(dict)
         units = list(settle_item(protocol, mine, study.rule, known))
+        disputed = not decided and any(is_disputed(protocol, unit[0], unit[2], mine.n_annotations) for unit in units)
+        complete = by_votes or is_complete(study, mine.n_annotations, overlaps[study_item_id], disputed=disputed)
         reached = _reached(asked, units, decided, complete=complete)
         for criterion, target, settled in units:
             if (criterion, target) not in reached:

@@ -46,7 +46,14 @@ from db.people.pseudonyms import sees_names
 from db.permissions import ADJUDICATORS, Actor, On, operation
 from db.query import pick
 from db.studies.design import protocol_of
-from db.studies.settlements import COUNTING, SettledUnit, check_has_judged, is_disclosed, settled_units
+from db.studies.settlements import (
+    COUNTING,
+    SettledUnit,
+    check_has_judged,
+    is_disclosed,
+    overlaps_of,
+    settled_units,
+)
 
 _NAMED = 5
 """Items that an error names; a study has more."""
@@ -310,7 +317,7 @@ class _Story:
             votes=unit.votes if unit else {},
             n=unit.n if unit else 0,
             n_annotations=len(counting),
-            overlap=study.overlap,
+            overlap=self._overlap(),
             rule=study.rule,
             derived=self._derived.derived.how if self._derived else None,
             rests_on=[Rest(rest.criterion, rest.target, rest.value, rest.state) for rest in self._rests_on()],
@@ -326,7 +333,12 @@ class _Story:
         """How a unit stands that the settling does not name."""
         if not self._criterion.compared:
             return "not compared"
-        return "not asked" if len(counting) >= self._study.overlap else "open"
+        return "not asked" if len(counting) >= self._overlap() else "open"
+
+    def _overlap(self) -> int:
+        """How many annotations the item has at least."""
+        place = self._place.study_item_id
+        return overlaps_of(self._session.connection(), self._study, [place])[place]
 
     def _rests_on(self) -> Iterator[SettledUnit]:
         when = self._source.when

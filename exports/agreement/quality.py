@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,16 @@ import numpy as np
 from annotators.agreement.attention import LEVEL, hurried, straight_lined
 from annotators.agreement.majority import majority_of_rest
 from annotators.arrays import FloatArray, IntArray
+from annotators.asking.planting import Planting
 from annotators.criteria.base import written
 from annotators.figures import count
 from annotators.intervals.shares import share_interval
+from db.annotating.planting import GoldGiven
 from db.engine import Database
 from db.models import AnnotationKind
 from db.permissions import Actor
+from db.quality.gold import gold_given
+from db.quality.qualification import QualificationOf, qualifications
 from db.quality.team import TeamMember, reading_lengths, team_of
 from db.studies.ratings import CriterionRatings, StudyRatings, ratings
 
@@ -52,14 +57,15 @@ class Remark:
     """What calls for a look: `pace` or `straight-lining`, in words with its numbers; p as in `attention.Run`.
 
     `first` and `last` are the items (their external ids) with which the run begins and ends, `items` the ids of both.
+    `gold`, too few right labels of gold items, is no run and has none of these.
     """
 
     kind: str
     text: str
-    p: float
-    first: str
-    last: str
-    items: tuple[int, int]
+    p: float | None = None
+    first: str | None = None
+    last: str | None = None
+    items: tuple[int, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As `assay annotators --json` prints it."""
@@ -67,31 +73,54 @@ class Remark:
 
 
 @dataclass(frozen=True)
+class Quarter:
+    """A quarter of what somebody has annotated, in the order of time: with most of the rest, and of gold labels."""
+
+    with_rest: ShareRight
+    gold: ShareRight
+
+
+@dataclass(frozen=True)
 class AnnotatorQuality:
     """One annotator: their place in the study, agreement with most of the rest over all criteria, and warnings.
 
-    `self_agreement` is how often they gave a unit that came again (a repeat) the same label; None without repeats.
+    `gold` is how many of their labels of gold items are right (None where they had none), `self_agreement` how often
+    they gave a unit that came again (a repeat) the same label; None without repeats. `quarters` are the four quarters
+    of their work, empty below `FEWEST` annotations a quarter. `qualification` is how they stand in it, None in a study
+    that asks for none.
     """
 
     member: TeamMember
     with_rest: ShareRight
     by_criterion: dict[str, ShareRight]
+    gold: ShareRight | None
     self_agreement: ShareRight | None
+    quarters: list[Quarter]
     remarks: list[Remark]
+    qualification: QualificationOf | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As `assay annotators --json` prints it."""
         return {
             "annotator": self.member.name,
             "submitted": self.member.submitted,
+            "gold": None if self.gold is None else _counted(self.gold),
             "with_rest": self.with_rest.to_json(),
+            "qualification": None if self.qualification is None else self.qualification.to_json(),
             "self_agreement": None if self.self_agreement is None else self.self_agreement.to_json(),
             "by_criterion": {name: share.to_json() for name, share in self.by_criterion.items()},
+            "quarters": [
+                {"with_rest": quarter.with_rest.to_json(), "gold": _counted(quarter.gold)} for quarter in self.quarters
+            ],
             "seconds_per_item": self.member.seconds_per_item,
             "warnings": [remark.to_json() for remark in self.remarks],
             "state": self.member.state,
             "left_out_from": self.member.left_out_from.isoformat() if self.member.left_out_from else None,
         }
+
+
+def _counted(found: ShareRight) -> dict[str, Any]:
+    return {"n": found.n, "right": found.hits, "low": found.low, "high": found.high, "method": found.method}
 
 
 def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[AnnotatorQuality]:
@@ -101,16 +130,26 @@ def annotator_quality(db: Database, actor: Actor, study_id: int) -> list[Annotat
     lengths = np.array(reading_lengths(db, actor, study_id), dtype=np.float64)
     beside = compared_criteria(found)
     again = compared_criteria(ratings(db, actor, study_id, kinds=(AnnotationKind.REPEAT,)))
-    return [
-        AnnotatorQuality(
-            member,
-            _together(found, beside, member.person_id),
-            {part.column.criterion.name: _together(found, [part], member.person_id) for part in beside},
-            _with_themselves(found, beside, again, member.person_id),
-            [*_pace(found, member, lengths), *_straight(found, beside, member)],
+    gold = gold_given(db, actor, study_id)
+    qualified = {row.person_id: row for row in qualifications(db, actor, study_id)}
+    rows = []
+    for member in sorted(team, key=lambda member: member.name):
+        person = member.person_id
+        own = [given for given in gold if given.person_id == person]
+        remarks = [*_pace(found, member, lengths), *_straight(found, beside, member), *_below_mark(found, own)]
+        rows.append(
+            AnnotatorQuality(
+                member,
+                _together(found, beside, person),
+                {part.column.criterion.name: _together(found, [part], person) for part in beside},
+                _of_gold(found, own) if own else None,
+                _with_themselves(found, beside, again, person),
+                list(_quarters(found, beside, own, person)),
+                remarks,
+                qualified.get(person),
+            )
         )
-        for member in sorted(team, key=lambda member: member.name)
-    ]
+    return rows
 
 
 def compared_criteria(found: StudyRatings) -> list[Beside]:
@@ -147,13 +186,18 @@ class Beside:
         return np.flatnonzero(self.column.rater == self.column.people.index(person_id))
 
 
-def _together(found: StudyRatings, parts: list[Beside], person_id: int) -> ShareRight:
-    """How often the person gave what most of the others gave, over criteria, questions as clusters."""
+def _together(found: StudyRatings, parts: list[Beside], person_id: int, among: IntArray | None = None) -> ShareRight:
+    """How often the person gave what most of the others gave, over criteria, questions as clusters.
+
+    `among`: only in these annotations (their places).
+    """
     hits: list[FloatArray] = []
     questions: list[IntArray] = []
     for part in parts:
         own = part.own(person_id)
         own = own[part.rest[own] >= 0]
+        if among is not None:
+            own = own[np.isin(part.column.annotation[own], among)]
         hits.append((part.code[own] == part.rest[own]).astype(np.float64))
         questions.append(found.items.question[part.column.item[part.column.unit[own]]])
     return share_right(np.concatenate([*hits, np.zeros(0)]), np.concatenate([*questions, np.zeros(0, dtype=np.int64)]))
@@ -180,19 +224,41 @@ def _with_themselves(
     return share_right(np.array(hits), np.array(questions, dtype=np.int64)) if hits else None
 
 
-def share_right(hits: FloatArray, clusters: IntArray) -> ShareRight:
-    """The share of `hits` (n, 0 or 1), with Wilson's interval over clusters (n), or why there is none."""
+def _of_gold(found: StudyRatings, own: list[GoldGiven]) -> ShareRight:
+    """How many of these gold labels are right, gold items as clusters."""
+    hits = np.array([given.is_right(found.protocol) for given in own], dtype=np.float64)
+    items = np.array([given.study_item_id for given in own], dtype=np.int64)
+    return share_right(hits, items, over="items", none="they have had no gold item")
+
+
+def _quarters(found: StudyRatings, parts: list[Beside], gold: list[GoldGiven], person_id: int) -> Iterator[Quarter]:
+    """The quarters of what the person has annotated of the sample, with the gold labels that they gave meanwhile."""
+    own = np.flatnonzero(found.annotations.person == person_id)
+    if len(own) < 4 * FEWEST:
+        return
+    own = own[np.argsort(found.annotations.time[own], kind="stable")]
+    pieces = np.array_split(own, 4)
+    ends = [float(found.annotations.time[piece[0]]) for piece in pieces[1:]]
+    at = np.searchsorted(ends, [given.at.timestamp() for given in gold], side="right")
+    for number, piece in enumerate(pieces):
+        mine = [given for given, quarter in zip(gold, at.tolist(), strict=True) if quarter == number]
+        yield Quarter(_together(found, parts, person_id, piece), _of_gold(found, mine))
+
+
+_DIVIDED = "nobody else has judged what they judged, or they are divided"
+
+
+def share_right(hits: FloatArray, clusters: IntArray, *, over: str = "questions", none: str = _DIVIDED) -> ShareRight:
+    """The share of `hits` (n, 0 or 1), with Wilson's interval over clusters (n), or why there is none.
+
+    `over` is what a cluster is, `none` why there may be no label.
+    """
     n, right = len(hits), int(hits.sum())
     if n < FEWEST:
-        why = (
-            "nobody else has judged what they judged, or they are divided"
-            if not n
-            else f"{count(n, 'label')} are too few: {FEWEST} are"
-        )
-        return ShareRight(n, right, reason=why if not n else f"{why} needed")
+        return ShareRight(n, right, reason=none if not n else f"{count(n, 'label')} are too few: {FEWEST} are needed")
     _, place = np.unique(clusters, return_inverse=True)
     interval = share_interval(
-        np.bincount(place, weights=hits).astype(np.float64), np.bincount(place).astype(np.float64), over="questions"
+        np.bincount(place, weights=hits).astype(np.float64), np.bincount(place).astype(np.float64), over=over
     )
     return ShareRight(n, right, right / n, interval.low, interval.high, interval.in_words())
 
@@ -215,6 +281,16 @@ def _pace(found: StudyRatings, member: TeamMember, lengths: FloatArray) -> list[
         f"{100 * run.ratio:.0f} % of what their length and the annotator's other times make expected (p = {run.p:.2g})"
     )
     return [Remark("pace", text, run.p, *ends)]
+
+
+def _below_mark(found: StudyRatings, own: list[GoldGiven]) -> list[Remark]:
+    """That too few of somebody's gold labels are right, by the mark of the study."""
+    planting = Planting.of(found.study.settings)
+    right, items = sum(given.is_right(found.protocol) for given in own), len({given.study_item_id for given in own})
+    if items < planting.mark_after or right >= planting.mark * len(own):
+        return []
+    text = f"{right:,} of {len(own):,} labels of gold items are right; the mark is {100 * planting.mark:g} %"
+    return [Remark("gold", text)]
 
 
 def _straight(found: StudyRatings, parts: list[Beside], member: TeamMember) -> list[Remark]:

@@ -89,6 +89,7 @@ def study_snapshot(
         "sample_sha256": study.sample_hash,
         "items": study.n_items,
         "overlap": study.overlap,
+        **{name: study.settings[name] for name in ("part", "part_overlap", "most_overlap") if name in study.settings},
         "order": study.item_order,
         "seed": study.seed,
         "rule": study.rule,

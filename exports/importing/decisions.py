@@ -11,6 +11,7 @@ from db.adjudicating.tables import DecidedRow, TableDecided, adjudicate_table
 from db.engine import Database
 from db.permissions import Actor
 from db.quality.gold import GoldRow, GoldSet, set_gold
+from db.quality.qualification import QualificationSet, set_qualification
 from exports.reading.tables import open_table
 
 NEEDED = ("item", "criterion", "value")
@@ -125,3 +126,18 @@ def import_gold(
     return set_gold(
         db, actor, study_id, rows=rows, settled_in=settled_in, rates=rates, reason=reason, problems=problems
     )
+
+
+def import_qualification(
+    db: Database,
+    actor: Actor,
+    study_id: int,
+    *,
+    path: Path | None,
+    mark: float | None,
+    tries: int | None,
+    reason: str,
+) -> QualificationSet:
+    """Add the qualification items of a table to a study, as `set_qualification` does; all problems at once."""
+    rows, problems = read_gold(path) if path is not None else ([], [])
+    return set_qualification(db, actor, study_id, rows=rows, mark=mark, tries=tries, reason=reason, problems=problems)

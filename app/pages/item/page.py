@@ -16,6 +16,7 @@ from db.items.read import ItemDetails, ScoreRow, item_details
 from db.people.preferences import my_preferences
 from db.permissions import RESEARCHERS
 from db.releasing.states import item_state
+from db.releasing.story import item_story
 from db.studies.remarks import ItemInStudy, ItemLabel, item_labels, item_place
 
 
@@ -61,7 +62,7 @@ def page() -> None:
     with scores:
         _scores(found)
     with history:
-        _history(found)
+        _history(found, place.project_id)
     for tab in revision:
         with tab:
             revise.tab(found, place.project_id, studies)
@@ -160,7 +161,15 @@ def _score(score: ScoreRow) -> str:
     return value_kind(score.scorer, score.name).in_words(score.value, score.reason)
 
 
-def _history(found: ItemDetails) -> None:
+def _history(found: ItemDetails, project_id: int) -> None:
+    story = item_story(ui.db(), ui.actor(), project_id, external_id=found.item.content.id)
+    ui.table(
+        "Story",
+        ("When", "What happened"),
+        [(blocks.short(ui.when(row.at)), wording.chapter(row)) for row in reversed(story.chapters)],
+        name="story",
+    )
+    st.subheader("Versions")
     ui.table(
         "Versions",
         ("Version", "When", "Why"),

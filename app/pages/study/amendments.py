@@ -33,6 +33,7 @@ _WHAT = {
     "deadline": "Deadline",
     "annotators": "Annotators",
     "gold": "Gold items",
+    "qualification": "Qualification",
 }
 
 

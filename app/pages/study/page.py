@@ -22,7 +22,7 @@ from db.annotating.status import study_status
 from db.models import Study, StudyState
 from db.permissions import ADJUDICATORS, RESEARCHERS
 from db.projects import my_projects
-from db.studies.design import StudyRow, list_studies, protocol_of, study_facts
+from db.studies.design import StudyRow, list_studies, protocol_of, slots_of, study_facts
 from db.studies.remarks import Remark, StudyRemarks, study_remarks
 
 EVERY = 10
@@ -197,7 +197,9 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Sample", f"{sample}, seed {study.seed}"),
             ("Sample SHA-256", _hash(study.sample_hash)),
             ("Order", ORDERS[study.item_order]),
-            ("Overlap", f"{study.overlap}: {wording.count(study.n_items * study.overlap, 'slot')}"),
+            ("Overlap", f"{study.overlap}: {wording.count(slots_of(study), 'slot')}"),
+            ("Overlap of a part", _of_part(settings)),
+            ("Where people disagree", f"up to {most} annotations" if (most := settings.get("most_overlap")) else ""),
             ("A label is settled", _RULES[study.rule]),
             ("Annotators' names", names),
             ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
@@ -215,6 +217,11 @@ def _design(study: Study, protocol: Protocol) -> None:
     )
     about = "Change it and make a new study of it; this study's protocol is frozen."
     protocol_view.download(protocol, "Protocol as YAML", key="study-protocol-yaml", about=about)
+
+
+def _of_part(settings: dict[str, Any]) -> str:
+    n = settings.get("part_items")
+    return f"{settings['part_overlap']} for {wording.count(n, 'item')}" if n else ""
 
 
 def _hash(digest: str) -> blocks.Html:

@@ -6,6 +6,7 @@ import { Breaks } from './breaks.js';
 import { Clock, whenBack } from './clock.js';
 import { Desk } from './desk.js';
 import { Drafts } from './drafts.js';
+import { feedbackParts, feedbackTitle } from './feedback.js';
 import { TopLine } from '../frame/top_line.js';
 import { itemName } from './judgement/judgement.js';
 import { Keys } from '../shared/keys.js';
@@ -291,11 +292,11 @@ export class App extends Page {
     this.status.draftTrouble = null;
     sheet.touched = false;
     const last = step === work.study.protocol.steps.length - 1;
-    this.comparing = last && work.study.suggestions === 'after' && sitting === 1;
+    this.comparing = last && (!!item.qualifying || (work.study.suggestions === 'after' && sitting === 1));
     if (last && !this.queue.correcting) this.status.counted.add(uid);
     if (!last || this.comparing) {
       this.awaited = uid;
-      this.#wait(last ? TEXT.waitingCompare : TEXT.waitingStep);
+      this.#wait(item.qualifying ? TEXT.waitingFeedback : last ? TEXT.waitingCompare : TEXT.waitingStep);
       this.outbox.add(submission, itemName(item));
       return;
     }
@@ -310,6 +311,10 @@ export class App extends Page {
     const awaited = this.awaited === entry.body.uid;
     this.status.counted.delete(entry.body.uid);
     if (awaited) this.awaited = null;
+    if (awaited && answer.feedback) {
+      this.#tell(answer, answer.feedback);
+      return;
+    }
     if (awaited && this.comparing) {
       this.comparing = false;
       this.queue.submitted();
@@ -319,6 +324,24 @@ export class App extends Page {
     if (this.#stopped()) this.queue.halt();
     if (awaited && answer.item) this.#show(answer.item);
     else if (awaited || !this.sheet || !this.queue.item) this.#next();
+  }
+
+  /** Says of an item of the qualification what was right; then the next one comes. @param {Submitted} answer @param {Feedback} feedback */
+  #tell(answer, feedback) {
+    const { judgement } = this;
+    const item = this.sheet?.item ?? null;
+    this.comparing = false;
+    this.busy = false;
+    judgement?.setBusy(false);
+    judgement?.say('');
+    judgement?.dock.tell(feedbackTitle(feedback), feedbackParts(feedback), () => {
+      if (this.queue.item === item) this.queue.item = null;
+      this.sheet = null;
+      this.#follow(answer);
+      if (this.halted !== null) this.queue.halt();
+      this.#next();
+    });
+    this.shell.announce(feedbackTitle(feedback));
   }
 
   /**

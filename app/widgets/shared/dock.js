@@ -15,6 +15,7 @@ export class Dock {
     /** @type {HTMLTextAreaElement | null} */
     this.field = null;
     this.needed = true; // a reason has to be given
+    this.telling = false; // something is told that only has to be read
   }
 
   get open() {
@@ -91,9 +92,30 @@ export class Dock {
     list.focus();
   }
 
+  /**
+   * Something to be read before one goes on.
+   *
+   * @param {string} title
+   * @param {HTMLElement[]} content
+   * @param {() => void} read
+   */
+  tell(title, content, read) {
+    this.decide = read;
+    this.reasons = [];
+    this.field = null;
+    this.telling = true;
+    const goOn = button(TEXT.goOn, () => this.close(), { class: 'btn pri', key: 'Enter', testid: 'told' });
+    this.#show(title, [h('div', { class: 'told', tabindex: '0' }, ...content)], h('span', { class: 'grow' }), goOn);
+    goOn.focus({ preventScroll: true });
+  }
+
   /** A key while a reason is asked for and no field has the focus. @param {string} key @returns {boolean} */
   key(key) {
     if (!this.decide) return false;
+    if (this.telling) {
+      if (key === 'Enter') this.close();
+      return true;
+    }
     const reason = /^[1-9]$/.test(key) ? this.reasons[Number(key) - 1] : undefined;
     if (reason !== undefined) this.#decided(reason);
     else if (!this.field) return true; // one of the list, or Escape
@@ -107,10 +129,13 @@ export class Dock {
 
   close() {
     if (!this.open) return;
+    const read = this.telling ? this.decide : null;
     this.decide = null;
+    this.telling = false;
     this.element.hidden = true;
     this.element.replaceChildren();
     this.onclose();
+    read?.('');
   }
 
   /** @param {string[]} reasons */

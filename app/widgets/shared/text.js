@@ -36,6 +36,23 @@ export const TEXT = {
   isSuggested: ', suggested by a model',
   suggested: (/** @type {string} */ words) => `A model suggests: ${words}`,
   comparing: 'Your labels are saved. What a model suggests is marked now: change what you would, and submit. Both versions are kept.',
+  waitingFeedback: 'Saving, then what is right…',
+  goOn: 'Go on',
+  qualifying: (/** @type {Qualifying} */ { number, of, try: tried, tries }) => `Qualification: item ${number} of ${of}${tries > 1 ? `, try ${tried} of ${tries}` : ''}. After each you are told what is right.`,
+  feedbackTitle: (/** @type {number} */ right, /** @type {number} */ of) => `${right} of ${of} right`,
+  gaveRight: (/** @type {string} */ right) => right,
+  gaveWrong: (/** @type {string} */ given, /** @type {string} */ right) => `You: ${given}. Right: ${right}`,
+  gaveNone: 'no label',
+  triedTitle: {
+    passed: (/** @type {number} */ right, /** @type {number} */ of) => `You have passed: ${right} of ${of} labels right`,
+    again: (/** @type {number} */ right, /** @type {number} */ of) => `Not yet passed: ${right} of ${of} labels right`,
+    failed: (/** @type {number} */ right, /** @type {number} */ of) => `Not passed: ${right} of ${of} labels right`,
+  },
+  tried: {
+    passed: () => 'The items of the study come next.',
+    again: (/** @type {number} */ mark) => `The study asks for ${mark} %. You can try once more: the same items come again.`,
+    failed: (/** @type {number} */ mark) => `The study asks for ${mark} %, and this was the last try. Thank you for your time.`,
+  },
   waitingCompare: 'Saving, then what a model suggests…',
 
   // whole-page states

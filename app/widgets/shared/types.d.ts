@@ -97,7 +97,16 @@ type PhraseSet = { best: boolean; phrases: { text: string; count: number }[] };
 type Flag = boolean | string;
 type Content = { labels: Given[]; comment: string | null; flag: Flag; at?: number; revision?: number };
 
+/** Which item of a try at the qualification it is, from 1, and which try. */
+type Qualifying = { number: number; of: number; try: number; tries: number };
+/** What is told of an item of the qualification, and at the end of a try how it ended. */
+type Feedback = {
+  units: { title: string; target: string; given: string | null; right: string; is_right: boolean; explanation: string | null }[];
+  result: { ended: 'passed' | 'again' | 'failed'; right: number; labels: number; mark: number } | null;
+};
+
 interface Presentation {
+  qualifying?: Qualifying;
   assignment: number;
   sitting: string | number;
   step: number;
@@ -150,7 +159,7 @@ interface Work {
   last: number | null;
 }
 
-type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null };
+type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; feedback?: Feedback | null };
 type Submission = {
   uid: string; assignment: number; sitting: string | number; step: number; labels: Given[]; comment: string | null; flag: Flag; seconds: number;
 };

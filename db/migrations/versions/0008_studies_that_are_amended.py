@@ -34,10 +34,12 @@ def upgrade() -> None:
     _releases()
     _proposals()
     _asides()
+    _qualification()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_qualification()
     _no_proposals()
     _no_drafts()
     _no_releases()
@@ -353,6 +355,19 @@ def _asides() -> None:
 def _no_asides() -> None:
     for name in ("same", "confidence"):
         op.drop_column("label", name)
+
+
+# Qualification --------------------------------------------------------------------------------------------------------
+
+
+def _qualification() -> None:
+    for name in ("qualified_at", "failed_at"):
+        op.add_column("study_member", sa.Column(name, sa.DateTime(timezone=True), nullable=True))
+
+
+def _no_qualification() -> None:
+    for name in ("failed_at", "qualified_at"):
+        op.drop_column("study_member", name)
 
 
 # Proposed revisions ---------------------------------------------------------------------------------------------------

@@ -16,8 +16,11 @@ from tests.makers import tiny_protocol
 FULL = StudyDesign(
     name="second pass",
     protocol="qa_verification@3",
-    annotators=("ada", "ben", "17"),
+    annotators=("ada", "ben", "chloe", "17"),
     overlap=2,
+    part=0.1,
+    part_overlap=3,
+    most_overlap=4,
     items=("1", "q2:harbour"),
     where=("system=harbour", "score:rouge_l>=0.5"),
     with_documents=True,
@@ -41,6 +44,7 @@ FULL = StudyDesign(
     adjudication="double",
     review_agreed=0.1,
     talk="all",
+    separate_revisers=True,
 )
 
 

@@ -35,3 +35,9 @@ def test_items_are_ended_released_compared_and_exported(assay: CommandLine, tmp_
     assert "no single annotator's" in refused.err
     assert assay.json("end", "finance", "q1", "undo", "--reason", "x")["state"] == "no_study"
     assert "is no end of an item" in assay("end", "finance", "q1", "done", "--reason", "x", code=2).err
+    told = assay.json("item", "finance", "q1")
+    assert (told["state"], told["releases"]) == ("no_study", ["v1", "v2"])
+    assert [row["did"] for row in told["story"]] == [
+        "imported", "accepted by hand", "released", "released", "taken up again",
+    ]  # fmt: skip
+    assert "Version 1 went into the release v1." in assay("item", "finance", "q1").out

@@ -7,7 +7,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from db.items.current import withdrawn_batches
-from db.models import PLANTED_KINDS, Annotation, Assignment, AssignmentState
+from db.models import PLANTED_KINDS, SLOTLESS_KINDS, Annotation, Assignment, AssignmentState
 from db.studies.tallies import PLANTED
 
 
@@ -24,7 +24,7 @@ def recount(session: Session, study_id: int) -> dict[str, int]:
     )
     counts = (col(Assignment.state) != AssignmentState.SUBMITTED) | col(Assignment.id).not_in(withdrawn)
     query = select(Assignment.state, func.count()).where(
-        Assignment.study_id == study_id, col(Assignment.kind).not_in(PLANTED_KINDS), counts
+        Assignment.study_id == study_id, col(Assignment.kind).not_in(SLOTLESS_KINDS), counts
     )
     found = dict(session.execute(query.group_by(col(Assignment.state))).all())
     planted = select(func.count()).where(

@@ -10,8 +10,9 @@ from sqlmodel import select
 from annotators.errors import NotAllowed
 from db.engine import Database
 from db.models import Annotation, Assignment, StoredLabel, Submission
+from db.quality.gold import GoldRow, gold_given, set_gold
 from exports.agreement.quality import AnnotatorQuality, annotator_quality
-from tests.makers import StudyInUse
+from tests.makers import StudyInUse, make_item
 
 
 def labelled(database: Database, items: int = 60) -> StudyInUse:
@@ -93,3 +94,34 @@ def test_labels_of_items_that_came_again_are_set_beside_the_first(sqlite_databas
     assert 0.5 < (found.self_agreement.low or 0) < 0.75 < (found.self_agreement.high or 0) < 0.92
     assert second.self_agreement is None
     assert found.with_rest.n <= 24, "a repeat is no second label of the study"
+
+
+def test_gold_labels_are_counted_as_right_or_wrong_and_by_quarter(sqlite_database: Database) -> None:
+    study = StudyInUse(sqlite_database, items=60, annotators=2, overlap=2)
+    names = [f"g{number}" for number in range(24)]
+    for name in names:
+        make_item(study.db, study.project_id, name)
+    rows = [GoldRow(line, name, "right", "item", "yes") for line, name in enumerate(names, 2)]
+    rates = {"gold_rate": 0.4, "mark": 0.9}
+    set_gold(study.db, study.researcher, study.study_id, rows=rows, rates=rates, reason="to see who reads")
+    done = 0
+    while items := study.work(0)["items"]:
+        done += 1
+        study.submit(0, items[0], {"right": "yes" if done <= 60 else "no"})
+    first, second = quality(study)
+    given = gold_given(study.db, study.researcher, study.study_id)
+    right = sum(label.value == "yes" for label in given)
+    assert 0 < right < len(given) == 24
+    assert first.gold is not None
+    assert (first.gold.n, first.gold.hits) == (24, right)
+    assert (first.gold.low or 1) < right / 24 < (first.gold.high or 0)
+    assert first.to_json()["gold"] | {"low": 0, "high": 0, "method": ""} == {
+        "n": 24, "right": right, "low": 0, "high": 0, "method": ""
+    }  # fmt: skip
+    assert [quarter.gold.n for quarter in first.quarters] != []
+    assert sum(quarter.gold.n for quarter in first.quarters) == 24
+    assert (first.quarters[0].gold.hits, first.quarters[3].gold.hits) == (first.quarters[0].gold.n, 0)
+    assert [remark.text for remark in first.remarks if remark.kind == "gold"] == [
+        f"{right} of 24 labels of gold items are right; the mark is 90 %"
+    ]
+    assert (second.gold, second.quarters, second.to_json()["gold"]) == (None, [], None)

@@ -125,6 +125,7 @@ export class Judgement extends Side {
     this.text.replaceChildren(
       ...(correcting ? [h('div', { class: 'banner' }, h('span', {}, item.suggestions?.length ? TEXT.comparing : TEXT.correcting), button(TEXT.leaveAsIs, () => this.on.action('leave'), { class: 'btn small', testid: 'leave' }))] : []),
       ...(item.returned && !correcting ? [h('div', { class: 'banner', 'data-testid': 'returned' }, h('span', { dir: 'auto' }, TEXT.returned(item.returned)))] : []),
+      ...(item.qualifying ? [h('p', { class: 'soft suggestions-legend', 'data-testid': 'qualifying' }, TEXT.qualifying(item.qualifying))] : []),
       ...(item.suggestions?.length && !correcting ? [h('p', { class: 'soft suggestions-legend', 'data-testid': 'suggestions' }, h('i', { class: 'suggested-sign' }), TEXT.suggestions)] : []),
       ...(steps > 1 ? [this.#steps(protocol)] : []),
       ...parts.filter((part) => !judged.includes(part)),

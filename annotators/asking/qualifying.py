@@ -1,0 +1,43 @@
+"""What a study asks of annotators before they get its items: how many right labels, in how many tries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from annotators.errors import InvalidInput
+
+_MOST = 20
+
+
+@dataclass(frozen=True)
+class Qualifying:
+    """The share (0..1) of right labels that is asked for, and how often somebody may try; with a mark of 0 all pass.
+
+    `items` is how many qualification items there are: none asks for nothing.
+    """
+
+    mark: float = 0.8
+    tries: int = 2
+    items: int = 0
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Qualifying:
+        """As a study's settings keep it."""
+        return cls(**settings.get("qualifying", {}))
+
+    def to_settings(self) -> dict[str, Any]:
+        """As a study's settings keep it, under `qualifying`."""
+        return asdict(self)
+
+    def check(self) -> None:
+        """InvalidInput for numbers that cannot be, with the value and what would do."""
+        if not 0 <= self.mark <= 1:
+            raise InvalidInput(
+                f"A mark of {self.mark:g} is no share of right labels. Give one from 0 (everybody passes) to 1."
+            )
+        if not 1 <= self.tries <= _MOST:
+            raise InvalidInput(f"{self.tries} tries cannot be. Give a number from 1 to {_MOST}.")
+        if not self.items:
+            raise InvalidInput("The study has no qualification items. Give a file with some.")
