@@ -95,7 +95,8 @@ class StudyDesign(ItemChoice):
     who does not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after
     the `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
-    `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well.
+    `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
+    nobody revises an item that they judged, decided or revised before.
     """
 
     name: str = ""
@@ -112,6 +113,7 @@ class StudyDesign(ItemChoice):
     deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
     show_names: bool = False
     allow_own_adjudication: bool = False
+    separate_revisers: bool = False
     adjudication: str = SINGLE
     review_agreed: float = 0
 
@@ -130,7 +132,7 @@ class StudyDesign(ItemChoice):
 
     def in_settings(self) -> dict[str, Any]:
         """What a study's settings keep of it; what was not asked for is not written."""
-        names = ("show_names", "allow_own_adjudication")
+        names = ("show_names", "allow_own_adjudication", "separate_revisers")
         said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
         said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
         if self.adjudication != SINGLE:

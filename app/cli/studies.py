@@ -106,6 +106,10 @@ def create(
         float,
         typer.Option(metavar="SHARE", help="The share of agreed items that adjudicators decide as well, such as 0.1."),
     ] = 0,
+    separate_revisers: Annotated[
+        bool,
+        typer.Option("--separate-revisers", help="Nobody revises an item that they judged, decided or revised before."),
+    ] = False,
     lease_minutes: Annotated[
         int | None,
         typer.Option(
@@ -221,6 +225,7 @@ def create(
             rule=rule,
             adjudication=adjudication,
             review_agreed=review_agreed,
+            separate_revisers=separate_revisers,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,

@@ -66,8 +66,8 @@ _RULES = {"unanimous": "When all annotators agree", "majority": "When more than 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol", "study-deadline", "study-double", "study-part", "study-part-overlap",
-    "study-most-overlap", "study-ask-*",
+    "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
+    "study-part-overlap", "study-most-overlap", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -129,6 +129,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
         "study-own": design.allow_own_adjudication,
+        "study-revisers": design.separate_revisers,
         "study-double": design.adjudication == DOUBLE,
         f"study-suggestions-{protocol.name}": design.suggestions,
         "study-where": list(design.where),
@@ -660,6 +661,7 @@ def _more(protocol: Protocol) -> _More:
         )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
+        others = st.checkbox("Nobody revises an item that they judged, decided or revised before", key="study-revisers")
         ask = tuple(
             name
             for name, aside in ASIDES.items()
@@ -669,6 +671,7 @@ def _more(protocol: Protocol) -> _More:
     adjudication = {
         "show_names": show_names,
         "allow_own_adjudication": own,
+        "separate_revisers": others,
         "adjudication": DOUBLE if double else SINGLE,
         "review_agreed": review / 100,
     }

@@ -303,6 +303,27 @@ def who_may_annotate(db: Database, actor: Actor, project_id: int) -> list[Member
     return sorted((row for row in members.values() if row.role in ANNOTATORS), key=lambda row: row.name)
 
 
+def who_may_revise(session: Session, project_id: int) -> dict[int, str]:
+    """Person id → name of everybody who may revise items of a project: its researchers, and administrators."""
+    role = func.coalesce(Membership.role, Person.default_role)
+    rows = session.execute(
+        select(Person.id, Account.name)
+        .join(Account, col(Account.person_id) == Person.id)
+        .join(
+            Membership,
+            (col(Membership.person_id) == Person.id) & (col(Membership.project_id) == project_id),
+            isouter=True,
+        )
+        .where(
+            col(Person.kind) == PersonKind.HUMAN,
+            col(Person.erased_at).is_(None),
+            col(Person.is_admin) | (role == Role.RESEARCHER),
+        )
+        .order_by(col(Account.name))
+    )
+    return {row[0]: row[1] for row in rows}
+
+
 # Who acts on the command line -----------------------------------------------------------------------------------------
 
 

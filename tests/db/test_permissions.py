@@ -170,6 +170,7 @@ MAY: dict[str, frozenset[str]] = {
     "scores.write.plan_scoring": RESEARCHERS,
     "scores.write.run_scorer": RESEARCHERS,
     "people.sign_in.one_time_sign_in": ADMINISTRATORS,
+    "studies.revisions.why_not_revise": RESEARCHERS,
     "studies.design.create_study": RESEARCHERS,
     "studies.design.find_study": ROLES,
     "studies.design.list_studies": ROLES,
