@@ -891,6 +891,19 @@ class Adjudication(Table, table=True):
     created_at: datetime = _time()
 
 
+class Message(Table, table=True):
+    """What one annotator of an item said to the others who labelled it, once all had. Append-only."""
+
+    append_only: ClassVar[bool] = True
+    id: int | None = _id()
+    uid: str = Field(unique=True)
+    study_id: int = _ref("study.id", index=True)
+    study_item_id: int = _ref("study_item.id", index=True)
+    person_id: int = _ref("person.id")
+    text: str
+    created_at: datetime = _time()
+
+
 class AdjudicatedLabel(Table, table=True):
     """The final value of one criterion and target. Append-only. `overrules`: it goes against a majority.
 

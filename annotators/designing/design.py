@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from annotators.asking.asides import ASIDES, unknown_asides
 from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
+from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.sampling import ORDERS, share_of
@@ -96,6 +97,7 @@ class StudyDesign(ItemChoice):
     who does not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after
     the `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
+    `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
     nobody revises an item that they judged, decided or revised before.
     """
@@ -118,6 +120,7 @@ class StudyDesign(ItemChoice):
     separate_revisers: bool = False
     adjudication: str = SINGLE
     review_agreed: float = 0
+    talk: str = NEVER
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -141,6 +144,8 @@ class StudyDesign(ItemChoice):
         said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
         if self.adjudication != SINGLE:
             said["adjudication"] = self.adjudication
+        if self.talk != NEVER:
+            said["talk"] = self.talk
         if self.review_agreed:
             said["review_agreed"] = self.review_agreed
         asks = [name for name in ASIDES if name in self.ask]
@@ -167,6 +172,11 @@ class StudyDesign(ItemChoice):
             yield (
                 ("adjudication",),
                 f"{self.adjudication!r} says not how disputed items are decided. Known: {', '.join(ADJUDICATIONS)}.",
+            )
+        if self.talk not in TALKS:
+            yield (
+                ("talk",),
+                f"{self.talk!r} says not about what annotators talk. Known: {', '.join(TALKS)}.",
             )
         if not 0 <= self.review_agreed <= 1:
             yield (

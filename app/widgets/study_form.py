@@ -16,6 +16,7 @@ from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.asking.rounds import DOUBLE, SINGLE
+from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import RULES, StudyDesign
 from annotators.designing.files import design_to_yaml
@@ -60,6 +61,11 @@ SOURCES = {
     VERDICTS: "a judge's verdicts",
 }
 _ON_PAGES = (Material.EVIDENCE, Material.DOCUMENTS)
+_TALKS = {
+    NEVER: "Never",
+    DISPUTED: "Where they disagree, to resolve it together",
+    ALL: "Every item (norming)",
+}
 _RULES = {"unanimous": "When all annotators agree", "majority": "When more than half agree"}
 
 
@@ -660,6 +666,14 @@ def _more(protocol: Protocol) -> _More:
             key="study-double",
             help="What both decide alike is final; the rest goes to a third person. How far they agree is reported.",
         )
+        talk = st.selectbox(
+            "Annotators of an item talk about it",
+            list(_TALKS),
+            format_func=_TALKS.__getitem__,
+            key="study-talk",
+            help="Once all of them have labelled it they see each other's labels, write to each other and may change "
+            "theirs. Nobody else reads it, and what each said before is kept.",
+        )
         review = st.number_input(
             "Agreed items that adjudicators look at as well, in percent",
             min_value=0,
@@ -684,6 +698,7 @@ def _more(protocol: Protocol) -> _More:
         "separate_revisers": others,
         "adjudication": DOUBLE if double else SINGLE,
         "review_agreed": review / 100,
+        "talk": talk,
     }
     last_day = day if isinstance(day, date) else None
     return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)

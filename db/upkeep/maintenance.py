@@ -36,6 +36,7 @@ _FREE_TEXT: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ("submission", ("id",), "comment", _OF_STUDY),
     ("submission", ("id",), "flag", _OF_STUDY),
     ("assignment", ("id",), "reason", "study_id = :study"),
+    ("message", ("id",), "text", "study_id = :study"),
     ("adjudication", ("id",), "reason", "study_id = :study"),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "reason", _DECIDED),
     ("adjudicated_label", ("adjudication_id", "criterion", "target"), "note", _DECIDED),
@@ -139,6 +140,7 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     # table, which rows belong to the project; what others point at comes last
     ("adjudicated_label", f"adjudication_id IN (SELECT id FROM adjudication WHERE {_STUDY})"),
     ("adjudication", _STUDY),
+    ("message", _STUDY),
     ("adjudication_lease", _STUDY),
     ("label", _SLOT),
     ("set_aside", _STUDY),

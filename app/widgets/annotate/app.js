@@ -332,10 +332,10 @@ export class App extends Page {
     const { judgement } = this;
     const item = this.sheet?.item ?? null;
     this.comparing = false;
-    this.busy = false;
-    judgement?.setBusy(false);
+    judgement?.setBusy(false); // but nothing can be done with the item any more: it is busy until one has read
     judgement?.say('');
     judgement?.dock.tell(feedbackTitle(feedback), feedbackParts(feedback), () => {
+      this.busy = false;
       if (this.queue.item === item) this.queue.item = null;
       this.sheet = null;
       this.#follow(answer);

@@ -212,8 +212,27 @@ def _adjudication() -> None:
         postgresql_where=known,
     )
 
+    op.create_table(
+        "message",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("uid", sa.String(), nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("study_item_id", _identifier(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("text", sa.String(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.ForeignKeyConstraint(["study_item_id"], ["study_item.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("uid"),
+    )
+    for name in ("study_id", "study_item_id"):
+        op.create_index(f"ix_message_{name}", "message", [name])
+
 
 def _adjudication_as_it_was() -> None:
+    op.drop_table("message")
     op.drop_index("ix_settlement_uncertainty", "settlement")
     op.drop_column("settlement", "uncertainty")
     for table in ("settlement", "adjudication"):

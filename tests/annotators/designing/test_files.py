@@ -44,6 +44,7 @@ FULL = StudyDesign(
     allow_own_adjudication=True,
     adjudication="double",
     review_agreed=0.1,
+    talk="all",
     separate_revisers=True,
 )
 
