@@ -25,7 +25,7 @@ import { TEXT } from '../shared/text.js';
 
 /** @typedef {import('../shared/outbox.js').Entry} Entry */
 /**
- * @typedef {{study: number, person: string, assignment?: number | null, home?: string, sign_in?: string, api?: string,
+ * @typedef {{study: number, person: string, assignment?: number | null, home?: string, ends?: boolean, sign_in?: string, api?: string,
  *   preferences?: Record<string, unknown>}} Options
  */
 
@@ -48,8 +48,9 @@ export class App extends Page {
     this.reading = new Reading(options.person, options.study, this.api);
     this.drafts = new Drafts(options.person, options.study, this.api, (state) => this.#draftState(state));
     this.topLine = new TopLine(TOP_LINE, options.home ?? '/', (action) => this.act(action));
+    if (options.ends) this.topLine.project.title = TEXT.toFinish;
     this.screens = new Screens(this.shell, {
-      home: options.home ?? '/', signIn: options.sign_in ?? '/', load: () => void this.load(true), act: (action) => this.act(action),
+      home: options.home ?? '/', toHome: options.ends ? TEXT.toFinish : undefined, signIn: options.sign_in ?? '/', load: () => void this.load(true), act: (action) => this.act(action),
       giveBack: (entry) => void this.#return(entry),
       discard: (entry) => {
         this.outbox.discard(entry);
