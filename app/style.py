@@ -52,6 +52,8 @@ _STYLE = """
 .st-key-assay-project [role="group"] { border-color: transparent; background: transparent; }
 .st-key-assay-project [role="group"]:is(:hover, :focus-within) { border-color: var(--assay-line); }
 .st-key-assay-project input { font-weight: 650; text-overflow: ellipsis; }
+/* What is typed has the direction of its own script, line by line. */
+.stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start; }
 /* On a phone the groups and the pages are two lines of the page, under the project and the person. */
 @media (max-width: 767.98px) {
   .stAppToolbar { padding-left: 0; padding-right: 0; }

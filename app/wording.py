@@ -76,7 +76,7 @@ def chapter(row: Chapter) -> str:
             words = f"{who}: {row.did}" + (f", version {row.version}" if row.version else "")
     falls = [f"{', '.join(criteria)} in {of}" for of, criteria in about.get("falls", {}).items()]
     fell = f"; labels fall: {'; '.join(falls)}" if falls else ""
-    return words + (f": {row.reason}" if row.reason else "") + fell
+    return words + (f": {row.reason.rstrip('.')}" if row.reason else "") + fell
 
 
 def import_counts(report: ImportReport) -> list[tuple[str, int]]:

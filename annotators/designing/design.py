@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from annotators.asking.asides import ASIDES, unknown_asides
 from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
+from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.sampling import ORDERS, share_of
@@ -88,19 +89,23 @@ class StudyDesign(ItemChoice):
 
     `protocol` is the name of one (`NAME`, `NAME@VERSION`, a file), for a design that stands by itself; an operation is
     given the protocol. `overlap` is how many different annotators judge each item; None: as many as the protocol
-    suggests. A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
+    suggests. So many people from `outside` come by invitation, besides the annotators.
+    A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
     has `part_overlap` instead. Where the annotators of an item disagree, it is given to one more, and again, up to
     `most_overlap`. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None:
     before, where the protocol shows suggestions, else never. `lease_minutes`: how long an item is kept for somebody
     who does not touch it. `ask` is what is asked beside labels (annotators/asking/asides.py). Nobody gets items after
     the `deadline`. `show_names`: adjudicators see who gave which label; `allow_own_adjudication`: they may decide items
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
-    `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well.
+    `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
+    `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
+    nobody revises an item that they judged, decided or revised before.
     """
 
     name: str = ""
     protocol: str = ""
     annotators: tuple[Word, ...] = ()
+    outside: int = 0
     overlap: int | None = None
     part: float | None = None
     part_overlap: int | None = None
@@ -112,8 +117,10 @@ class StudyDesign(ItemChoice):
     deadline: Annotated[datetime | None, BeforeValidator(_time)] = None
     show_names: bool = False
     allow_own_adjudication: bool = False
+    separate_revisers: bool = False
     adjudication: str = SINGLE
     review_agreed: float = 0
+    talk: str = NEVER
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -130,11 +137,15 @@ class StudyDesign(ItemChoice):
 
     def in_settings(self) -> dict[str, Any]:
         """What a study's settings keep of it; what was not asked for is not written."""
-        names = ("show_names", "allow_own_adjudication")
+        names = ("show_names", "allow_own_adjudication", "separate_revisers")
         said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
+        if self.outside:
+            said["outside"] = self.outside
         said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
         if self.adjudication != SINGLE:
             said["adjudication"] = self.adjudication
+        if self.talk != NEVER:
+            said["talk"] = self.talk
         if self.review_agreed:
             said["review_agreed"] = self.review_agreed
         asks = [name for name in ASIDES if name in self.ask]
@@ -162,6 +173,11 @@ class StudyDesign(ItemChoice):
                 ("adjudication",),
                 f"{self.adjudication!r} says not how disputed items are decided. Known: {', '.join(ADJUDICATIONS)}.",
             )
+        if self.talk not in TALKS:
+            yield (
+                ("talk",),
+                f"{self.talk!r} says not about what annotators talk. Known: {', '.join(TALKS)}.",
+            )
         if not 0 <= self.review_agreed <= 1:
             yield (
                 ("review_agreed",),
@@ -182,17 +198,20 @@ class StudyDesign(ItemChoice):
             )
 
     def _faults_of_team(self, overlap: int | None) -> Iterator[tuple[Path, str]]:
-        if not self.annotators:
+        if self.outside < 0:
+            yield ("outside",), f"{self.outside} people from outside are none. Give 0 or more."
+        if not self.annotators and not self.outside:
             yield ("annotators",), "A study needs at least one annotator."
             return
         for place, name in enumerate(self.annotators):
             if name in self.annotators[:place]:
                 yield ("annotators", place), f"The annotator {name!r} is named twice. Name each once."
-        wrong = None if overlap is None else overlap_fault(overlap, len(set(self.annotators)))
+        people = len(set(self.annotators)) + self.outside
+        wrong = None if overlap is None else overlap_fault(overlap, people)
         if wrong:
             yield ("overlap",), wrong
         elif overlap is not None:
-            yield from self._faults_of_part(overlap, len(set(self.annotators)))
+            yield from self._faults_of_part(overlap, people)
 
     def _faults_of_part(self, overlap: int, people: int) -> Iterator[tuple[Path, str]]:
         if (self.part is None) != (self.part_overlap is None):

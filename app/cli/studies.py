@@ -73,6 +73,9 @@ def create(
             metavar="K", help="Annotations an item is to have.  [default: the protocol's]", show_default=False
         ),
     ] = None,
+    outside: Annotated[
+        int, typer.Option(metavar="N", help="So many more come by invitation (`assay study invite`).")
+    ] = 0,
     part: Annotated[
         float | None, option("SHARE", "So many of the items, as 0.1, have --part-overlap annotations instead.")
     ] = None,
@@ -102,10 +105,21 @@ def create(
             help="Who decides what is disputed: single, or double (two, blind to each other, and a third).",
         ),
     ] = "single",
+    talk: Annotated[
+        str,
+        typer.Option(
+            metavar="WHAT",
+            help="What annotators talk about once all have labelled it: never, disputed, or all (norming).",
+        ),
+    ] = "never",
     review_agreed: Annotated[
         float,
         typer.Option(metavar="SHARE", help="The share of agreed items that adjudicators decide as well, such as 0.1."),
     ] = 0,
+    separate_revisers: Annotated[
+        bool,
+        typer.Option("--separate-revisers", help="Nobody revises an item that they judged, decided or revised before."),
+    ] = False,
     lease_minutes: Annotated[
         int | None,
         typer.Option(
@@ -194,7 +208,7 @@ def create(
     if design_file is not None:
         if given := _options_given(context):
             raise typer.BadParameter(f"The file says it all. Leave {', '.join(given)} out.", param_hint="--design")
-    elif protocol is None or annotators is None:
+    elif protocol is None or (annotators is None and not outside):
         missing = "--protocol" if protocol is None else "--annotators"
         raise typer.BadParameter(f"Missing option '{missing}' (or --design FILE.yaml).", param_hint=missing)
     wanted = _Wanted(dry_run, draft, as_json)
@@ -210,6 +224,7 @@ def create(
         design = StudyDesign(
             name=name,
             annotators=_names(annotators),
+            outside=outside,
             overlap=overlap,
             part=part,
             part_overlap=part_overlap,
@@ -221,6 +236,8 @@ def create(
             rule=rule,
             adjudication=adjudication,
             review_agreed=review_agreed,
+            talk=talk,
+            separate_revisers=separate_revisers,
             lease_minutes=here.settings.lease_minutes if lease_minutes is None else lease_minutes,
             show_scores=tuple(show_score or ()),
             suggestions=suggestions,
@@ -698,12 +715,14 @@ def recheck(
 def status(context: typer.Context, project: ProjectName, study: StudyName, as_json: AsJson = False) -> None:
     """Show how far a study, its annotators and its items are."""
     check_names(context, project, study)
+    from db.adjudicating.threads import what_waits
     from db.annotating.status import study_status
     from db.releasing.states import study_stages
 
     with opened(context) as here:
         study_id = study_id_of(here, project, study)
         found = study_status(here.db, here.actor, study_id) | study_stages(here.db, here.actor, study_id).to_json()
+        found["waiting"] = what_waits(here.db, here.actor, study_id)
         emit(found, lambda: _status_in_words(found), as_json=as_json)
 
 
@@ -719,6 +738,7 @@ def _status_in_words(found: dict[str, Any]) -> str:
             + (f", deadline {found['deadline']}" if found["deadline"] else ""),
             f"assignments: {states}; {count(found['disputed'], 'disputed item')}",
             *([_stuck(found["stuck"])] if found["stuck"] else []),
+            *([f"{count(n, 'item')} to be resolved together"] if (n := found["waiting"]["together"]) else []),
             f"items: {_stages(found['item_states'])}",
             "",
             table([name.replace("_", " ") for name in headers], rows, decimals=1),

@@ -12,6 +12,7 @@ from app import ui, wording
 from app.state import app_state
 from app.widgets import blocks, next_steps
 from app.widgets.next_steps import Standing
+from db.adjudicating.threads import ThreadRow, my_threads
 from db.models import StudyState
 from db.permissions import Actor, Role
 from db.projects import ProjectRow, create_project, my_projects
@@ -49,6 +50,7 @@ def page() -> None:
     own = [row for row in projects if row.role is Role.RESEARCHER]
     led = {row.project_id for row in own}
     waiting = _waiting([row for row in studies if row.project_id not in led])
+    waiting = _together(my_threads(ui.db(), actor)) or waiting
     if not projects and may_create:
         ui.empty("There is no project yet.", "Name one; then import documents, questions and answers into it.")
         _new_project(actor)
@@ -88,6 +90,20 @@ def _waiting(studies: Sequence[StudyRow]) -> bool:
             found = True
             _adjudicate(row)
     return found
+
+
+def _together(rows: Sequence[ThreadRow]) -> bool:
+    """Items that wait for me to say something to the others who labelled them; whether there are any."""
+    waiting = [row for row in rows if row.waits]
+    if waiting:
+        names = ", ".join(dict.fromkeys(row.study for row in waiting))
+        with _row("together"):
+            st.html(
+                f'<div class="assay-row"><div><strong>{wording.count(len(waiting), "item")} to resolve together'
+                f'</strong><br><span class="assay-soft">{escape(names)}</span></div></div>'
+            )
+            ui.link("Look at the other labels", "my_work", key="together", primary=True)
+    return bool(waiting)
 
 
 def _annotate(row: StudyRow) -> None:

@@ -23,9 +23,9 @@ def page() -> None:
     blocks.style()
     project = ui.project()
     ui.heading("Releases", "Accepted items with their final labels, frozen under a name and a hash of what is in them.")
-    rows = list_releases(ui.db(), ui.actor(), project.project_id)
     if ui.may(project.role, RESEARCHERS):
         _form(project)
+    rows = list_releases(ui.db(), ui.actor(), project.project_id)
     if not rows:
         ui.empty(
             "Nothing has been released yet.",

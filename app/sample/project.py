@@ -27,10 +27,12 @@ from db.engine import Database
 from db.people.accounts import actor_named, add_person, list_people, set_member
 from db.permissions import Actor, Role
 from db.projects import create_project, my_projects
+from db.quality.gold import GoldRow
+from db.quality.qualification import qualifications, set_qualification
 from db.scores.write import run_scorer
 from db.studies.design import create_study, list_studies
 from exports.importing.items import import_paths
-from exports.sample import ANNOTATORS, simulated_labels, write_sample
+from exports.sample import ANNOTATORS, qualification_labels, simulated_labels, write_sample
 
 PROJECT = "sample"
 SIMULATED = tuple(f"demo-{name}" for name in ANNOTATORS)
@@ -104,6 +106,7 @@ class _Maker:
         self._scores()
         self._ambiguity()
         self._metrics()
+        self._newcomers()
         self._study(_LAST, "qa_verification", (self.administrator.name, ANNOTATOR), overlap=2, sample=20, seed=4)
         return self.made
 
@@ -172,6 +175,21 @@ class _Maker:
         )
         for name, n in zip(SIMULATED[:2], (16, 13), strict=True):
             self._label(study_id, name, judge_of_scores(name, self.items), n)
+
+    def _newcomers(self) -> None:
+        """A study for which one has to qualify, of the items of the first one."""
+        items = tuple(dict.fromkeys(row["item"] for row in simulated_labels()))
+        study_id = self._study("newcomers", "qa_verification", SIMULATED[2:], overlap=1, items=items)
+        if qualifications(self.db, self.administrator, study_id):
+            return
+        protocol = PROTOCOLS.get("qa_verification")
+        rows = [
+            GoldRow(None, row["item"], row["criterion"], row["target"], row["value"], row["explanation"])
+            for row in qualification_labels({criterion.name for criterion in protocol.criteria})
+        ]
+        set_qualification(
+            self.db, self.administrator, study_id, rows=rows, mark=0.8, tries=2, reason="to learn the guidelines"
+        )
 
     def _studies(self) -> dict[str, int]:
         return {row.name: row.study_id for row in list_studies(self.db, self.administrator, self.project_id)}

@@ -16,6 +16,7 @@ from annotators.asking.asides import ASIDES, asked_beside
 from annotators.asking.protocol_files import protocol_from_yaml, protocol_to_yaml
 from annotators.asking.protocol_names import ProtocolName, protocol_name
 from annotators.asking.rounds import DOUBLE, SINGLE
+from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import RULES, StudyDesign
 from annotators.designing.files import design_to_yaml
@@ -60,14 +61,19 @@ SOURCES = {
     VERDICTS: "a judge's verdicts",
 }
 _ON_PAGES = (Material.EVIDENCE, Material.DOCUMENTS)
+_TALKS = {
+    NEVER: "Never",
+    DISPUTED: "Where they disagree, to resolve it together",
+    ALL: "Every item (norming)",
+}
 _RULES = {"unanimous": "When all annotators agree", "majority": "When more than half agree"}
 
 
 KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
-    "study-own", "study-own-protocol", "study-deadline", "study-double", "study-part", "study-part-overlap",
-    "study-most-overlap", "study-ask-*",
+    "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
+    "study-part-overlap", "study-most-overlap", "study-outside", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -125,10 +131,12 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-seed": design.seed,
         "study-lease": design.lease_minutes,
         "study-show-names": design.show_names,
+        "study-outside": design.outside,
         "study-part": round(100 * (design.part or 0)),
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
         "study-own": design.allow_own_adjudication,
+        "study-revisers": design.separate_revisers,
         "study-double": design.adjudication == DOUBLE,
         f"study-suggestions-{protocol.name}": design.suggestions,
         "study-where": list(design.where),
@@ -178,8 +186,16 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         more = _more(protocol)
     with right:
         annotators = _annotators(project)
-        overlap = _overlap(protocol, len(annotators))
-        mixed = _mixed(overlap, len(annotators))
+        outside = int(
+            st.number_input(
+                "Annotators by invitation",
+                min_value=0,
+                key="study-outside",
+                help="People without an account who come by a link: make it with assay study invite.",
+            )
+        )
+        overlap = _overlap(protocol, len(annotators) + outside)
+        mixed = _mixed(overlap, len(annotators) + outside)
         sample = _Sample(None, None) if chosen else _sample(counts)
         pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
@@ -187,6 +203,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         name=name,
         protocol=protocol.name,
         annotators=tuple(annotators),
+        outside=outside,
         overlap=overlap,
         **mixed,
         sample=sample.n,
@@ -218,7 +235,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators))
+    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside)
     _notes(notes)
     made = _buttons(project, protocol, design, n_items)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -286,7 +303,7 @@ def _as_yaml(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> st
 def _needs(design: StudyDesign, n_items: int) -> list[str]:
     """What is missing before the study can be made, a sentence each."""
     needs = []
-    if not design.annotators:
+    if not design.annotators and not design.outside:
         needs.append("Needs annotators: choose at least one.")
     if not n_items:
         needs.append("Needs items: none can be drawn.")
@@ -649,6 +666,14 @@ def _more(protocol: Protocol) -> _More:
             key="study-double",
             help="What both decide alike is final; the rest goes to a third person. How far they agree is reported.",
         )
+        talk = st.selectbox(
+            "Annotators of an item talk about it",
+            list(_TALKS),
+            format_func=_TALKS.__getitem__,
+            key="study-talk",
+            help="Once all of them have labelled it they see each other's labels, write to each other and may change "
+            "theirs. Nobody else reads it, and what each said before is kept.",
+        )
         review = st.number_input(
             "Agreed items that adjudicators look at as well, in percent",
             min_value=0,
@@ -660,6 +685,7 @@ def _more(protocol: Protocol) -> _More:
         )
         show_names = st.checkbox("Adjudicators see who gave which label", key="study-show-names")
         own = st.checkbox("Adjudicators may decide items that they annotated", key="study-own")
+        others = st.checkbox("Nobody revises an item that they judged, decided or revised before", key="study-revisers")
         ask = tuple(
             name
             for name, aside in ASIDES.items()
@@ -669,8 +695,10 @@ def _more(protocol: Protocol) -> _More:
     adjudication = {
         "show_names": show_names,
         "allow_own_adjudication": own,
+        "separate_revisers": others,
         "adjudication": DOUBLE if double else SINGLE,
         "review_agreed": review / 100,
+        "talk": talk,
     }
     last_day = day if isinstance(day, date) else None
     return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)

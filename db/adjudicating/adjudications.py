@@ -421,6 +421,27 @@ def _known_rounds(session: Session, study: Study, study_item_id: int, actor: Act
     return _Rounds(names_of_rounds(session, study, given, actor), given, None, differ)
 
 
+class VotesOfItem(NamedTuple):
+    """Everybody's labels of an item: its units, what each person is called, and whose assignment is which."""
+
+    study_id: int
+    units: list[DisputedUnit]
+    raters: dict[int, str]
+    assignments: dict[int, int]
+
+
+def votes_of_item(session: Session, study: Study, study_item_id: int) -> VotesOfItem:
+    """The labels of an item side by side, its parts under the names that the annotators' page has for them."""
+    protocol, annotations = protocol_of(study), _annotations(session, study, study_item_id)
+    raters, wire = _raters(session, study, annotations), _wire(session, protocol, study_item_id)
+    nothing = _Rounds({}, {}, None, None)
+    units = _units(
+        session, study, protocol, annotations=annotations, raters=raters, wire=wire, rounds=nothing, waits=False
+    )
+    assert study.id is not None
+    return VotesOfItem(study.id, units, raters, {row.person_id: row.assignment_id for row in annotations})
+
+
 def _annotations(session: Session, study: Study, study_item_id: int) -> list[Annotation]:
     newer = aliased(Annotation)
     query = (
@@ -552,6 +573,7 @@ def _remarks(
 def _refusal(session: Session, study: Study, study_item_id: int, actor: Actor) -> str | None:
     """Why this person may not adjudicate the item, or None. What they gave counts here even where it was left out."""
     query = select(Annotation.id).where(
+        Annotation.study_id == study.id,
         Annotation.study_item_id == study_item_id,
         Annotation.person_id == actor.person_id,
         col(Annotation.kind).in_(COUNTING),

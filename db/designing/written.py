@@ -19,7 +19,8 @@ from db.studies.library import protocol_in
 _IN_SETTINGS = (
     *("items", "where", "with_documents", "one_per_question", "pairs", "sample", "per"),
     *("drawn_with", "not_drawn_from", "draw_seed", "show_names", "allow_own_adjudication"),
-    *("adjudication", "review_agreed", "ask", "part", "part_overlap", "most_overlap"),
+    "separate_revisers",
+    *("adjudication", "review_agreed", "talk", "ask", "outside", "part", "part_overlap", "most_overlap"),
 )
 
 

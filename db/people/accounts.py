@@ -7,14 +7,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import delete, func, text
+from sqlalchemy import delete, func, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
-from db.models import Account, Membership, Person, PersonKind, Preference, Project, SignInFailure, WebSession, now
+from db.models import (
+    Account,
+    Membership,
+    OutsideAnnotator,
+    Person,
+    PersonKind,
+    Preference,
+    Project,
+    SignInFailure,
+    WebSession,
+    now,
+)
 from db.people.passwords import check_rules, hashed, matches
 from db.people.sign_in import end_sessions, failure_key
 from db.permissions import ADJUDICATORS, ANNOTATORS, RESEARCHERS, Actor, On, Role, actor_of, operation, record
@@ -158,6 +169,9 @@ def erase_person(db: Database, actor: Actor, name: str) -> int:
         person_id = account.person_id
         session.exec(delete(WebSession).where(col(WebSession.person_id) == person_id))
         session.exec(delete(Membership).where(col(Membership.person_id) == person_id))
+        session.exec(
+            update(OutsideAnnotator).where(col(OutsideAnnotator.person_id) == person_id).values(recruiter_id=None)
+        )
         session.exec(delete(Preference).where(col(Preference.person_id) == person_id))
         session.exec(delete(SignInFailure).where(col(SignInFailure.key) == failure_key("name", account.name)))
         session.delete(account)
@@ -301,6 +315,27 @@ def who_may_annotate(db: Database, actor: Actor, project_id: int) -> list[Member
             if row is None or row.role not in ANNOTATORS:
                 members[account.person_id] = MemberRow(account.person_id, account.name, Role.RESEARCHER, False)
     return sorted((row for row in members.values() if row.role in ANNOTATORS), key=lambda row: row.name)
+
+
+def who_may_revise(session: Session, project_id: int) -> dict[int, str]:
+    """Person id → name of everybody who may revise items of a project: its researchers, and administrators."""
+    role = func.coalesce(Membership.role, Person.default_role)
+    rows = session.execute(
+        select(Person.id, Account.name)
+        .join(Account, col(Account.person_id) == Person.id)
+        .join(
+            Membership,
+            (col(Membership.person_id) == Person.id) & (col(Membership.project_id) == project_id),
+            isouter=True,
+        )
+        .where(
+            col(Person.kind) == PersonKind.HUMAN,
+            col(Person.erased_at).is_(None),
+            col(Person.is_admin) | (role == Role.RESEARCHER),
+        )
+        .order_by(col(Account.name))
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 # Who acts on the command line -----------------------------------------------------------------------------------------

@@ -58,11 +58,11 @@ def list_proposals(
 
 
 @operation(On.PROJECT, RESEARCHERS)
-def plan_proposal(db: Database, _actor: Actor, project_id: int, *, proposal_id: int) -> ItemRevision:
+def plan_proposal(db: Database, actor: Actor, project_id: int, *, proposal_id: int) -> ItemRevision:
     """What accepting a proposal would do to the item as it is now; it raises what that would raise."""
     with db.read() as session:
         row, item = _found(session, project_id, proposal_id)
-        return planned_in(session, project_id, external_id=item.external_id, fields=row.fields)
+        return planned_in(session, actor, project_id, external_id=item.external_id, fields=row.fields)
 
 
 @operation(On.PROJECT, RESEARCHERS)

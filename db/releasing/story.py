@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlmodel import Session, col
 
+from annotators.asking.rounds import BLIND
 from annotators.errors import NotAllowed, NotFound
 from db.engine import Database
 from db.items.current import is_published, is_set_aside, item_is_published
@@ -28,6 +29,7 @@ from db.models import (
     ReleaseItem,
     Revision,
     Settlement,
+    SettlementState,
     Study,
     StudyItem,
     Withdrawal,
@@ -243,6 +245,8 @@ class _Teller:
             ).scalars()
         )
         settlement = self._session.get(Settlement, place.id)
+        if settlement is None or settlement.state != SettlementState.ADJUDICATED:
+            decisions = [row for row in decisions if row.stage not in BLIND]  # the other one is not to know of it
         if settlement is not None and settlement.n_disputed and annotations:
             until = decisions[0].created_at if decisions else None
             last = max(row.created_at for row in annotations if until is None or row.created_at <= until)

@@ -44,6 +44,7 @@ from db.models import (
     now,
 )
 from db.names import no_study
+from db.people.accounts import who_may_revise
 from db.permissions import ANNOTATORS, EVERYBODY, RESEARCHERS, Actor, On, Role, operation, record
 from db.query import table_of
 from db.studies import tallies
@@ -220,6 +221,8 @@ def _checked(
         suggestions = tried(("suggestions",), asked, suggestions)
     if "ask" not in fields:
         tried(("ask",), partial(check_asked_of, protocol, design.ask), None)
+    if people and design.separate_revisers:
+        tried(("separate_revisers",), partial(_check_revisers, session, project_id, design.annotators), None)
     if not fields & set(ItemChoice.model_fields):
         chosen = tried(("sample",), partial(choose, session, project_id, protocol, design), chosen)
     refuse(wrong)
@@ -227,6 +230,17 @@ def _checked(
 
 
 _OF_PEOPLE = ("annotators", "overlap")
+
+
+def _check_revisers(session: Session, project_id: int, annotators: Sequence[str]) -> None:
+    """Raise InvalidInput where everybody who may revise items would judge them."""
+    may = who_may_revise(session, project_id)
+    if set(may.values()) <= set(annotators):
+        raise InvalidInput(
+            f"Nobody could revise its items: whoever judges must not, and all who may revise here annotate "
+            f"({', '.join(may.values())}). Take one of them out of the annotators, make somebody else a researcher of "
+            "the project, or leave separate_revisers out."
+        )
 
 
 def choose_and_insert(

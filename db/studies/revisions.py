@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import and_, func
 from sqlmodel import Session, col
 
-from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from annotators.figures import count
 from annotators.items.item import ItemContent
 from annotators.items.normal import item_hash
@@ -17,7 +17,8 @@ from annotators.items.revising import edited, revised
 from db.engine import Database
 from db.items.current import is_set_aside, item_is_current
 from db.items.rows import insert_items, read_items, rows_of
-from db.models import Annotation, Document, Item, ItemVersion, Revision, Study, StudyItem, now
+from db.models import Adjudication, Annotation, Document, Item, ItemVersion, Revision, Study, StudyItem, now
+from db.people.accounts import who_may_revise
 from db.permissions import RESEARCHERS, Actor, On, operation, record
 from db.query import database_time, fresh_ids, pick
 from db.studies.design import protocol_of
@@ -78,11 +79,18 @@ class ItemRevision:
 
 @operation(On.PROJECT, RESEARCHERS)
 def plan_revision(
-    db: Database, _actor: Actor, project_id: int, *, external_id: str, fields: Mapping[str, Any]
+    db: Database, actor: Actor, project_id: int, *, external_id: str, fields: Mapping[str, Any]
 ) -> ItemRevision:
     """What `revise_item` would do; it raises what that would raise, and nothing is stored."""
     with db.read() as session:
-        return _planned(session, project_id, external_id, fields)[0]
+        return _planned(session, actor, project_id, external_id, fields)[0]
+
+
+@operation(On.PROJECT, RESEARCHERS)
+def why_not_revise(db: Database, actor: Actor, project_id: int, *, external_id: str) -> str | None:
+    """Why this person may not revise an item, in words; None: they may. NotFound for an item that is not there."""
+    with db.read() as session:
+        return _why_not(session, actor, project_id, _item_id(session, project_id, external_id))
 
 
 @operation(On.PROJECT, RESEARCHERS)
@@ -111,9 +119,11 @@ def revise_item(
         )[0]
 
 
-def planned_in(session: Session, project_id: int, *, external_id: str, fields: Mapping[str, Any]) -> ItemRevision:
+def planned_in(
+    session: Session, actor: Actor, project_id: int, *, external_id: str, fields: Mapping[str, Any]
+) -> ItemRevision:
     """As `plan_revision`, as this session sees the database."""
-    return _planned(session, project_id, external_id, fields)[0]
+    return _planned(session, actor, project_id, external_id, fields)[0]
 
 
 def revise_in(
@@ -130,7 +140,7 @@ def revise_in(
     why = reason.strip()
     if not why:
         raise InvalidInput("Say why the item is revised: the reason is kept with the new version.")
-    plan, item_id, before_id = _planned(session, project_id, external_id, fields, lock=True)
+    plan, item_id, before_id = _planned(session, actor, project_id, external_id, fields, lock=True)
     if from_version is not None and plan.from_version != from_version:
         raise Conflict(
             f"Somebody else has revised the item meanwhile: it is in version {plan.from_version}, and you began "
@@ -160,15 +170,12 @@ def revise_in(
 
 
 def _planned(
-    session: Session, project_id: int, external_id: str, fields: Mapping[str, Any], *, lock: bool = False
+    session: Session, actor: Actor, project_id: int, external_id: str, fields: Mapping[str, Any], *, lock: bool = False
 ) -> tuple[ItemRevision, int, int]:
     """The revision, the item's id, and the id of its latest version."""
-    query = pick(Item.id).where(
-        col(Item.project_id) == project_id, col(Item.external_id) == external_id, item_is_current()
-    )
-    item_id = session.execute(query.with_for_update() if lock else query).scalar_one_or_none()
-    if item_id is None:
-        raise NotFound(f"The project has no item {external_id!r}. Look the id up in the list of items.")
+    item_id = _item_id(session, project_id, external_id, lock=lock)
+    if (why_not := _why_not(session, actor, project_id, item_id)) is not None:
+        raise NotAllowed(why_not)
     latest = pick(ItemVersion.id).where(col(ItemVersion.item_id) == item_id).order_by(col(ItemVersion.number).desc())
     before_id = session.execute(latest.limit(1)).scalar_one()
     stored = read_items(session, [before_id])[before_id]
@@ -180,6 +187,53 @@ def _planned(
         ItemRevision(external_id, stored.content, after, stored.number, stored.number + 1, touched, effects),
         item_id,
         before_id,
+    )
+
+
+def _item_id(session: Session, project_id: int, external_id: str, *, lock: bool = False) -> int:
+    query = pick(Item.id).where(
+        col(Item.project_id) == project_id, col(Item.external_id) == external_id, item_is_current()
+    )
+    item_id: int | None = session.execute(query.with_for_update() if lock else query).scalar_one_or_none()
+    if item_id is None:
+        raise NotFound(f"The project has no item {external_id!r}. Look the id up in the list of items.")
+    return item_id
+
+
+_NAMED = 5
+
+
+def _why_not(session: Session, actor: Actor, project_id: int, item_id: int) -> str | None:
+    """Why somebody may not revise an item, where a study of it asks for others than who judged or wrote it.
+
+    Who imported it has not written it: that is the benchmark's author, or a system.
+    """
+    version = pick(ItemVersion.id).where(col(ItemVersion.item_id) == item_id)
+    places = session.execute(
+        pick(StudyItem.id, Study)
+        .join(Study, col(Study.id) == StudyItem.study_id)
+        .where(col(StudyItem.item_version_id).in_(version) | col(StudyItem.other_version_id).in_(version))
+    ).all()
+    strict = {place: study.name for place, study in places if study.settings.get("separate_revisers")}
+    if not strict:
+        return None
+    did: dict[int, str] = {}
+    for table, word in ((Annotation, "judged"), (Adjudication, "decided")):
+        given = pick(table.person_id, table.study_item_id).where(col(table.study_item_id).in_(strict))
+        for person_id, place in session.execute(given):
+            did.setdefault(person_id, f"{word} it in the study {strict[place]!r}")
+    for person_id in session.execute(pick(Revision.person_id).where(col(Revision.item_id) == item_id)).scalars():
+        did.setdefault(person_id, "revised it before")
+    if actor.person_id not in did:
+        return None
+    others = [name for person_id, name in who_may_revise(session, project_id).items() if person_id not in did]
+    ask = f"Ask one of those who may: {', '.join(others[:_NAMED])}." if others else (
+        "Nobody who may revise has not: make somebody else a researcher of the project."
+    )  # fmt: skip
+    [study, *_] = sorted(set(strict.values()))
+    return (
+        f"You {did[actor.person_id]}, and the study {study!r} wants items revised by others than who judged, decided "
+        f"or revised them. {ask}"
     )
 
 

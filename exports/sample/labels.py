@@ -1,7 +1,7 @@
 """What three simulated annotators say about some sample items, in the criteria of the qa_verification protocol."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from exports.sample.documents import read_data
@@ -40,6 +40,25 @@ def simulated_labels() -> list[Row]:
                 elif unit and name == speaker:
                     row["comment"] = unit["against"]
                 rows.append(row)
+    return rows
+
+
+def qualification_labels(criteria: Collection[str]) -> list[Row]:
+    """The right labels of two dozen sample items to qualify by, as far as these criteria ask for them.
+
+    They are other items than those of `simulated_labels`. A row has ``item``, ``criterion``, ``target``, ``value``, and
+    ``explanation`` (None where there is nothing to explain). Criteria are those of `simulated_labels`, and `ambiguity`.
+    """
+    rows: list[Row] = []
+    for known in read_data("qualification"):
+        why = dict(known["why"])
+        units = [(criterion, "item", value) for criterion, value in known["right"].items()]
+        for value in ("not_required", "required"):
+            units += [("grounding", f"evidence:{key}", value) for key in known.get(value, ())]
+        for criterion, target, value in units:
+            if criterion in criteria:
+                row = {"item": known["item"], "criterion": criterion, "target": target, "value": value}
+                rows.append({**row, "explanation": why.pop(criterion, None)})
     return rows
 
 

@@ -6,9 +6,12 @@ from datetime import date
 
 import pytest
 
+from db.quality.gold import GoldRow
 from db.quality.omissions import omissions_of
+from db.quality.qualification import set_qualification
 from tests.app.filled import Filled, no_problem
 from tests.app.pages import Pages
+from tests.makers import make_item
 
 
 @pytest.fixture
@@ -47,3 +50,15 @@ def test_labels_are_left_out_and_restored_on_the_page(filled: Filled) -> None:
     assert "4 annotations put back, of 4 items." in no_problem(page)
     rows = omissions_of(filled.pages.db, filled.study.researcher, filled.study_id)
     assert [row.reason for row in rows] == ["clicked <b>through</b>", "they had asked"]
+
+
+def test_somebody_who_has_not_qualified_is_let_in_on_the_page(filled: Filled) -> None:
+    study, name = filled.study, filled.study.annotators[1].name
+    make_item(study.db, study.project_id, "known")
+    rows = [GoldRow(2, "known", "right", "item", "yes")]
+    set_qualification(study.db, study.researcher, filled.study_id, rows=rows, reason="to see who reads")
+    page = filled.open("rosa", "annotators", study=filled.study_id, annotator=name)
+    assert "not begun" in no_problem(page)
+    page.text_input(key="annotators-let-in-reason").input("they know it")
+    page.button(key="annotators-let-in-save").click().run()
+    assert f"{name} gets the study's items now." in no_problem(page)

@@ -99,9 +99,9 @@ def test_a_proposed_revision_is_looked_at_and_accepted_or_declined(filled: Fille
     path.write_bytes(b"\n".join(orjson.dumps({**row, "answer": "A <b>better</b> answer."}) for row in rows))
     import_paths(filled.pages.db, filled.study.researcher, filled.project_id, paths=[path])
     page = filled.open("rosa", "imports")
-    assert "Proposed revisions (3)" in [tab.label for tab in page.tabs]
     shown = no_problem(page)
-    assert "<ins>A &lt;b&gt;better&lt;/b&gt; answer</ins>" in shown.replace("</ins><ins>", "") or "&lt;b&gt;" in shown
+    assert "3 revisions waiting" in shown
+    assert "&lt;b&gt;" in shown and "<b>better" not in shown
     assert "Labels after the edit" in shown
     [first, second, _] = list_proposals(filled.pages.db, filled.study.researcher, filled.project_id)
     page.button(key=f"accept-{first.proposal_id}").click().run()
@@ -109,9 +109,8 @@ def test_a_proposed_revision_is_looked_at_and_accepted_or_declined(filled: Fille
     page.text_input(key=f"proposal-reason-{first.proposal_id}").input("It is better.")
     page.button(key=f"accept-{first.proposal_id}").click().run()
     assert details(filled, "i00001").versions[-1].reason == "It is better."
-    assert "Proposed revisions (2)" in [tab.label for tab in page.tabs]
+    assert "2 revisions waiting" in no_problem(page)
     page.text_input(key=f"proposal-reason-{second.proposal_id}").input("It is worse.")
     page.button(key=f"decline-{second.proposal_id}").click().run()
     assert details(filled, "i00002").item.number == 1
-    assert "Proposed revisions (1)" in [tab.label for tab in page.tabs]
-    no_problem(page)
+    assert "1 revision waiting" in no_problem(page)

@@ -39,6 +39,9 @@ def one_of_each(db: Database) -> None:
             [
                 score,
                 adjudication,
+                models.Message(
+                    uid="u", study_id=study.study_id, study_item_id=study_item, person_id=person, text="Why?"
+                ),
                 models.Withdrawal(batch_id=batch.id, reason="wrong"),
                 models.TrainingExample(training_set_id=training.id, position=0, text="No.", label="abstention"),
                 models.Claim(item_version_id=version[0], key="c1", position=0, text="claim"),

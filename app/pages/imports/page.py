@@ -20,7 +20,6 @@ from db.batches import BatchRow, list_batches, withdraw_batch
 from db.items.imports import ImportReport
 from db.permissions import RESEARCHERS
 from db.projects import ProjectRow
-from db.releasing.proposals import count_proposals
 from exports.formats import FORMATS
 
 SHOWN = 200
@@ -38,9 +37,9 @@ def page() -> None:
     if not ui.may(project.role, RESEARCHERS):
         ui.empty("Only researchers import.", "Ask a researcher of the project.")
         return
-    waiting = count_proposals(ui.db(), ui.actor(), project.project_id)
-    titles = ["Items and documents", "Labels", f"Proposed revisions ({waiting:,})", "Earlier imports"]
-    items, labels, proposed, earlier = st.tabs(titles)
+    items, labels, proposed, earlier = st.tabs(
+        ["Items and documents", "Labels", "Proposed revisions", "Earlier imports"]
+    )
     with items:
         _new(project)
     with labels:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from annotators.errors import AssayError
-from app import ui
+from app import ui, wording
 from app.widgets import blocks, pager, revision_view
 from db.projects import ProjectRow
-from db.releasing.proposals import ProposalRow, answer_proposal, list_proposals, plan_proposal
+from db.releasing.proposals import ProposalRow, answer_proposal, count_proposals, list_proposals, plan_proposal
 
 PAGE = 50
 
@@ -20,6 +20,8 @@ def draw(project: ProjectRow) -> None:
     if not rows:
         ui.empty("No revision is proposed.", "An import that has an item with other content proposes it here.")
         return
+    waiting = count_proposals(ui.db(), ui.actor(), project.project_id)
+    st.caption(f"{wording.count(waiting, 'revision')} waiting for an answer.")
     blocks.table(
         "Proposed revisions that wait for an answer",
         ("Item", "What differs", "From", "Line", "When"),

@@ -43,14 +43,15 @@ def page() -> None:
     ui.heading(item.id, ", ".join(word for word in about if word))
     if not found.is_current:
         st.warning("The import that brought this item is withdrawn: it is in no list and no new study.")
-    blocks.links(
-        blocks.to("All items", "data", project=place.project_id),
-        blocks.to("All answers to this question", "data", project=place.project_id, search=item.question[:120]),
-    )
     may_revise = found.is_current and ui.may(ui.project().role, RESEARCHERS)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        blocks.links(
+            blocks.to("All items", "data", project=place.project_id),
+            blocks.to("All answers to this question", "data", project=place.project_id, search=item.question[:120]),
+        )
+        if may_revise:
+            ending.popover(item.id, place.project_id, state)
     item_texts.rendering(str(ui.actor().person_id), my_preferences(ui.db(), ui.actor()))
-    if may_revise:
-        ending.popover(item.id, place.project_id, state)
     names = ["Item", f"Evidence ({len(item.evidence)})", f"Labels ({len(studies)})", "Scores", "History"]
     statement, evidence, labels, scores, history, *revision = st.tabs([*names, *(["Revise"] if may_revise else [])])
     with statement:

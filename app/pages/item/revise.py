@@ -16,7 +16,7 @@ from app import ui
 from app.widgets import revision_view
 from db.items.read import ItemDetails
 from db.studies.remarks import ItemInStudy
-from db.studies.revisions import plan_revision, revise_item
+from db.studies.revisions import plan_revision, revise_item, why_not_revise
 
 WRITTEN = ("question", "answer", "references")
 """The fields that have a field of their own on the page. Claims have a page of their own."""
@@ -27,6 +27,9 @@ _OTHERS = tuple(name for name in OF_A_VERSION if name not in (*WRITTEN, "claims"
 def tab(found: ItemDetails, project_id: int, studies: Sequence[ItemInStudy]) -> None:
     """Draw the tab for the item in its latest version."""
     item, number = found.item.content, found.item.number
+    if why_not := why_not_revise(ui.db(), ui.actor(), project_id, external_id=item.id):
+        ui.empty("Somebody else has to revise this item.", why_not)
+        return
     normal = as_row(item)
     left, right = st.columns(2, gap="large")
     fields: dict[str, Any] | None = None

@@ -10,6 +10,7 @@ import streamlit as st
 
 from annotators.asking.asides import ASIDES, asked_by
 from annotators.asking.rounds import DOUBLE, SINGLE
+from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.figures import duration
 from annotators.protocols import Protocol
 from app import ui, wording
@@ -29,6 +30,11 @@ EVERY = 10
 
 _TABS = ["Progress", "Results", "Design", "Protocol", "Flags and skips"]
 _RULES = {"unanimous": "when all annotators agree", "majority": "when more than half agree"}
+_TALKS = {
+    NEVER: "",
+    DISPUTED: "where they disagree, once all have labelled it",
+    ALL: "once all have labelled it, about every item",
+}
 _ADJUDICATIONS = {
     SINGLE: "by one adjudicator",
     DOUBLE: "by two adjudicators blind to each other, and a third where they differ",
@@ -198,6 +204,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("A label is settled", _RULES[study.rule]),
             ("Annotators' names", names),
             ("Disputed items are decided", _ADJUDICATIONS[settings.get("adjudication", SINGLE)]),
+            ("Annotators of an item talk about it", _TALKS[settings.get("talk", NEVER)]),
             ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
             ("Scores judged", ", ".join(study.show_scores)),

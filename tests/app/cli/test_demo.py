@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import signal
@@ -13,6 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from annotators.protocols import PROTOCOLS
+from exports.sample import qualification_labels
 from tests.app.cli.command_line import ROOT, CommandLine
 from tests.app.cli.test_cli import rows_of
 
@@ -22,7 +25,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
     """A home folder with the sample project."""
     made = CommandLine(tmp_path_factory.mktemp("demo") / "home")
     added = made.json("demo")
-    assert added["added"]["studies"] == 4
+    assert added["added"]["studies"] == 5
     assert set(added["sign_in"]) >= {"admin", "demo-annotator", "demo-adjudicator"}
     return made
 
@@ -30,7 +33,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> CommandLine:
 @pytest.mark.slow
 def test_the_sample_leaves_no_page_empty(demo: CommandLine) -> None:
     studies = {study["study"]: study for study in demo.json("study", "list", "sample")}
-    assert set(studies) == {"verification", "ambiguity", "metrics", "practice"}
+    assert set(studies) == {"verification", "ambiguity", "metrics", "newcomers", "practice"}
     assert studies["verification"]["submitted"] == studies["verification"]["slots"] == 42
     assert 0 < studies["verification"]["disputed"] < 14
     assert 0 < studies["ambiguity"]["submitted"] < studies["ambiguity"]["slots"]
@@ -52,6 +55,36 @@ def test_the_simulated_annotators_agree_well_but_not_everywhere(demo: CommandLin
     }
     assert all(0.7 < value <= 1 for value in percent.values())
     assert min(percent.values()) < 1
+
+
+def test_newcomers_qualify_by_two_dozen_items(demo: CommandLine) -> None:
+    [chloe] = demo.json("annotators", "sample", "newcomers")
+    assert (chloe["annotator"], chloe["qualification"]["state"]) == ("demo-chloe", "open")
+    [amendment] = demo.json("study", "show", "sample", "newcomers")["amendments"]
+    assert amendment["after"] == {"mark": 0.8, "tries": 2, "items": 24}
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    ["qa_verification", "self_contained", "human_like", "factuality", "completeness", "grounding", "ambiguity"],
+)
+def test_every_protocol_about_questions_and_answers_has_items_to_qualify_by(
+    demo: CommandLine, tmp_path: Path, protocol: str
+) -> None:
+    study = f"by-{protocol}".replace("_", "-")
+    items = tmp_path / "items.csv"
+    items.write_text("item\nharrow-gap:harbour-rag\n")
+    begin = ("study", "create", "sample", study, "--protocol", protocol, "--annotators", "demo-ada", "--overlap", "1")
+    demo(*begin, "--items", items, "--every-item")
+    known = qualification_labels({criterion.name for criterion in PROTOCOLS.get(protocol).criteria})
+    file = tmp_path / "known.csv"
+    with file.open("w", newline="") as out:
+        table = csv.DictWriter(out, ["item", "criterion", "target", "value", "explanation"])
+        table.writeheader()
+        table.writerows(known)
+    added = demo.json("study", "qualify", "sample", study, file)
+    assert added["added"] >= (24 if protocol == "qa_verification" else 6)
+    assert any(row["explanation"] for row in known)
 
 
 def test_a_second_demo_adds_nothing(demo: CommandLine) -> None:

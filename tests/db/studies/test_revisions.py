@@ -7,14 +7,17 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from annotators.errors import Conflict, InvalidInput, NotFound
+from annotators.designing.design import StudyDesign
+from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
 from db.items.read import item_counts, item_details
 from db.models import Event, Revision
-from db.permissions import Actor
-from db.studies.revisions import plan_revision, revise_item
+from db.people.accounts import set_member
+from db.permissions import Actor, Role
+from db.studies.design import create_study
+from db.studies.revisions import plan_revision, revise_item, why_not_revise
 from db.studies.unclaimed import next_without_claims
-from tests.makers import StudyInUse, make_item, make_member, make_person, make_project
+from tests.makers import StudyInUse, make_item, make_member, make_person, make_project, tiny_protocol
 
 
 @pytest.fixture
@@ -129,3 +132,48 @@ def test_items_whose_claims_are_to_be_written_come_one_after_the_other(place: tu
     assert next_without_claims(db, actor, project_id, side="answer").external_id == "i2"
     with pytest.raises(InvalidInput, match="answer, reference"):
         next_without_claims(db, actor, project_id, side="question")
+
+
+def test_who_judged_decided_or_wrote_does_not_revise_where_a_study_asks_so(database: Database) -> None:
+    def team(study: StudyInUse) -> None:
+        for actor in study.annotators[:2]:
+            set_member(database, study.researcher, study.project_id, name=actor.name, role=Role.RESEARCHER)
+
+    study = StudyInUse(database, items=1, annotators=3, overlap=2, separate_revisers=True)
+    team(study)
+    first, second, _ = study.annotators
+    assert why_not_revise(database, first, study.project_id, external_id="i00001") is None
+    study.submit(0, study.work(0)["items"][0], {"right": "no"})
+    words = why_not_revise(database, first, study.project_id, external_id="i00001") or ""
+    assert words.startswith("You judged it in the study 'study', and the study 'study' wants items revised by others")
+    assert study.researcher.name in words and second.name in words and first.name not in words
+    edit = {"external_id": "i00001", "fields": {"answer": "Better."}}
+    for refused in (
+        lambda: plan_revision(database, first, study.project_id, **edit),
+        lambda: revise_item(database, first, study.project_id, **edit, reason="x"),
+    ):
+        with pytest.raises(NotAllowed, match="You judged it"):
+            refused()
+    revise_item(database, second, study.project_id, **edit, reason="x")
+    edit["fields"] = {"answer": "Best."}
+    with pytest.raises(NotAllowed, match="You revised it before"):
+        revise_item(database, second, study.project_id, **edit, reason="x")
+    revise_item(database, study.researcher, study.project_id, **edit, reason="x")
+    assert "Nobody who may revise has not" in (
+        why_not_revise(database, study.researcher, study.project_id, external_id="i00001") or ""
+    )
+    loose = StudyInUse(database, items=1, annotators=2, overlap=1)
+    team(loose)
+    loose.label_all(0)
+    assert why_not_revise(database, loose.annotators[0], loose.project_id, external_id="i00001") is None
+
+
+def test_a_study_whose_annotators_are_all_who_may_revise_is_refused(database: Database) -> None:
+    project_id, only = make_project(database), make_person(database, "rosa")
+    make_member(database, project_id, only, "researcher")
+    make_item(database, project_id)
+    design = StudyDesign(name="s", annotators=("rosa",), overlap=1, separate_revisers=True)
+    with pytest.raises(InvalidInput, match=r"Nobody could revise its items.*\(rosa\).*make somebody else a researcher"):
+        create_study(database, only, project_id, protocol=tiny_protocol(), design=design)
+    make_member(database, project_id, make_person(database, "ben"), "researcher")
+    create_study(database, only, project_id, protocol=tiny_protocol(), design=design)

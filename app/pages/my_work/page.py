@@ -6,6 +6,7 @@ import streamlit as st
 
 from annotators.figures import duration
 from app import ui, wording
+from app.pages.my_work import together
 from app.widgets import blocks, pager
 from db.annotating.annotations import MyItem, my_work
 from db.annotating.my_progress import MyProgress, my_progress
@@ -24,6 +25,9 @@ _WORDS = {
 def page() -> None:
     """Draw the page."""
     blocks.style()
+    if (study_item_id := ui.integer_parameter("thread")) is not None:
+        together.draw(study_item_id)
+        return
     progress = my_progress(ui.db(), ui.actor())
     today = sum(study.seconds_today for study in progress)
     about = f"{duration(today)} of annotating today" if today else ""
@@ -32,6 +36,7 @@ def page() -> None:
         ui.empty("You are in no study.", "A researcher adds you to one; it then appears here and on the page Home.")
         return
     _progress(progress)
+    together.listed()
     search = st.text_input("Search", placeholder="part of a question", key="my-work-search").strip()
     rows = my_work(ui.db(), ui.actor(), search=search, before=pager.start("my-work", search), limit=PAGE)
     _returned(rows)
