@@ -552,6 +552,7 @@ class StudyMember(Table, table=True):
     `left_out_from`: what they submitted since is left out (`Omission`); they get nothing while that holds. `given`
     counts the slots that they were given, by which gold items and repeats come in at their rates. `paused_at`: too many
     of their labels of gold items were wrong; they get nothing until an amendment lets them go on.
+    They are given at most `quota` items.
     `qualified_at`: they have passed the study's qualification, or were let in; `failed_at`: not even in their last try.
     """
 
@@ -563,9 +564,49 @@ class StudyMember(Table, table=True):
     left_at: datetime | None = _time(nullable=True)
     left_out_from: datetime | None = _time(nullable=True)
     given: int = 0
+    quota: int | None = None
     paused_at: datetime | None = _time(nullable=True)
     qualified_at: datetime | None = _time(nullable=True)
     failed_at: datetime | None = _time(nullable=True)
+
+
+class Invitation(Table, table=True):
+    """A link by which people from outside join a study as annotators: how many, until when, and with what they end.
+
+    Only the hash of its token is kept. `quota` is how many items each of them is given at most. `parameter` names the
+    part of the address that brings a recruiter's id. `code` is for who has done all, `code_else` for everybody else.
+    """
+
+    id: int | None = _id()
+    study_id: int = _ref("study.id", index=True)
+    token_hash: str = Field(unique=True)
+    uses: int = 1
+    used: int = 0
+    quota: int | None = None
+    parameter: str | None = None
+    code: str | None = None
+    code_else: str | None = None
+    return_url: str | None = None
+    person_id: int | None = _ref("person.id", optional=True)
+    created_at: datetime = _time()
+    expires_at: datetime = _time()
+    revoked_at: datetime | None = _time(nullable=True)
+
+
+class OutsideAnnotator(Table, table=True):
+    """Somebody who came by an invitation, and the id that a recruiter knows them by: it stands nowhere else.
+
+    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more) or `stopped`.
+    """
+
+    __tablename__ = "outside_annotator"
+    __table_args__ = (UniqueConstraint("invitation_id", "recruiter_id"),)
+    person_id: int = _ref("person.id", primary_key=True)
+    invitation_id: int = _ref("invitation.id")
+    recruiter_id: str | None = None
+    joined_at: datetime = _time()
+    ended_at: datetime | None = _time(nullable=True)
+    outcome: str | None = None
 
 
 class Tally(Table, table=True):

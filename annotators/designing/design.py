@@ -89,7 +89,8 @@ class StudyDesign(ItemChoice):
 
     `protocol` is the name of one (`NAME`, `NAME@VERSION`, a file), for a design that stands by itself; an operation is
     given the protocol. `overlap` is how many different annotators judge each item; None: as many as the protocol
-    suggests. A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
+    suggests. So many people from `outside` come by invitation, besides the annotators.
+    A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
     has `part_overlap` instead. Where the annotators of an item disagree, it is given to one more, and again, up to
     `most_overlap`. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None:
     before, where the protocol shows suggestions, else never. `lease_minutes`: how long an item is kept for somebody
@@ -104,6 +105,7 @@ class StudyDesign(ItemChoice):
     name: str = ""
     protocol: str = ""
     annotators: tuple[Word, ...] = ()
+    outside: int = 0
     overlap: int | None = None
     part: float | None = None
     part_overlap: int | None = None
@@ -137,6 +139,8 @@ class StudyDesign(ItemChoice):
         """What a study's settings keep of it; what was not asked for is not written."""
         names = ("show_names", "allow_own_adjudication", "separate_revisers")
         said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
+        if self.outside:
+            said["outside"] = self.outside
         said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
         if self.adjudication != SINGLE:
             said["adjudication"] = self.adjudication
@@ -194,17 +198,20 @@ class StudyDesign(ItemChoice):
             )
 
     def _faults_of_team(self, overlap: int | None) -> Iterator[tuple[Path, str]]:
-        if not self.annotators:
+        if self.outside < 0:
+            yield ("outside",), f"{self.outside} people from outside are none. Give 0 or more."
+        if not self.annotators and not self.outside:
             yield ("annotators",), "A study needs at least one annotator."
             return
         for place, name in enumerate(self.annotators):
             if name in self.annotators[:place]:
                 yield ("annotators", place), f"The annotator {name!r} is named twice. Name each once."
-        wrong = None if overlap is None else overlap_fault(overlap, len(set(self.annotators)))
+        people = len(set(self.annotators)) + self.outside
+        wrong = None if overlap is None else overlap_fault(overlap, people)
         if wrong:
             yield ("overlap",), wrong
         elif overlap is not None:
-            yield from self._faults_of_part(overlap, len(set(self.annotators)))
+            yield from self._faults_of_part(overlap, people)
 
     def _faults_of_part(self, overlap: int, people: int) -> Iterator[tuple[Path, str]]:
         if (self.part is None) != (self.part_overlap is None):

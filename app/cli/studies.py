@@ -73,6 +73,9 @@ def create(
             metavar="K", help="Annotations an item is to have.  [default: the protocol's]", show_default=False
         ),
     ] = None,
+    outside: Annotated[
+        int, typer.Option(metavar="N", help="So many more come by invitation (`assay study invite`).")
+    ] = 0,
     part: Annotated[
         float | None, option("SHARE", "So many of the items, as 0.1, have --part-overlap annotations instead.")
     ] = None,
@@ -205,7 +208,7 @@ def create(
     if design_file is not None:
         if given := _options_given(context):
             raise typer.BadParameter(f"The file says it all. Leave {', '.join(given)} out.", param_hint="--design")
-    elif protocol is None or annotators is None:
+    elif protocol is None or (annotators is None and not outside):
         missing = "--protocol" if protocol is None else "--annotators"
         raise typer.BadParameter(f"Missing option '{missing}' (or --design FILE.yaml).", param_hint=missing)
     wanted = _Wanted(dry_run, draft, as_json)
@@ -221,6 +224,7 @@ def create(
         design = StudyDesign(
             name=name,
             annotators=_names(annotators),
+            outside=outside,
             overlap=overlap,
             part=part,
             part_overlap=part_overlap,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app import ui
 from app.widgets.annotate import annotate
+from db.inviting.joining import is_from_outside
 from db.people.preferences import my_preferences
 from db.studies.design import my_studies
 
@@ -23,6 +24,7 @@ def page() -> None:
             preferences=my_preferences(ui.db(), actor),
             assignment=ui.integer_parameter("assignment"),
             sign_in=again,
+            leave=f"/leave/{study_id}" if is_from_outside(ui.db(), actor, study_id) else "",
         )
         return
     ui.heading("Annotate")

@@ -100,6 +100,7 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
         adjudicate,
         annotate,
         downloads,
+        join,
         page_images,
         page_text,
         preferences,
@@ -109,6 +110,7 @@ def own_routes(state: AppState, served: Served | None = None) -> list[BaseRoute]
     return [
         *health.routes(state, served),
         *sign_in.routes(state),
+        *join.routes(state),
         *page_images.routes(state),
         *page_text.routes(state),
         *downloads.routes(state),

@@ -30,7 +30,7 @@ from db.waiting import waiting_at_most
 UNASKED = ("/static/", "/favicon.png", HEALTH)
 """Answered without asking the database who it is for: Streamlit's own files, and the health check."""
 
-PUBLIC_ROUTES = ("/sign-in",)
+PUBLIC_ROUTES = ("/sign-in", "/join")
 ASSETS = "/assets/"
 NEVER_PAGES = (
     "/api/", "/page-images/", "/page-words/", "/page-search/", "/assets/", "/_stcore/", "/media/", "/component/",

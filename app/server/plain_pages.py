@@ -11,6 +11,7 @@ import streamlit
 from starlette.responses import HTMLResponse
 
 from app.palette import colours
+from db.inviting.joining import Standing
 
 OUTBOX_PREFIX = "assay.outbox."
 """How the names begin under which the annotator's page keeps in the browser what waits to be sent."""
@@ -116,8 +117,58 @@ def _waiting(person_id: int) -> str:
     """
 
 
-def message_page(title: str, text: str, *, status: int = 200, signed_in: str = "") -> HTMLResponse:
-    """A sentence, and the way to the sign-in page, or on for the person who is signed in."""
+def join_page(*, token: str, study: str, title: str, quota: int | None, called: str) -> HTMLResponse:
+    """What an invitation opens: what it is about, and one button. `called` is the recruiter's id, if there is one."""
+    items = "" if quota is None else f" You are given {quota:,} item{'' if quota == 1 else 's'}."
+    return _page(
+        study,
+        f"""
+        <p>You are invited to judge texts: <strong>{escape(title)}</strong>.{items}</p>
+        <p>How to judge is shown first. What you submit is saved at once; you can stop at any time.</p>
+        <form method="post" action="/join/{escape(token)}">
+          <input type="hidden" name="id" value="{escape(called)}">
+          <button type="submit">Begin</button>
+        </form>
+        <p class="soft">You appear under a name that is made up. A cookie keeps you signed in on this device.</p>
+        """,
+    )
+
+
+def leave_page(*, study_id: int, standing: Standing) -> HTMLResponse:
+    """Where an annotator from outside ends: the code and the way back, or first the question whether to stop."""
+    of = "" if standing.quota is None else f" of {standing.quota:,}"
+    done = f"<p>You submitted {standing.done:,}{of} item{'' if standing.done == 1 and not of else 's'}.</p>"
+    if standing.outcome is None:
+        return _page(
+            standing.study,
+            f"""
+            {done}
+            <p><a class="go" href="/annotate?study={study_id}">Go on</a></p>
+            <form method="post" action="/leave/{study_id}">
+              <button class="other" type="submit">Stop here</button>
+            </form>
+            <p class="soft">What you submitted is kept; the item before you goes to somebody else. You cannot come
+              back.</p>
+            """,
+        )
+    words = {
+        "done": "You have done all of it. Thank you!",
+        "failed": "The study has no more items for you. Thank you for your work.",
+        "stopped": "You have stopped. Thank you for your work.",
+    }[standing.outcome]
+    code = f'<p>Your code:</p><p class="code" data-testid="code">{escape(standing.code)}</p>' if standing.code else ""
+    back = (
+        f'<p><a class="go" rel="noreferrer" href="{escape(standing.return_url)}">Back to where you came from</a></p>'
+        if standing.return_url
+        else ""
+    )
+    return _page(standing.study, f"<p>{words}</p>{done}{code}{back}")
+
+
+def message_page(title: str, text: str, *, status: int = 200, signed_in: str = "", way_on: bool = True) -> HTMLResponse:
+    """A sentence, and (`way_on`) the way to the sign-in page, or on for the person who is signed in."""
+    if not way_on:
+        return _page(title, _problem(text), status)
     label = f"Go on as {signed_in}" if signed_in else "Sign in with a password"
     target = "/" if signed_in else "/sign-in"
     return _page(title, f'{_problem(text)}<p><a href="{target}">{escape(label)}</a></p>', status)
@@ -180,6 +231,11 @@ def _style() -> str:
         border-radius: 7px; background: var(--accent); color: var(--on-accent); cursor: pointer; }}
       button:hover {{ filter: brightness(1.08); }}
       :is(input, button, a):focus-visible {{ outline: 2px solid var(--accent); outline-offset: 2px; }}
+      .go {{ display: block; padding: 10px; text-align: center; font-weight: 600; border-radius: 7px;
+        background: var(--accent); color: var(--on-accent); text-decoration: none; }}
+      button.other {{ background: none; color: var(--accent); border: 1px solid var(--accent); }}
+      .code {{ margin: 0 0 18px; padding: 14px; font: 600 22px/1.2 ui-monospace, monospace; text-align: center;
+        overflow-wrap: anywhere; user-select: all; border: 1px solid var(--line); border-radius: 7px; }}
       .soft {{ color: var(--soft); font-size: 13.5px; font-weight: 400; }}
       .rule {{ margin: -10px 0 14px; }}
       .problem {{ margin: 0 0 16px; padding: 9px 12px; border-left: 3px solid var(--warn); border-radius: 0 7px 7px 0;

@@ -73,7 +73,7 @@ KEPT = (
     "study-name", "study-protocol-from", "study-protocol", "study-overlap-*", "study-annotators", "study-sample",
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
-    "study-part-overlap", "study-most-overlap", "study-ask-*",
+    "study-part-overlap", "study-most-overlap", "study-outside", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -131,6 +131,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-seed": design.seed,
         "study-lease": design.lease_minutes,
         "study-show-names": design.show_names,
+        "study-outside": design.outside,
         "study-part": round(100 * (design.part or 0)),
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
@@ -185,8 +186,16 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         more = _more(protocol)
     with right:
         annotators = _annotators(project)
-        overlap = _overlap(protocol, len(annotators))
-        mixed = _mixed(overlap, len(annotators))
+        outside = int(
+            st.number_input(
+                "Annotators by invitation",
+                min_value=0,
+                key="study-outside",
+                help="People without an account who come by a link: make it with assay study invite.",
+            )
+        )
+        overlap = _overlap(protocol, len(annotators) + outside)
+        mixed = _mixed(overlap, len(annotators) + outside)
         sample = _Sample(None, None) if chosen else _sample(counts)
         pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
@@ -194,6 +203,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         name=name,
         protocol=protocol.name,
         annotators=tuple(annotators),
+        outside=outside,
         overlap=overlap,
         **mixed,
         sample=sample.n,
@@ -225,7 +235,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):
         n_items, notes = _what_can_be_drawn(project, protocol, design)
-    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators))
+    _size(n_items, overlap, design.n_slots(n_items, protocol), len(annotators) + outside)
     _notes(notes)
     made = _buttons(project, protocol, design, n_items)
     with st.expander(f"{ui.plain(protocol.title)} as annotators read it"):
@@ -293,7 +303,7 @@ def _as_yaml(project: ProjectRow, protocol: Protocol, design: StudyDesign) -> st
 def _needs(design: StudyDesign, n_items: int) -> list[str]:
     """What is missing before the study can be made, a sentence each."""
     needs = []
-    if not design.annotators:
+    if not design.annotators and not design.outside:
         needs.append("Needs annotators: choose at least one.")
     if not n_items:
         needs.append("Needs items: none can be drawn.")

@@ -573,6 +573,7 @@ def _remarks(
 def _refusal(session: Session, study: Study, study_item_id: int, actor: Actor) -> str | None:
     """Why this person may not adjudicate the item, or None. What they gave counts here even where it was left out."""
     query = select(Annotation.id).where(
+        Annotation.study_id == study.id,
         Annotation.study_item_id == study_item_id,
         Annotation.person_id == actor.person_id,
         col(Annotation.kind).in_(COUNTING),

@@ -144,6 +144,7 @@ def _another(people: Any, study: Study) -> ColumnElement[bool]:
     found = pick(there.c.id).where(~decided.exists())
     if not study.settings.get("allow_own_adjudication"):
         annotated = pick(Annotation.id).where(
+            col(Annotation.study_id) == study.id,
             col(Annotation.study_item_id) == Settlement.study_item_id,
             col(Annotation.person_id) == there.c.id,
             col(Annotation.kind).in_(COUNTING),

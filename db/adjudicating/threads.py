@@ -210,16 +210,13 @@ def _threads(session: Session, actor: Actor, limit: int) -> Iterator[ThreadRow]:
         .group_by(col(Message.study_item_id))
         .subquery()
     )
-    studies = [
-        study
-        for study in session.exec(
-            select(Study)
-            .join(StudyMember, col(StudyMember.study_id) == Study.id)
-            .where(StudyMember.person_id == actor.person_id, col(StudyMember.left_at).is_(None))
-        )
-        if study.settings.get("talk", NEVER) != NEVER
-    ]
-    for study in studies:
+    mine = session.execute(
+        pick(Study.id, Study.settings)
+        .join(StudyMember, col(StudyMember.study_id) == Study.id)
+        .where(col(StudyMember.person_id) == actor.person_id, col(StudyMember.left_at).is_(None))
+    )
+    talking = [study_id for study_id, settings in mine if settings.get("talk", NEVER) != NEVER]
+    for study in session.exec(select(Study).where(col(Study.id).in_(talking)).order_by(col(Study.id))):
         rows = session.execute(
             pick(Settlement, ItemVersion.question, messages.c.n, Message.person_id)
             .join(StudyItem, col(StudyItem.id) == Settlement.study_item_id)
@@ -227,7 +224,7 @@ def _threads(session: Session, actor: Actor, limit: int) -> Iterator[ThreadRow]:
             .outerjoin(messages, messages.c.item == Settlement.study_item_id)
             .outerjoin(Message, col(Message.id) == messages.c.last)
             .where(col(Settlement.study_id) == study.id, _labelled_by(actor), _all_labelled())
-            .order_by(col(Settlement.study_item_id))
+            .order_by(col(Settlement.state) != SettlementState.DISPUTED, col(Settlement.study_item_id))
             .limit(limit)
         )
         for settlement, question, n, last in rows:
@@ -244,6 +241,7 @@ def _labelled_by(actor: Actor) -> ColumnElement[bool]:
     return (
         pick(Annotation.id)
         .where(
+            col(Annotation.study_id) == Settlement.study_id,
             col(Annotation.study_item_id) == Settlement.study_item_id,
             col(Annotation.person_id) == actor.person_id,
             col(Annotation.kind).in_(COUNTING),

@@ -168,7 +168,7 @@ def amend_study(db: Database, actor: Actor, study_id: int, *, change: StudyChang
         ]
         if not words:
             raise InvalidInput("Nothing would change. Give an overlap, annotators or a deadline that differ.")
-        n_active = len(lock_team(session, study_id).active)
+        n_active = max(len(lock_team(session, study_id).active), int(study.settings.get("outside", 0)))
         check_overlap(max(study.overlap, study.settings.get("part_overlap", 0)), n_active, what="are left")
         record(
             session, actor, "study amended", "study", study_id,

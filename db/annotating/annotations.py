@@ -182,7 +182,7 @@ def _whether_more(session: Session, member: Member, hand: Hand) -> dict[str, Any
 def _progress(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     today = spent_today(session, member.person_id, midnight)
-    of = equal_part(member.study, hand.members, hand.done)
+    of = equal_part(member.study, hand.members, hand.done) if member.quota is None else max(member.quota, hand.done)
     return {"done": hand.done, "of": of, "seconds_today": round(today)}
 
 

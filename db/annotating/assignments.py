@@ -73,6 +73,7 @@ class Member:
     cursor: int
     exhausted_at: int | None
     next_queue: int
+    quota: int | None
 
 
 @dataclass
@@ -130,6 +131,7 @@ def _member_query() -> Select[Any]:
         _MEMBER.c.given,
         _STUDY.c.amended,
         _STUDY.c.next_queue,
+        _MEMBER.c.quota,
         _STUDY.c.created_at,
         _STUDY.c.protocol_hash,
         _STUDY.c.sample_hash,
@@ -163,7 +165,7 @@ def member_of(session: Session, study_id: int, person_id: int, *, alone: bool = 
     frozen = (row.protocol_hash, row.sample_hash)
     study = frozen_study(session, study_id, row.created_at, frozen=frozen, amended=row.amended)
     place = (row.left_at, row.left_out_from, row.paused_at, row.qualified_at, row.failed_at)
-    return Member(study, person_id, *place, row.given, row.cursor, row.exhausted_at, row.next_queue)
+    return Member(study, person_id, *place, row.given, row.cursor, row.exhausted_at, row.next_queue, row.quota)
 
 
 def lease(
@@ -182,14 +184,14 @@ def lease(
     if nothing_new or is_halted(member):
         return Hand([], done, left.members)
     mine, fresh = _mine(connection, member), list[Held]()
-    wanted = left.wanted(ahead)
+    wanted = within_quota(member, left.wanted(ahead), done)
     if len(mine) < wanted and left.expired:
         mine += _revive(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
     if len(mine) < wanted:
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - len(mine))
     at_hand = len(mine) + len(fresh)
     if at_hand <= ahead and (freed := _expire(connection, member, moment, counts)):
-        wanted = replace(left, open=left.open + freed).wanted(ahead)
+        wanted = within_quota(member, replace(left, open=left.open + freed).wanted(ahead), done)
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - at_hand)
     mine += fresh
     for row in mine:
@@ -198,6 +200,11 @@ def lease(
             row.lease_until = moment + length
             save(connection, row)
     return Hand(mine, done, left.members, fresh)
+
+
+def within_quota(member: Member, wanted: int, done: int) -> int:
+    """As many of the items that are wanted at hand as the person may still be given."""
+    return wanted if member.quota is None else max(0, min(wanted, member.quota - done))
 
 
 def is_halted(member: Member) -> bool:
@@ -456,6 +463,8 @@ _MOVE_ON = (
 def _take(connection: Connection, member: Member, *, until: datetime, counts: Tallies, wanted: int) -> list[Held]:
     """Lease the next slots in the queue, and remember how far down it they are."""
     before, taken = (member.cursor, member.exhausted_at), list[Held]()
+    if wanted < 1:
+        return taken
     while len(taken) < wanted and (row := _claim(connection, member, member.cursor, until)) is not None:
         taken.append(row)
         member.cursor = row.queue

@@ -11,9 +11,10 @@ from db.studies.tallies import Tallies
 # What all annotators who were asked have submitted, and disagree on; `others`: somebody is left who could be asked.
 _DISAGREED = text(
     "SELECT z.n_annotations, EXISTS (SELECT 1 FROM study_member m WHERE m.study_id = z.study_id "
-    "AND m.left_at IS NULL AND m.left_out_from IS NULL AND m.paused_at IS NULL AND NOT EXISTS (SELECT 1 "
-    "FROM assignment h WHERE h.study_item_id = z.study_item_id AND h.person_id = m.person_id)) AS others "
-    "FROM settlement z WHERE z.study_item_id = :item AND z.state = 'pending' AND z.n_disputed > 0 "
+    "AND m.left_at IS NULL AND m.left_out_from IS NULL AND m.paused_at IS NULL AND m.failed_at IS NULL "
+    "AND NOT EXISTS (SELECT 1 FROM assignment h WHERE h.study_item_id = z.study_item_id "
+    "AND h.person_id = m.person_id)) AS others FROM settlement z WHERE z.study_item_id = :item "
+    "AND z.state = 'pending' AND z.n_disputed > 0 "
     "AND z.n_annotations < :most AND z.n_annotations >= :overlap AND NOT EXISTS (SELECT 1 FROM assignment a "
     "WHERE a.study_item_id = z.study_item_id AND a.kind = 'slot' AND a.state IN ('open', 'leased', 'returned'))"
 )

@@ -23,7 +23,7 @@ _STUCK = text(
     "AND z.state = 'pending' AND z.wanted IS NOT NULL) AS item WHERE EXISTS (SELECT 1 FROM assignment o "
     "WHERE o.study_item_id = item.study_item_id AND o.state = 'open') AND NOT EXISTS (SELECT 1 "
     "FROM study_member m WHERE m.study_id = :study AND m.left_at IS NULL AND m.left_out_from IS NULL "
-    "AND m.paused_at IS NULL AND NOT EXISTS "
+    "AND m.paused_at IS NULL AND m.failed_at IS NULL AND NOT EXISTS "
     "(SELECT 1 FROM assignment h WHERE h.study_item_id = item.study_item_id AND h.person_id = m.person_id))"
 )
 

@@ -7,14 +7,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import delete, func, text
+from sqlalchemy import delete, func, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
 
 from annotators.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from db.engine import Database
-from db.models import Account, Membership, Person, PersonKind, Preference, Project, SignInFailure, WebSession, now
+from db.models import (
+    Account,
+    Membership,
+    OutsideAnnotator,
+    Person,
+    PersonKind,
+    Preference,
+    Project,
+    SignInFailure,
+    WebSession,
+    now,
+)
 from db.people.passwords import check_rules, hashed, matches
 from db.people.sign_in import end_sessions, failure_key
 from db.permissions import ADJUDICATORS, ANNOTATORS, RESEARCHERS, Actor, On, Role, actor_of, operation, record
@@ -158,6 +169,9 @@ def erase_person(db: Database, actor: Actor, name: str) -> int:
         person_id = account.person_id
         session.exec(delete(WebSession).where(col(WebSession.person_id) == person_id))
         session.exec(delete(Membership).where(col(Membership.person_id) == person_id))
+        session.exec(
+            update(OutsideAnnotator).where(col(OutsideAnnotator.person_id) == person_id).values(recruiter_id=None)
+        )
         session.exec(delete(Preference).where(col(Preference.person_id) == person_id))
         session.exec(delete(SignInFailure).where(col(SignInFailure.key) == failure_key("name", account.name)))
         session.delete(account)

@@ -46,7 +46,7 @@ def sign_in(db: Database, name: str, password: str, address: str | None, *, life
     if address:
         keys[failure_key("address", address)] = FREE_BY_ADDRESS
     with db.write() as session:
-        _count_attempt(session, keys, slowed=name)
+        count_attempt(session, keys, slowed=name)
     with db.read() as session:
         found = session.exec(
             select(Account.person_id, Account.password_hash)
@@ -60,8 +60,8 @@ def sign_in(db: Database, name: str, password: str, address: str | None, *, life
     with db.write() as session:
         if renewed:
             session.get_one(Account, person_id).password_hash = renewed
-        _forgive(session, failure_key("name", name), failure_key("address", address) if address else None)
-        return _open(session, actor_of(session, person_id, "web"), lifetime, how="password")
+        forgive(session, failure_key("name", name), failure_key("address", address) if address else None)
+        return open_session(session, actor_of(session, person_id, "web"), lifetime, how="password")
 
 
 def session_actor(db: Database, token: str | None) -> Actor | None:
@@ -174,7 +174,7 @@ def use_one_time(db: Database, token: str, *, password: str | None = None, lifet
             session.get_one(Account, row.person_id).password_hash = password_hash
             ended = end_sessions(session, row.person_id)
             record(session, actor, "password set", "person", row.person_id, details={"sessions": ended})
-        return _open(session, actor, lifetime, how="one-time address")
+        return open_session(session, actor, lifetime, how="one-time address")
 
 
 # Helpers shared with db/people/accounts.py ----------------------------------------------------------------------------
@@ -212,7 +212,8 @@ def _unused(token: str) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _open(session: Session, actor: Actor, lifetime: timedelta, *, how: str) -> str:
+def open_session(session: Session, actor: Actor, lifetime: timedelta, *, how: str) -> str:
+    """A new session of this person, in the caller's transaction: its token."""
     token = secrets.token_urlsafe(32)
     session.exec(delete(WebSession).where(col(WebSession.expires_at) < now() - timedelta(days=1)))
     session.add(WebSession(token_hash=token_hash(token), person_id=actor.person_id, expires_at=now() + lifetime))
@@ -220,7 +221,8 @@ def _open(session: Session, actor: Actor, lifetime: timedelta, *, how: str) -> s
     return token
 
 
-def _count_attempt(session: Session, keys: dict[str, int], *, slowed: str) -> None:
+def count_attempt(session: Session, keys: dict[str, int], *, slowed: str) -> None:
+    """Count a try before it is looked at; TooManyAttempts after too many of a key (with how many are free)."""
     insert = sqlite.insert if session.get_bind().dialect.name == "sqlite" else postgresql.insert
     for key in sorted(keys):
         session.execute(insert(SignInFailure).values(key=key, count=0, last_at=now()).on_conflict_do_nothing())
@@ -252,7 +254,7 @@ def _wait(row: SignInFailure, free: int, this_moment: datetime) -> float:
     return pause - (this_moment - row.last_at).total_seconds()
 
 
-def _forgive(session: Session, name_key: str, address_key: str | None) -> None:
+def forgive(session: Session, name_key: str | None, address_key: str | None) -> None:
     """After a success: the name starts afresh; the address gets back only this try."""
     session.exec(delete(SignInFailure).where(col(SignInFailure.key) == name_key))
     session.exec(

@@ -170,7 +170,7 @@ def _decide(
         for study_item_id in items:
             ask_one_more(session.connection(), study, study_item_id, counts)
         counts.write(session.connection())
-        gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at]
+        gone = [row for row in members.values() if row.left_at or row.left_out_from or row.paused_at or row.failed_at]
         details = {"person": member.person_id, "since": None if since is None else since.isoformat(),
                    "annotations": len(touched), "items": len(items), "reason": why}  # fmt: skip
         kind = "labels restored" if since is None else "labels left out"

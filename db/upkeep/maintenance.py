@@ -154,6 +154,8 @@ _IN_ORDER: tuple[tuple[str, str], ...] = (
     ("study_score", _PLACE),
     ("gold_label", _PLACE),
     ("study_item", _STUDY),
+    ("outside_annotator", f"invitation_id IN (SELECT id FROM invitation WHERE {_STUDY})"),
+    ("invitation", _STUDY),
     ("study_member", _STUDY),
     ("amendment", _STUDY),
     ("tally", _STUDY),

@@ -49,7 +49,7 @@ def routes(state: AppState) -> list[Route]:
         return sign_in_page(target=target)
 
     async def sign_in(request: Request) -> Response:
-        form = await _form(request)
+        form = await form_of(request)
         target, name = local_path(form.get("next")), form.get("name", "")
         address = request.client.host if request.client else None
         try:
@@ -78,7 +78,7 @@ def routes(state: AppState) -> list[Route]:
         return one_time_page(token=token, name=name, has_password=has_password)
 
     async def use_one_time(request: Request) -> Response:
-        token, form = request.path_params["token"], await _form(request)
+        token, form = request.path_params["token"], await form_of(request)
         try:
             session_token = await in_thread(
                 sessions.use_one_time, token, password=form.get("password") or None, lifetime=lifetime
@@ -111,7 +111,7 @@ def routes(state: AppState) -> list[Route]:
     ]
 
 
-async def _form(request: Request) -> dict[str, str]:
+async def form_of(request: Request) -> dict[str, str]:
     """The fields of a small form."""
     raw = bytearray()
     async for chunk in request.stream():

@@ -42,20 +42,22 @@ def annotate(
     assignment: int | None = None,
     home: str = "/",
     sign_in: str = "/",
+    leave: str = "",
 ) -> None:
     """Show the annotator's page of a study over the whole window.
 
     `person` is what the browser keeps unsent submissions and drafts under: the same for a person at every visit, and
     nobody else's. `preferences` are the person's own settings (db/people/preferences.py). `assignment` is opened
     first, to look at and correct. `home` and `sign_in` are the addresses behind
-    the project's name and "Sign in again".
+    the project's name and "Sign in again"; `leave` is where somebody from outside ends, in place of `home`.
     """
     _annotate(
         data={
             "study": study_id,
             "person": person,
             "assignment": assignment,
-            "home": home,
+            "home": leave or home,
+            "ends": bool(leave),
             "sign_in": sign_in,
             "preferences": {"break_after": BREAK_AFTER, **preferences},
         },

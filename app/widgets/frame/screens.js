@@ -10,6 +10,7 @@ export class Screens {
    * @param {import('./shell.js').Shell} shell
    * @param {object} on
    * @param {string} on.home
+   * @param {string} [on.toHome] what leads there is called
    * @param {string} on.signIn
    * @param {() => void} on.load
    * @param {(action: string) => void} on.act
@@ -111,6 +112,6 @@ export class Screens {
   }
 
   #home() {
-    return h('a', { class: 'btn pri', href: this.on.home, 'data-testid': 'home' }, this.text.toHome);
+    return h('a', { class: 'btn pri', href: this.on.home, 'data-testid': 'home' }, this.on.toHome ?? this.text.toHome);
   }
 }

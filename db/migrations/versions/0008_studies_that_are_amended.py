@@ -34,11 +34,13 @@ def upgrade() -> None:
     _releases()
     _proposals()
     _asides()
+    _invitations()
     _qualification()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_invitations()
     _no_qualification()
     _no_proposals()
     _no_drafts()
@@ -411,3 +413,51 @@ def _proposals() -> None:
 def _no_proposals() -> None:
     for name in ("proposal_answer", "proposed_revision"):
         op.drop_table(name)
+
+
+# Annotators from outside ----------------------------------------------------------------------------------------------
+
+
+def _invitations() -> None:
+    op.add_column("study_member", sa.Column("quota", sa.Integer(), nullable=True))
+    op.create_table(
+        "invitation",
+        sa.Column("id", _identifier(), autoincrement=True, nullable=False),
+        sa.Column("study_id", _identifier(), nullable=False),
+        sa.Column("token_hash", sa.String(), nullable=False),
+        sa.Column("uses", sa.Integer(), nullable=False),
+        sa.Column("used", sa.Integer(), nullable=False),
+        sa.Column("quota", sa.Integer(), nullable=True),
+        sa.Column("parameter", sa.String(), nullable=True),
+        sa.Column("code", sa.String(), nullable=True),
+        sa.Column("code_else", sa.String(), nullable=True),
+        sa.Column("return_url", sa.String(), nullable=True),
+        sa.Column("person_id", _identifier(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.ForeignKeyConstraint(["study_id"], ["study.id"]),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("token_hash"),
+    )
+    op.create_index("ix_invitation_study_id", "invitation", ["study_id"])
+    op.create_table(
+        "outside_annotator",
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("invitation_id", _identifier(), nullable=False),
+        sa.Column("recruiter_id", sa.String(), nullable=True),
+        sa.Column("joined_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("outcome", sa.String(), nullable=True),
+        sa.ForeignKeyConstraint(["invitation_id"], ["invitation.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.PrimaryKeyConstraint("person_id"),
+        sa.UniqueConstraint("invitation_id", "recruiter_id"),
+    )
+
+
+def _no_invitations() -> None:
+    op.drop_table("outside_annotator")
+    op.drop_table("invitation")
+    op.drop_column("study_member", "quota")

@@ -17,6 +17,7 @@ FULL = StudyDesign(
     name="second pass",
     protocol="qa_verification@3",
     annotators=("ada", "ben", "chloe", "17"),
+    outside=2,
     overlap=2,
     part=0.1,
     part_overlap=3,

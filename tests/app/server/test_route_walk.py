@@ -47,8 +47,8 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("GET", "/api/studies/{id:int}/phrases"): {"annotator of the study", *STAFF, Role.VIEWER},
     ("GET", "/api/studies/{id:int}/passages"): {"annotator of the study", *STAFF, Role.VIEWER},
 }
-PUBLIC = {"/sign-in", "/sign-in/{token}", "/sign-out", "/healthz", "/assets/{path:path}"}
-SIGNED_IN = {"/downloads/{token}", "/api/people/{id:int}/preferences"}
+PUBLIC = {"/join/{token}", "/sign-in", "/sign-in/{token}", "/sign-out", "/healthz", "/assets/{path:path}"}
+SIGNED_IN = {"/leave/{id:int}", "/downloads/{token}", "/api/people/{id:int}/preferences"}
 REFUSED = {401, 403, 404}
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from sqlmodel import select
 
 from annotators.criteria import Label
 from annotators.criteria.choice import Choice
@@ -27,6 +30,7 @@ from db.adjudicating.listed import listed_disputes
 from db.engine import Database
 from db.events import project_events
 from db.items.as_of import look_back, marks
+from db.models import Adjudication
 from db.permissions import Actor
 from db.studies.settlements import stream_settled
 from db.studies.why import explain_label
@@ -341,3 +345,27 @@ def test_the_agreement_of_two_adjudicators_is_a_result(database: Database) -> No
         .make(StudyLabels.of(database, single.researcher, single.study_id), Resampling())
         .figures
     )
+
+
+def test_decisions_at_once_are_two_blind_ones_and_never_two_of_one_stage(database: Database) -> None:
+    study = voted(database, *[("yes", "no")] * 6, **DOUBLE)
+    people = three(study)
+    items = queue(study, people[0])
+
+    def decide(who: int) -> int:
+        done = 0
+        for item in items if who % 2 else reversed(items):
+            with suppress(Conflict, NotAllowed):
+                adjudicate(database, people[who], item, uid=f"{who}-{item}", decisions=say("yes"))
+                done += 1
+        return done
+
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(decide, range(3)))
+    assert sum(done) == 12
+    with database.read() as session:
+        rows = session.execute(select(Adjudication.study_item_id, Adjudication.stage, Adjudication.person_id)).all()
+    stages_of = {item: sorted(stage for found, stage, _ in rows if found == item) for item in items}
+    assert stages_of == {item: ["first", "second"] for item in items}
+    assert all(len({person for found, _, person in rows if found == item}) == 2 for item in items)
+    assert {state for _, state, _ in final(study)} == {"adjudicated"}

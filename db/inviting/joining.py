@@ -1,0 +1,253 @@
+"""How people from outside come in by an invitation, and how they end: done, failed or stopped.
+
+What runs before anybody is known (`invited`, `join`) is no operation with an actor.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlmodel import Session, col, select
+
+from annotators.errors import Conflict, InvalidInput, NotFound
+from db.annotating.assignments import Member, give_back, is_halted, lease, member_of
+from db.annotating.qualifying import must_qualify
+from db.engine import Database
+from db.models import (
+    Account,
+    Invitation,
+    Membership,
+    OutsideAnnotator,
+    Person,
+    Study,
+    StudyMember,
+    StudyState,
+    now,
+)
+from db.people.sign_in import (
+    FREE_BY_ADDRESS,
+    SESSION,
+    count_attempt,
+    end_sessions,
+    failure_key,
+    forgive,
+    open_session,
+    token_hash,
+)
+from db.permissions import ANNOTATORS, Actor, On, Role, actor_of, operation, record
+from db.studies import tallies
+from db.studies.tallies import Tallies
+
+_SPENT = "This link has been used up, has expired or was withdrawn. Ask whoever gave it to you for another one."
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+MOST_OF_AN_ID = 200
+
+
+@dataclass(frozen=True)
+class Invited:
+    """What a link leads to: the study, what is asked in it, at most how many items, what brings a recruiter's id."""
+
+    study: str
+    title: str
+    quota: int | None
+    parameter: str | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far an annotator from outside is; `outcome` is None until they have ended, then with code and address."""
+
+    study: str
+    done: int
+    quota: int | None
+    outcome: str | None = None
+    code: str | None = None
+    return_url: str | None = None
+
+
+def invited(db: Database, token: str, address: str | None) -> Invited:
+    """What this link leads to, without using it. `address` is where the request came from.
+
+    Raises NotFound for a link that is unknown, revoked or past, TooManyAttempts for guessing. A link that is used up
+    still opens for those who came by it.
+    """
+    key = _count(db, address)
+    with db.write() as session:
+        row = _open_invitation(session, token)
+        if row is not None:
+            forgive(session, None, key)
+            study = session.get_one(Study, row.study_id)
+            return Invited(study.name, study.protocol.get("title", study.name), row.quota, row.parameter)
+    raise NotFound(_SPENT)
+
+
+def join(
+    db: Database,
+    token: str,
+    address: str | None = None,
+    *,
+    recruiter_id: str = "",
+    known: Actor | None = None,
+    lifetime: timedelta = SESSION,
+) -> tuple[str, int]:
+    """Come in by a link: a session token, and the study's id.
+
+    Somebody whom the recruiter calls so, or (where the link asks for no id) the browser that is signed in as somebody
+    who came by it (`known`), goes on as who they were: it makes nobody new, and ends their other sessions. Everybody
+    else uses the link once. Raises NotFound when it is spent, InvalidInput without the id that it asks for, Conflict
+    for a study that takes nobody now.
+    """
+    key = _count(db, address)
+    with db.write() as session:
+        row = _open_invitation(session, token)
+        if row is None:
+            raise NotFound(_SPENT)
+        forgive(session, None, key)
+        called = _recruiter_id(row, recruiter_id)
+        before = _who_came(session, row, called, known)
+        if before is not None:
+            end_sessions(session, before.person_id)
+            person_id = before.person_id
+        else:
+            person_id = _newcomer(session, row, called)
+        actor = actor_of(session, person_id, "web")
+        return open_session(session, actor, lifetime, how="invitation"), row.study_id
+
+
+def lacks_id(parameter: str) -> str:
+    """What is said of a link without the recruiter's id that it asks for."""
+    return f"The address lacks your id ({parameter}=…). Open the link again from where you were recruited."
+
+
+@operation(On.STUDY, ANNOTATORS)
+def is_from_outside(db: Database, actor: Actor, study_id: int) -> bool:
+    """Whether the actor came to this study by an invitation."""
+    with db.read() as session:
+        return _outside(session, study_id, actor.person_id) is not None
+
+
+@operation(On.STUDY, ANNOTATORS)
+def leave(db: Database, actor: Actor, study_id: int, *, stop: bool) -> Standing:
+    """How an annotator from outside stands; whoever is done, or is to `stop`, ends, and gives back what they hold.
+
+    Who has done all that they are given is done; whom the study gives nothing any more has failed. Raises NotFound for
+    somebody who did not come by an invitation.
+    """
+    with db.write() as session:
+        found = _outside(session, study_id, actor.person_id)
+        if found is None:
+            raise NotFound("You came to this study without an invitation: there is no code to end with.")
+        outside, invitation = found
+        member = member_of(session, study_id, actor.person_id, alone=True)
+        counts = Tallies(study_id)
+        study = session.get_one(Study, study_id)
+        done = tallies.done(tallies.counts(session, study_id, actor.person_id))
+        if outside.outcome is None:
+            outcome = _outcome(session, member, invitation, done, counts) or ("stopped" if stop else None)
+            if outcome is not None:
+                _end(session, actor, study, outside, outcome=outcome, counts=counts)
+            counts.write(session.connection())
+        if outside.outcome is None:
+            return Standing(study.name, done, invitation.quota)
+        code = invitation.code if outside.outcome == "done" else invitation.code_else
+        return Standing(study.name, done, invitation.quota, outside.outcome, code, invitation.return_url)
+
+
+# Private --------------------------------------------------------------------------------------------------------------
+
+
+def _count(db: Database, address: str | None) -> str | None:
+    """Count a look at a link from this address, before it is looked at: guessing gets slow, as at sign-in."""
+    if not address:
+        return None
+    key = failure_key("address", address)
+    with db.write() as session:
+        count_attempt(session, {key: FREE_BY_ADDRESS}, slowed="")
+    return key
+
+
+def _open_invitation(session: Session, token: str) -> Invitation | None:
+    query = select(Invitation).where(
+        Invitation.token_hash == token_hash(token),
+        col(Invitation.revoked_at).is_(None),
+        col(Invitation.expires_at) > now(),
+    )
+    return session.exec(query.with_for_update()).first()
+
+
+def _recruiter_id(row: Invitation, given: str) -> str | None:
+    if row.parameter is None:
+        return None
+    called = given.strip()
+    if not called or len(called) > MOST_OF_AN_ID or not called.isprintable():
+        raise InvalidInput(lacks_id(row.parameter))
+    return called
+
+
+def _who_came(session: Session, row: Invitation, called: str | None, known: Actor | None) -> OutsideAnnotator | None:
+    query = select(OutsideAnnotator).where(OutsideAnnotator.invitation_id == row.id)
+    if called is not None:
+        return session.exec(query.where(OutsideAnnotator.recruiter_id == called)).first()
+    return None if known is None else session.exec(query.where(OutsideAnnotator.person_id == known.person_id)).first()
+
+
+def _newcomer(session: Session, row: Invitation, called: str | None) -> int:
+    study = session.get_one(Study, row.study_id)
+    if row.used >= row.uses:
+        raise NotFound(_SPENT)
+    if study.state != StudyState.RUNNING or (study.deadline is not None and study.deadline <= now()):
+        raise Conflict("The study takes nobody now. Try again later, or tell whoever gave you the link.")
+    assert row.id is not None
+    row.used += 1
+    session.add(row)
+    person = Person()
+    session.add(person)
+    session.flush()
+    assert person.id is not None
+    # A name that says nothing of the person, and nothing of what the recruiter calls them.
+    session.add(Account(person_id=person.id, name="guest-" + "".join(secrets.choice(_LETTERS) for _ in range(10))))
+    session.add(Membership(project_id=study.project_id, person_id=person.id, role=Role.ANNOTATOR))
+    session.add(StudyMember(study_id=row.study_id, person_id=person.id, quota=row.quota))
+    session.add(OutsideAnnotator(person_id=person.id, invitation_id=row.id, recruiter_id=called))
+    session.flush()
+    actor, details = actor_of(session, person.id, "web"), {"invitation": row.id}
+    record(session, actor, "annotator joined", "study", study.id, project_id=study.project_id, details=details)
+    return person.id
+
+
+def _outside(session: Session, study_id: int, person_id: int) -> tuple[OutsideAnnotator, Invitation] | None:
+    query = (
+        select(OutsideAnnotator, Invitation)
+        .join(Invitation, col(Invitation.id) == col(OutsideAnnotator.invitation_id))
+        .where(OutsideAnnotator.person_id == person_id, Invitation.study_id == study_id)
+    )
+    return session.exec(query).first()
+
+
+def _outcome(session: Session, member: Member, invitation: Invitation, done: int, counts: Tallies) -> str | None:
+    if invitation.quota is not None and done >= invitation.quota:
+        return "done"
+    if any((member.left_at, member.left_out_from, member.paused_at, member.failed_at)):
+        return "failed"
+    if is_halted(member):
+        return "done"  # the study ended before they could
+    if must_qualify(member):
+        return None
+    return None if lease(session.connection(), member, counts, ahead=0).items else "done"
+
+
+def _end(
+    session: Session, actor: Actor, study: Study, outside: OutsideAnnotator, *, outcome: str, counts: Tallies
+) -> None:
+    assert study.id is not None
+    outside.outcome, outside.ended_at = outcome, now()
+    session.add(outside)
+    place = session.get_one(StudyMember, (study.id, actor.person_id))
+    place.left_at = place.left_at or now()
+    session.add(place)
+    session.flush()
+    give_back(session.connection(), study, actor.person_id, counts)
+    details = {"outcome": outcome}
+    record(session, actor, "annotator ended", "study", study.id, project_id=study.project_id, details=details)
