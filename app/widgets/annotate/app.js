@@ -48,7 +48,6 @@ export class App extends Page {
     this.reading = new Reading(options.person, options.study, this.api);
     this.drafts = new Drafts(options.person, options.study, this.api, (state) => this.#draftState(state));
     this.topLine = new TopLine(TOP_LINE, options.home ?? '/', (action) => this.act(action));
-    if (options.ends) this.topLine.project.title = TEXT.toFinish;
     this.screens = new Screens(this.shell, {
       home: options.home ?? '/', toHome: options.ends ? TEXT.toFinish : undefined, signIn: options.sign_in ?? '/', load: () => void this.load(true), act: (action) => this.act(action),
       giveBack: (entry) => void this.#return(entry),
@@ -204,7 +203,8 @@ export class App extends Page {
     if (!keys || !work) return;
     this.desk?.dispose();
     const { study, person } = work;
-    this.topLine.show({ project: study.project, study: study.name, title: study.protocol.title, person: person.name }, keys);
+    const project = this.options.ends ? TEXT.toFinish : study.project; // where its link leads
+    this.topLine.show({ project, study: study.name, title: study.protocol.title, person: person.name }, keys);
     this.desk = new Desk(this.shell, keys, work.study.protocol, {
       act: (action) => this.act(action), change: () => this.#changed(), keys: () => this.#build(),
       study: this.api.base, unread: () => !this.reading.done(work.study), read: () => this.#haveRead(), complete: () => this.#completed(),
