@@ -18,7 +18,7 @@ _STYLE = """
 .assay-table a:hover, .assay-facts a:hover, .assay-links a:hover { text-decoration: underline; }
 .assay-table a:focus-visible, .assay-links a:focus-visible { outline: 2px solid var(--assay-accent);
   outline-offset: 2px; }
-.assay-facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 5px 22px; margin: 2px 0;
+.assay-facts { display: grid; grid-template-columns: fit-content(40%) minmax(0, 1fr); gap: 5px 22px; margin: 2px 0;
   padding: 0 !important; }
 .assay-facts dt { color: var(--assay-soft); font-weight: 400; }
 .assay-facts dd { margin: 0; font-variant-numeric: tabular-nums; }

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from sqlalchemy import text
 from sqlmodel import Session, col
 
+from annotators.criteria import Criterion
 from annotators.errors import NotFound
 from annotators.protocols import Protocol
 from db.engine import Database, loads
@@ -26,7 +28,6 @@ from db.models import (
     Settlement,
     SettlementState,
     Study,
-    StudyItem,
     StudyState,
 )
 from db.permissions import READERS, Actor, On, operation
@@ -262,9 +263,7 @@ def failing_of(
     """Study item → the criteria of which some final label is none that the protocol accepts; for settled items."""
     found: dict[int, list[str]] = {study_item_id: [] for study_item_id in study_item_ids}
     protocol = protocol_of(session.get_one(Study, study_id))
-    criteria = {criterion.name: (criterion.name, criterion) for criterion in protocol.criteria}
-    criteria |= {unit.criterion.name: (unit.source.name, unit.criterion) for unit in protocol.derived_criteria()}
-    criteria = {name: (of, criterion) for name, (of, criterion) in criteria.items() if criterion.accept}
+    criteria = _accepting(protocol)
     if not criteria:
         return found
     for unit in settled_units(session, study_id, study_item_ids, known):
@@ -276,11 +275,22 @@ def failing_of(
     return found
 
 
+def _accepting(protocol: Protocol) -> dict[str, tuple[str, Criterion]]:
+    """The criteria, and what is derived from them, that accept only some labels: name → (criterion, how it judges)."""
+    criteria = {criterion.name: (criterion.name, criterion) for criterion in protocol.criteria}
+    criteria |= {unit.criterion.name: (unit.source.name, unit.criterion) for unit in protocol.derived_criteria()}
+    return {name: (of, criterion) for name, (of, criterion) in criteria.items() if criterion.accept}
+
+
 def _keep_failing(db: Database, study_id: int) -> None:
     """Work out what is not known yet of the settled items of a study, and keep it, a block at a time.
 
     The rows are locked first: whoever changes an item's labels has to write its row as well, and forgets what is kept.
     """
+    with db.read() as session:
+        protocol = protocol_of(session.get_one(Study, study_id))
+    if not _accepting(protocol):
+        return
     known: Known = {}
     after = 0
     unread = (
@@ -315,10 +325,10 @@ class Stage:
     reached: int = 0
     moved: int = 0
 
-    def count(self, *, reached: bool, moved: bool) -> None:
-        """One item more."""
-        self.reached += reached
-        self.moved += reached and moved
+    def count(self, n: int = 1, *, reached: bool, moved: bool) -> None:
+        """n items more."""
+        self.reached += n * reached
+        self.moved += n * (reached and moved)
 
     def to_json(self, items: int) -> dict[str, Any]:
         """As `assay status --json` prints it: shares of the study's items, and of those that reached it."""
@@ -353,46 +363,87 @@ def study_stages(db: Database, _actor: Actor, study_id: int) -> StudyStages:
     fell with a revision; left when nothing is missing), and `accepted`, `rejected`, `withdrawn`, where items end.
     """
     _keep_failing(db, study_id)
-    labels, adjudication, revision, recheck = (
-        Stage(name) for name in ("labels", "adjudication", "revision", "recheck")
-    )
-    ends = {state: Stage(state.value) for state in (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)}
-    states = dict.fromkeys((state.value for state in State if state is not State.NO_STUDY), 0)
-    items = 0
+    counts = _Counts()
     with db.read() as session:
-        for block in sampled_items(session, study_id):
+        for state, failing, n in session.connection().execute(_ORDINARY, {"study": study_id}):
+            counts.ordinary(state, failing=bool(failing), n=n)
+        for block in sampled_items(session, study_id, special=True):
             for item in standings(session, block, study_id=study_id).values():
-                [mine] = item.studies.values()
-                items += 1
-                # A study that is closed before an item has its labels says nothing of it; it counts as labelled by few.
-                state = State.IN_STUDY if item.state is State.NO_STUDY else item.state
-                states[state] += 1
-                ended = state in ends and item.by_hand
-                labels.count(reached=True, moved=mine.places[0].state != SettlementState.PENDING)
-                adjudication.count(reached=mine.was_disputed, moved=state is not State.DISPUTED)
-                revision.count(reached=mine.failed or mine.revised, moved=mine.revised or ended)
-                fell = len(mine.places) > 1 or bool(mine.missing)
-                recheck.count(reached=fell, moved=state is not State.IN_RECHECK)
-                for end, stage in ends.items():
-                    stage.count(reached=state is end, moved=False)
+                counts.special(item)
         session.expunge_all()
-    return StudyStages(items, states, [labels, adjudication, revision, recheck, *ends.values()])
+    return StudyStages(counts.items, counts.states, [*counts.stages.values(), *counts.ends.values()])
 
 
-def sampled_items(session: Session, study_id: int) -> Iterator[list[int]]:
-    """Blocks of the ids of a study's items, in the order of its sample; of a study of pairs none."""
+_SPECIAL = (
+    "(EXISTS (SELECT 1 FROM item_version w WHERE w.item_id = v.item_id AND w.number > v.number) "
+    "OR EXISTS (SELECT 1 FROM item_ending e WHERE e.item_id = v.item_id) "
+    "OR EXISTS (SELECT 1 FROM item i JOIN withdrawal b ON b.batch_id = i.batch_id WHERE i.id = v.item_id))"
+)
+"""Items whose state does not follow from their one settlement: revised, ended by hand, or withdrawn once."""
+
+_SAMPLED = (
+    "FROM study_item x JOIN item_version v ON v.id = x.item_version_id "
+    "LEFT JOIN settlement s ON s.study_item_id = x.id "
+    f"WHERE x.study_id = :study AND x.purpose = '{Purpose.SAMPLE}' AND x.other_version_id IS NULL "
+)
+_ORDINARY = text(
+    "SELECT s.state, CASE WHEN s.failing IS NULL OR CAST(s.failing AS TEXT) = '[]' THEN 0 ELSE 1 END AS failed, "
+    f"count(*) {_SAMPLED} AND NOT {_SPECIAL} GROUP BY s.state, failed"
+)
+
+
+class _Counts:
+    """The counts of `study_stages`, as items come in: many of one settlement at once, the others one by one."""
+
+    def __init__(self) -> None:
+        self.items = 0
+        self.states = dict.fromkeys((state.value for state in State if state is not State.NO_STUDY), 0)
+        self.stages = {name: Stage(name) for name in ("labels", "adjudication", "revision", "recheck")}
+        self.ends = {state: Stage(state.value) for state in (State.ACCEPTED, State.REJECTED, State.WITHDRAWN)}
+
+    def ordinary(self, state: str | None, *, failing: bool, n: int) -> None:
+        """n items that are where their settlement is."""
+        labelled = state is not None and state != SettlementState.PENDING
+        disputed = state == SettlementState.DISPUTED
+        failed = failing and state in _SETTLED
+        now = State.DISPUTED if disputed else State.IN_STUDY
+        if state in _SETTLED:
+            now = State.IN_REVISION if failed else State.ACCEPTED
+        self._add(now, n)
+        self.stages["labels"].count(n, reached=True, moved=labelled)
+        decided = disputed or state == SettlementState.ADJUDICATED
+        self.stages["adjudication"].count(n, reached=decided, moved=not disputed)
+        self.stages["revision"].count(n, reached=failed, moved=False)
+
+    def special(self, item: Standing) -> None:
+        """An item that was revised, ended by hand or withdrawn."""
+        [mine] = item.studies.values()
+        # A study that is closed before an item has its labels says nothing of it; it counts as labelled by few.
+        state = State.IN_STUDY if item.state is State.NO_STUDY else item.state
+        self._add(state, 1)
+        ended = state in self.ends and item.by_hand
+        fell = len(mine.places) > 1 or bool(mine.missing)
+        self.stages["labels"].count(reached=True, moved=mine.places[0].state != SettlementState.PENDING)
+        self.stages["adjudication"].count(reached=mine.was_disputed, moved=state is not State.DISPUTED)
+        self.stages["revision"].count(reached=mine.failed or mine.revised, moved=mine.revised or ended)
+        self.stages["recheck"].count(reached=fell, moved=state is not State.IN_RECHECK)
+
+    def _add(self, state: State, n: int) -> None:
+        self.items += n
+        self.states[state] += n
+        for end, stage in self.ends.items():
+            stage.count(n, reached=state is end, moved=False)
+
+
+def sampled_items(session: Session, study_id: int, *, special: bool = False) -> Iterator[list[int]]:
+    """Blocks of the ids of a study's items, in the order of its sample; of a study of pairs none.
+
+    `special`: only those whose state does not follow from their one settlement.
+    """
+    only = f"AND {_SPECIAL} " if special else ""
+    block = f"SELECT v.item_id, x.position {_SAMPLED}{only}AND x.position > :after ORDER BY x.position LIMIT {BLOCK}"
     position = -1
-    query = (
-        pick(ItemVersion.item_id, StudyItem.position)
-        .join(ItemVersion, col(ItemVersion.id) == StudyItem.item_version_id)
-        .where(
-            col(StudyItem.study_id) == study_id,
-            col(StudyItem.purpose) == Purpose.SAMPLE,
-            col(StudyItem.other_version_id).is_(None),
-        )
-        .order_by(col(StudyItem.position))
-    )
-    while rows := session.execute(query.where(col(StudyItem.position) > position).limit(BLOCK)).all():
+    while rows := session.connection().execute(text(block), {"study": study_id, "after": position}).all():
         yield [item_id for item_id, _ in rows]
         position = rows[-1][1]
 
