@@ -194,12 +194,22 @@ def lease(
         wanted = within_quota(member, replace(left, open=left.open + freed).wanted(ahead), done)
         fresh += _take(connection, member, until=moment + length, counts=counts, wanted=wanted - at_hand)
     mine += fresh
-    for row in mine:
-        # Renewed when a quarter of it has passed, so that not every submission rewrites every row at hand.
-        if row.state == AssignmentState.LEASED and (row.lease_until or moment) < moment + 0.75 * length:
-            row.lease_until = moment + length
-            save(connection, row)
+    # Renewed when a quarter of it has passed, so that not every submission rewrites every row at hand. What somebody
+    # else has expired since it was read is not this person's any more.
+    mine = [
+        row
+        for row in mine
+        if row.state != AssignmentState.LEASED
+        or (row.lease_until or moment) >= moment + 0.75 * length
+        or _renew(connection, row, moment + length)
+    ]
     return Hand(mine, done, left.members, fresh)
+
+
+def _renew(connection: Connection, row: Held, until: datetime) -> bool:
+    """Whether the lease goes on: it had not been ended meanwhile."""
+    row.lease_until = until
+    return connection.execute(_RENEW, {"of": row.id, "until": until}).rowcount == 1
 
 
 def within_quota(member: Member, wanted: int, done: int) -> int:
@@ -278,6 +288,10 @@ def _left(connection: Connection, member: Member) -> Left:
 _HELD = tuple(_SLOT[field.name] for field in fields(Held))
 _CHANGES = ("state", "sitting", "steps_done", "lease_until", "ended_at", "reason", "left_out_as")
 _SAVE = update(_ASSIGNMENT).where(_SLOT.id == bindparam("of")).values({name: bindparam(name) for name in _CHANGES})
+
+
+_STILL_LEASED = (_SLOT.id == bindparam("of"), _SLOT.state == AssignmentState.LEASED)
+_RENEW = update(_ASSIGNMENT).where(*_STILL_LEASED).values(lease_until=bindparam("until"))
 
 
 def save(connection: Connection, row: Held) -> None:
