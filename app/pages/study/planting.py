@@ -14,8 +14,8 @@ from exports.importing.decisions import import_gold
 
 _WORDS = {
     "warn": "warn the researcher",
-    "pause": "pause the annotator until an amendment lets them go on",
-    "stop": "take the annotator out of the study",
+    "pause": "pause the annotator",
+    "stop": "take the annotator out",
 }
 
 
@@ -24,8 +24,8 @@ def form(study: Study) -> None:
     planting, there = Planting.of(study.settings), study.settings.get("gold_items", 0)
     with st.container(width=620), st.form("study-gold-form", border=False):
         st.write(
-            f"{wording.count(there, 'gold item')} so far. Gold items and repeats look like any item: annotators are "
-            "not told which they are, and their labels count nowhere else."
+            f"The study has {wording.count(there, 'gold item')}. They and repeats look like any item; what is said of "
+            "them counts nowhere else."
         )
         file = st.file_uploader(
             "Right labels (CSV, optional)",
@@ -34,18 +34,15 @@ def form(study: Study) -> None:
             help="Columns item, criterion, value, and perhaps target, explanation, other_item. The items are items of "
             "the project that are not in the study's sample.",
         )
-        left, right = st.columns(2)
+        left, middle, right = st.columns(3, vertical_alignment="bottom")
         first = 0.1 if not there else planting.gold_rate
         gold_rate = left.number_input("Share of gold items", 0.0, 0.5, first, 0.05, key="gold-rate")
-        repeat_rate = right.number_input("Share of repeats", 0.0, 0.5, planting.repeat_rate, 0.05, key="gold-repeats")
+        repeat_rate = middle.number_input("Share of repeats", 0.0, 0.5, planting.repeat_rate, 0.05, key="gold-repeats")
         after = right.number_input("Items before a repeat", 1, None, planting.repeat_after, key="gold-repeat-after")
-        mark = left.number_input("Mark: share of right labels", 0.0, 1.0, planting.mark, 0.05, key="gold-mark")
-        mark_after = left.number_input(
-            "Gold items before the mark", 1, None, planting.mark_after, key="gold-mark-after"
-        )
-        below = right.selectbox(
-            "Below the mark", BELOW, BELOW.index(planting.below), _WORDS.__getitem__, key="gold-below"
-        )
+        mark = left.number_input("Mark (share right)", 0.0, 1.0, planting.mark, 0.05, key="gold-mark")
+        least = middle.number_input("Gold items before it", 1, None, planting.mark_after, key="gold-mark-after")
+        now = BELOW.index(planting.below)
+        below = right.selectbox("Below the mark", BELOW, now, _WORDS.__getitem__, key="gold-below")
         reason = st.text_input("Reason", max_chars=2000, key="gold-reason", help="It is kept, and exports say it.")
         pressed = st.form_submit_button("Save", type="primary", key="gold-save")
     if not pressed:
@@ -55,7 +52,7 @@ def form(study: Study) -> None:
         "repeat_rate": float(repeat_rate),
         "repeat_after": int(after),
         "mark": float(mark),
-        "mark_after": int(mark_after),
+        "mark_after": int(least),
         "below": below,
     }
     with ui.problems(), tempfile.TemporaryDirectory() as folder:
