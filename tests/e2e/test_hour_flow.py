@@ -245,10 +245,12 @@ def test_the_next_item_is_there_before_the_server_has_answered(scene: Scene, new
         held.append(route)
 
     page.route("**/submit", hold)
-    answer_second_step(page)
+    with page.expect_request("**/submit"):
+        answer_second_step(page)
     expect(page.get_by_test_id("question")).not_to_have_text(asked)
     wait_for_step(page, "Question alone")
     expect(page.get_by_test_id("saved")).to_have_attribute("data-state", "saving")
+    page.wait_for_function("true")  # what was asked for is told in order: now the request has come to be held
     assert len(held) == 1
     page.keyboard.press("1")  # and can be worked on
     expect(page.locator('[data-criterion="self_contained"] [aria-checked="true"]')).to_have_count(1)
