@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, text
+from sqlalchemy import delete, func, text
 from sqlmodel import Session, col, select
 
 from annotators.errors import Conflict, InvalidInput
@@ -15,6 +15,7 @@ from db.annotating.amendments import add_amendment, lock_team, locked_study, sta
 from db.engine import Database, insert_many
 from db.models import (
     BARRED,
+    Assignment,
     AssignmentState,
     Purpose,
     Revision,
@@ -252,6 +253,13 @@ def _insert(session: Session, study: Study, chosen: Sequence[_Fallen]) -> int:
     insert_many(connection, "assignment", columns, barred)
     counts = Tallies(study.id)
     counts.move(None, AssignmentState.OPEN, n=len(slots))
+    # A settled item may have an open slot, as where people disagreed and one corrected: nobody is given that any more.
+    for start in range(0, len(chosen), BLOCK):
+        gone = [place.study_item_id for each in chosen[start : start + BLOCK] for place in each.there.places]
+        left = delete(Assignment).where(
+            col(Assignment.study_item_id).in_(gone), col(Assignment.state) == AssignmentState.OPEN
+        )
+        counts.move(AssignmentState.OPEN, None, n=session.execute(left).rowcount)  # type: ignore[attr-defined]
     counts.write(connection)
     study.settings = {**study.settings, "rechecks": study.settings.get("rechecks", 0) + len(slots)}
     session.add(study)

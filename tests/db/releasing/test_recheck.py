@@ -15,15 +15,16 @@ from db.adjudicating.adjudications import UnitDecision, adjudicate
 from db.adjudicating.listed import listed_disputes
 from db.annotating.amendments import StudyChange, amend_study, amendments_of, set_state
 from db.annotating.annotations import my_work
-from db.annotating.assignments import return_to_annotator, skip
+from db.annotating.assignments import add_slot, return_to_annotator, skip
 from db.annotating.status import study_status
 from db.engine import Database
-from db.models import BARRED, Annotation, Assignment, Membership, StudyItem, StudyState
+from db.models import BARRED, Annotation, Assignment, Membership, Study, StudyItem, StudyState
 from db.releasing.recheck import send_to_recheck, to_recheck
 from db.studies.design import list_studies
 from db.studies.ratings import ratings
 from db.studies.revisions import revise_item
 from db.studies.settlements import stream_settled
+from db.studies.tallies import Tallies
 from db.studies.why import explain_label
 from db.upkeep.soundness import wrong_hashes
 from tests.db.releasing.test_releases import release
@@ -239,3 +240,20 @@ def test_a_higher_overlap_asks_one_more_of_rechecks_too(database: Database) -> N
     answer(study, 4, "no")
     assert states(study) == {"i00001": "disputed"}
     assert study_status(database, study.researcher, study.study_id)["finished"]
+
+
+def test_nobody_is_given_the_earlier_version_once_the_later_one_is_asked(database: Database) -> None:
+    study = judged(database, "nn", annotators=6)
+    with database.write() as session:
+        place = session.exec(select(StudyItem.id)).one()
+        counts = Tallies(study.study_id)
+        add_slot(session.connection(), session.get_one(Study, study.study_id), place or 0, counts)
+        counts.write(session.connection())
+    revise(study, "i00001")
+    send(study)
+    for who in (2, 3):
+        [item] = study.work(who)["items"]
+        assert item["units"]["clear"] == []
+        answer(study, who, "yes")
+    status = study_status(database, study.researcher, study.study_id)
+    assert (status["finished"], status["states"]["open"]) == (True, 0)
