@@ -701,13 +701,11 @@ def recheck(
         rows = [row.to_json() for row in found]
 
         def words() -> str:
-            begun = "Would come back" if dry_run else "Sent back"
-            begun = f"{begun}: {count(len(rows), 'item')}, a later version each."
-            return (
-                f"{begun}\n{table(headers, ([_plain(row[name]) for name in headers] for row in rows))}"
-                if rows
-                else begun
-            )
+            if not rows:
+                return "No label of the study fell with a revision and waits to be asked again."
+            lines = ([_plain(row[name]) for name in headers] for row in rows)
+            said = f"{'Fell with revisions' if dry_run else 'Sent back'}: {count(len(rows), 'item')}."
+            return f"{said}\n{table(headers, lines)}"
 
         emit({"study": study, "items": rows}, words, as_json=as_json)
 

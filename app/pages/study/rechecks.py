@@ -15,6 +15,7 @@ def draw(study: Study, *, may_send: bool) -> None:
     found = to_recheck(ui.db(), ui.actor(), study.id or 0)
     if not found:
         return
+    st.subheader("Labels that fell with revisions")
     titles = {criterion["name"]: criterion["title"] for criterion in study.protocol["criteria"]}
     blocks.table(
         "Labels that fell with revisions",

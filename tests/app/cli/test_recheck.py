@@ -26,7 +26,7 @@ def test_what_fell_is_listed_and_sent_back(begun: CommandLine, tmp_path: Path) -
         "--overlap",
         "1",
     )
-    assert "0 items" in begun("study", "recheck", "finance", "facts", "--dry-run").out
+    assert "No label of the study fell" in begun("study", "recheck", "finance", "facts", "--dry-run").out
     assert "Of no item" in begun("study", "recheck", "finance", "facts", code=2).err
     assert (
         "Nothing has to be asked again of 'q9'"
