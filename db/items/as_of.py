@@ -19,7 +19,7 @@ from sqlmodel import Session
 
 from annotators.errors import InvalidInput
 from db.items.documents import ATTACHED, DESCRIBED, TITLED
-from db.models import Table
+from db.models import Purpose, Table
 from db.query import is_sqlite
 
 Marks = dict[str, dict[str, Any]]
@@ -27,7 +27,7 @@ Marks = dict[str, dict[str, Any]]
 exports before revision 0005 lack, {"last": highest id, "unpublished": [id, …] of those that nobody saw}."""
 
 MARKED = ("event", "study", "item_version", "revision", "withdrawal", "document", "score", "submission", "annotation",
-          "adjudication", "amendment", "omission")  # fmt: skip
+          "adjudication", "amendment", "omission", "study_item")  # fmt: skip
 """Tables whose growth is written down. Rows of other tables came with one of these, or never change a result."""
 
 _PARENTS = {
@@ -77,7 +77,8 @@ def look_back(session: Session, past: Marks) -> None:
 def _conditions(past: Mapping[str, Any]) -> dict[str, str]:
     """Table → the condition on an id, written `{id}`, that it was there."""
     conditions = {}
-    nothing_yet = {table: {"last": 0, "missing": []} for table in ("amendment", "omission")}  # before revision 0008
+    since_0008 = ("amendment", "omission", "study_item")
+    nothing_yet = {table: {"last": 0, "missing": []} for table in since_0008}
     for table in MARKED:
         try:
             mark = (nothing_yet | dict(past))[table]
@@ -117,7 +118,7 @@ def _views(past: Mapping[str, Any], conditions: dict[str, str], home: str) -> It
         "score": f"run_id IN (SELECT r.id FROM {home}.run r WHERE {seen('r.batch_id')})",
     }
     for table in MARKED:
-        if table not in ("document", "study"):
+        if table not in ("document", "study", "study_item"):
             also = f" AND {came_with_batch[table]}" if table in came_with_batch else ""
             yield table, f"SELECT * FROM {home}.{table} WHERE {there(table, 'id')}{also}"
     # An amendment says what the overlap was before it; the first one that came later has what it was then.
@@ -130,6 +131,9 @@ def _views(past: Mapping[str, Any], conditions: dict[str, str], home: str) -> It
         for name in Table.metadata.tables["study"].columns.keys()  # noqa: SIM118 - not a dict
     ]
     yield "study", f"SELECT {', '.join(columns)} FROM {home}.study s WHERE {there('study', 's.id')}"
+    # The sample came with its study; what came later are gold items, rechecks and the like.
+    came = f"purpose = '{Purpose.SAMPLE}' OR ({there('study_item', 'id')})"
+    yield "study_item", f"SELECT * FROM {home}.study_item WHERE {came}"
     for table, (column, parent) in _PARENTS.items():
         yield table, f"SELECT * FROM {home}.{table} WHERE {there(parent, column)}"
     yield "set_aside", _set_aside(home, conditions)

@@ -10,6 +10,8 @@ from typing import Any
 
 import orjson
 import pytest
+from sqlalchemy import text
+from sqlmodel import select
 
 from annotators.errors import InvalidInput, NotFound
 from db.annotating.amendments import StudyChange, amend_study, set_state
@@ -20,14 +22,18 @@ from db.items.as_of import look_back, marks
 from db.items.documents import attach_bytes
 from db.items.imports import import_items, staged
 from db.items.read import current_versions
-from db.models import Account, ItemVersion, Run, Score, StudyState
+from db.models import Account, Annotation, ItemVersion, Run, Score, Settlement, StudyState
+from db.quality.gold import GoldRow, set_gold
 from db.quality.omissions import leave_out, restore
+from db.releasing.recheck import send_to_recheck
 from exports.bundles.bundle import export_project
 from exports.bundles.manifest import read_manifest
 from exports.bundles.verify import VerifyReport, verify_against, verify_folder
 from tests.db.items.test_imports import Rows, row
+from tests.db.releasing.test_recheck import judged, revise
+from tests.db.releasing.test_states import accepting
 from tests.exports.sources import write_pdf
-from tests.makers import StudyInUse, make_person, make_project
+from tests.makers import StudyInUse, make_item, make_person, make_project
 
 CHRISTMAS = datetime(2999, 12, 24, 18, tzinfo=UTC)
 ALL = ["native", "labels", "derived", "adjudicated", "scores"]
@@ -301,3 +307,53 @@ def test_the_past_is_seen_by_any_query_and_gone_with_its_session(exported: Expor
         assert marks(session) == past
     with exported.db.read() as session:
         assert len(list(current_versions(session, exported.study.project_id))) == 7
+
+
+def test_rechecks_and_gold_items_that_came_later_change_nothing_of_an_old_export(
+    database: Database, tmp_path: Path
+) -> None:
+    study = judged(database, "nn", "yy", annotators=6)
+    # Another two items wait for a second annotation at the first export.
+    later = StudyInUse(database, items=2, annotators=6, overlap=2, protocol=accepting())
+    later.submit(0, later.work(0)["items"][0], {"right": "no", "clear": "no"})
+
+    def export(name: str, of: StudyInUse) -> Path:
+        folder = tmp_path / name
+        export_project(
+            database, of.researcher, of.project_id, to=folder, study_id=of.study_id,
+            formats=["native", "labels", "derived", "adjudicated"],
+        )  # fmt: skip
+        return folder
+
+    folders = [(study, export("judged", study)), (later, export("half", later))]
+    for of in (study, later):
+        make_item(database, of.project_id, "gold")
+        rows = [GoldRow(None, "gold", "right", "item", "yes")]
+        set_gold(database, of.researcher, of.study_id, rows=rows, rates={"gold_rate": 0.5}, reason="who reads")
+    later.submit(1, later.work(1)["items"][0], {"right": "no", "clear": "no"})
+    with database.read() as session:
+        first = session.exec(select(Annotation.study_item_id).where(Annotation.study_id == later.study_id)).first()
+        name = session.execute(
+            text(
+                "SELECT i.external_id FROM study_item x JOIN item_version v ON v.id = x.item_version_id "
+                "JOIN item i ON i.id = v.item_id WHERE x.id = :id"
+            ),
+            {"id": first},
+        ).scalar_one()
+    while {"pending"} & set(states_of(later)) and (items := later.work(1)["items"]):
+        later.submit(1, items[0], {"right": "no", "clear": "no"})
+    for of, item in ((study, "i00001"), (later, name)):
+        revise(of, item)
+        assert send_to_recheck(database, of.researcher, of.study_id, items=(item,), reason="rewritten")
+        while items := of.work(4)["items"]:
+            of.submit(4, items[0], {criterion: "yes" for criterion, targets in items[0]["units"].items() if targets})
+    for of, folder in folders:
+        assert verify_against(database, of.researcher, folder).ok
+        fresh = export(f"fresh-{folder.name}", of)
+        assert "2" in {line["item_version"] for line in csv.DictReader((fresh / "labels.csv").open(encoding="utf-8"))}
+        assert verify_against(database, of.researcher, fresh).ok
+
+
+def states_of(study: StudyInUse) -> list[str]:
+    with study.db.read() as session:
+        return list(session.exec(select(Settlement.state).where(Settlement.study_id == study.study_id)).all())
