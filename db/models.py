@@ -570,6 +570,26 @@ class StudyMember(Table, table=True):
     failed_at: datetime | None = _time(nullable=True)
 
 
+class PhaseAnswer(Table, table=True):
+    """What somebody said in a phase around a study's work: to the consent, or to a questionnaire. Append-only.
+
+    `phase` is one of annotators/designing/phases.py; `answers` are {"question", "value"}, in their order.
+    Kept apart from labels: nothing that is measured reads it.
+    """
+
+    append_only: ClassVar[bool] = True
+    __tablename__ = "phase_answer"
+    __table_args__ = (UniqueConstraint("study_id", "person_id", "phase"),)
+    id: int | None = _id()
+    uid: str = Field(unique=True)
+    study_id: int = _ref("study.id")
+    person_id: int = _ref("person.id", index=True)
+    phase: str
+    answers: list[Any] = _json(list)
+    seconds: float | None = None
+    created_at: datetime = _time()
+
+
 class Invitation(Table, table=True):
     """A link by which people from outside join a study as annotators: how many, until when, and with what they end.
 
@@ -596,7 +616,8 @@ class Invitation(Table, table=True):
 class OutsideAnnotator(Table, table=True):
     """Somebody who came by an invitation, and the id that a recruiter knows them by: it stands nowhere else.
 
-    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more) or `stopped`.
+    `outcome` says how they ended: `done`, `failed` (the study gives them nothing any more), `declined` (to take
+    part) or `stopped`.
     """
 
     __tablename__ = "outside_annotator"

@@ -14,6 +14,7 @@ from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
+from annotators.designing.phases import Phases
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.sampling import ORDERS, share_of
 from annotators.moments import moment
@@ -99,7 +100,8 @@ class StudyDesign(ItemChoice):
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
-    nobody revises an item that they judged, decided or revised before.
+    nobody revises an item that they judged, decided or revised before. `phases`: what is put to annotators before
+    their first item and after their last.
     """
 
     name: str = ""
@@ -121,6 +123,7 @@ class StudyDesign(ItemChoice):
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
+    phases: Phases = Phases()
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -146,6 +149,8 @@ class StudyDesign(ItemChoice):
             said["adjudication"] = self.adjudication
         if self.talk != NEVER:
             said["talk"] = self.talk
+        if self.phases:
+            said["phases"] = self.phases.in_settings()
         if self.review_agreed:
             said["review_agreed"] = self.review_agreed
         asks = [name for name in ASIDES if name in self.ask]

@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from annotators.asking.protocol_files import protocol_data, protocol_faults
+from annotators.asking.protocol_files import fields_at, protocol_data, protocol_faults
 from annotators.asking.repairs import Fault, Path, all_faults
 from annotators.asking.yaml_files import InLine, YamlFile, faults_of, written
 from annotators.designing.design import StudyDesign
+from annotators.designing.phases import Phases
 from annotators.errors import AssayError, InvalidInput
 from annotators.protocols import Protocol
 
@@ -62,7 +63,7 @@ def _faults(data: dict[str, Any]) -> list[Fault]:
     try:
         StudyDesign.model_validate(fields)
     except ValidationError as error:
-        found += faults_of(error, _fields_at)
+        found += faults_of(error, lambda path: _fields_at(path, data))
     wrong = {fault.path[0] for fault in found}
     design = StudyDesign.model_validate({name: value for name, value in fields.items() if name not in wrong})
     overlap = None if {"overlap", "annotators"} & wrong else design.overlap
@@ -70,8 +71,10 @@ def _faults(data: dict[str, Any]) -> list[Fault]:
     return found + [Fault(path, "value_error", message) for path, message in hold if path[0] not in wrong]
 
 
-def _fields_at(path: Path) -> list[str]:
-    return list(StudyDesign.model_fields) if len(path) == 1 else []
+def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
+    if path[0] == "phases" and len(path) > 3:  # the questions of a phase are criteria
+        return fields_at(("criteria", *path[2:]), {"criteria": data["phases"][path[1]]})
+    return list(StudyDesign.model_fields) if len(path) == 1 else list(Phases.model_fields)
 
 
 def design_data(design: StudyDesign, protocol: Protocol | None = None, *, whole: bool = False) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from db.models import (
     now,
 )
 from db.permissions import ADJUDICATORS, ANNOTATORS, Actor, On, operation, record
+from db.phases.answers import check_items_are_open
 from db.query import table_of
 from db.studies import tallies
 from db.studies.design import asks_of, frozen_study, protocol_of
@@ -589,6 +590,7 @@ def skip(db: Database, actor: Actor, study_id: int, *, assignment_id: int, reaso
     """Give the item's slot to somebody else. A reason is required; the row stays as skipped."""
     with db.write() as session:
         member = member_of(session, study_id, actor.person_id, alone=True)
+        check_items_are_open(session, member.study, actor.person_id)
         if not reason.strip():
             raise InvalidInput("Skipping needs a reason, so that the researcher can see what is wrong with the item.")
         connection = session.connection()

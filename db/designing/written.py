@@ -21,6 +21,7 @@ _IN_SETTINGS = (
     *("drawn_with", "not_drawn_from", "draw_seed", "show_names", "allow_own_adjudication"),
     "separate_revisers",
     *("adjudication", "review_agreed", "talk", "ask", "outside", "part", "part_overlap", "most_overlap"),
+    "phases",
 )
 
 

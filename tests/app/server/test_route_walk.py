@@ -33,6 +33,7 @@ ALLOWED: dict[tuple[str, str], set[str]] = {
     ("POST", "/api/studies/{id:int}/draft"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/skip"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/guidelines"): {"annotator of the study"},
+    ("POST", "/api/studies/{id:int}/phase"): {"annotator of the study"},
     ("POST", "/api/studies/{id:int}/reopen"): {"annotator of the study"},
     ("GET", "/api/studies/{id:int}/disputes"): {*STAFF},
     ("GET", "/api/study-items/{id:int}"): {*STAFF},
@@ -97,7 +98,7 @@ def ask(walk: Walk, method: str, path: str, who: str) -> httpx.Response:
     if method == "GET":
         return walk.clients[who].get(filled, params={"assignment": str(walk.assignment), "q": "tide"})
     place = {"assignment": walk.assignment, "sitting": 1, "step": 0}
-    body = {"uid": f"of {who}", "labels": [], "content": {}, "reason": "", "decisions": [], **place}
+    body = {"uid": f"of {who}", "labels": [], "answers": {}, "content": {}, "reason": "", "decisions": [], **place}
     return walk.clients[who].post(filled, json=body, headers={"X-Assay": "1"})
 
 
