@@ -12,7 +12,7 @@ from annotators.asking.protocol_files import fields_at, protocol_data, protocol_
 from annotators.asking.repairs import Fault, Path, all_faults
 from annotators.asking.yaml_files import InLine, YamlFile, faults_of, written
 from annotators.designing.design import StudyDesign
-from annotators.designing.phases import Phases
+from annotators.designing.phases import CONSENT, Phases
 from annotators.errors import AssayError, InvalidInput
 from annotators.protocols import Protocol
 
@@ -75,6 +75,33 @@ def _fields_at(path: Path, data: dict[str, Any]) -> list[str]:
     if path[0] == "phases" and len(path) > 3:  # the questions of a phase are criteria
         return fields_at(("criteria", *path[2:]), {"criteria": data["phases"][path[1]]})
     return list(StudyDesign.model_fields) if len(path) == 1 else list(Phases.model_fields)
+
+
+def phases_from_yaml(consent: str, text: str, source: str = "questions") -> Phases:
+    """A consent text, and the questions `before` and `after` that a YAML text holds; both may be empty.
+
+    Raises InvalidInput with a line for each thing that is wrong.
+    """
+    file = YamlFile(source, kind="list of questions", begins="before:")
+    said = file.read(text) if text.strip() else {}
+
+    def faults(given: dict[str, Any]) -> list[Fault]:
+        try:
+            Phases.model_validate({"consent": consent, **given})
+        except ValidationError as error:
+            at = {"phases": given}
+            return list(faults_of(error, lambda path: _fields_at(("phases", *path), at)))
+        return []
+
+    if found := faults(said):
+        raise file.refused(found, all_faults(said, faults))
+    return Phases.model_validate({"consent": consent, **said})
+
+
+def phases_to_yaml(phases: Phases) -> str:
+    """The questions of the phases as a text that `phases_from_yaml` reads back; empty where there are none."""
+    asked = {name: value for name, value in phases.in_settings().items() if name != CONSENT}
+    return written(asked) if asked else ""
 
 
 def design_data(design: StudyDesign, protocol: Protocol | None = None, *, whole: bool = False) -> dict[str, Any]:

@@ -19,7 +19,8 @@ from annotators.asking.rounds import DOUBLE, SINGLE
 from annotators.asking.talk import ALL, DISPUTED, NEVER
 from annotators.criteria.suggested import PAGE_LABELS, USED, VERDICTS, suggested_by
 from annotators.designing.design import RULES, StudyDesign
-from annotators.designing.files import design_to_yaml
+from annotators.designing.files import design_to_yaml, phases_from_yaml, phases_to_yaml
+from annotators.designing.phases import Phases
 from annotators.errors import InvalidInput
 from annotators.items.conditions import condition, item_ids
 from annotators.protocols import PROTOCOLS, Material, Protocol
@@ -74,6 +75,7 @@ KEPT = (
     "study-sample-size", "study-scores", "study-order", "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-ask-*",
+    "study-consent", "study-questions",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
@@ -144,6 +146,8 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-with-documents": design.with_documents,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
+        "study-consent": design.phases.consent,
+        "study-questions": phases_to_yaml(design.phases),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
     if own:
@@ -184,6 +188,9 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         show_scores = _scores(project) if protocol.about_scores else ()
         suggestions = _suggestions(protocol)
         more = _more(protocol)
+        phases = _phases()
+        if phases is None:
+            return None
     with right:
         annotators = _annotators(project)
         outside = int(
@@ -216,6 +223,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         show_scores=tuple(show_scores),
         suggestions=suggestions,
         ask=more.ask,
+        phases=phases,
         items=chosen or which.items,
         where=which.where,
         one_per_question=which.one_per_question,
@@ -702,6 +710,34 @@ def _more(protocol: Protocol) -> _More:
     }
     last_day = day if isinstance(day, date) else None
     return _More(order, rule, int(seed), int(lease), last_day, adjudication, ask)
+
+
+def _phases() -> Phases | None:
+    """What is put to annotators around the items; None while it cannot be read, which is said."""
+    with st.expander("Consent and questions"):
+        consent = st.text_area(
+            "Consent (Markdown)",
+            key="study-consent",
+            help="Annotators have to agree to it before anything else. Empty asks for none.",
+        )
+        asked = st.text_area(
+            "Questions before the first item and after the last (YAML)",
+            key="study-questions",
+            height=200,
+            placeholder=_QUESTIONS,
+            help="Written as the criteria of a protocol file: choice, several, grade, number and text.",
+        )
+        try:
+            return phases_from_yaml(consent, asked)
+        except InvalidInput as error:
+            st.error(ui.lines(str(error)))
+    return None
+
+
+_QUESTIONS = """before:
+  - {name: field, title: "What do you work in?", labels: [{value: energy}, {value: law}]}
+after:
+  - {name: why, title: "Why?", kind: text, required: false}"""
 
 
 def _size(n_items: int, overlap: int, slots: int, people: int) -> None:
