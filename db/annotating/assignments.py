@@ -632,11 +632,13 @@ def return_to_annotator(db: Database, actor: Actor, assignment_id: int, *, reaso
         session.add(row)
         counts = Tallies(row.study_id)
         counts.move(AssignmentState.SUBMITTED, AssignmentState.RETURNED, row.person_id)
-        counts.write(session.connection())
-        settlement = session.get(Settlement, row.study_item_id)
+        settlement = session.get(Settlement, row.study_item_id, with_for_update=True)
         if settlement is not None and settlement.state != SettlementState.ADJUDICATED:
+            counts.settle(settlement.state, SettlementState.PENDING)
             settlement.state = SettlementState.PENDING
             session.add(settlement)
+            session.flush()
+        counts.write(session.connection())
         record(
             session,
             actor,

@@ -247,6 +247,10 @@ def _adjudication_as_it_was() -> None:
 
 def _endings() -> None:
     op.add_column("settlement", _value("failing"))
+    op.execute(
+        "INSERT INTO tally (study_id, person_id, state, n, seconds) SELECT study_id, 0, 'items ' || state, count(*), 0 "
+        "FROM settlement WHERE state <> 'pending' GROUP BY study_id, state"
+    )
     op.create_table(
         "item_ending",
         sa.Column("id", _identifier(), autoincrement=True, nullable=False),
@@ -266,6 +270,7 @@ def _endings() -> None:
 
 def _no_endings() -> None:
     op.drop_table("item_ending")
+    op.execute("DELETE FROM tally WHERE state LIKE 'items %'")
     op.drop_column("settlement", "failing")
 
 
