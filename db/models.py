@@ -233,6 +233,9 @@ class Item(Table, table=True):
     batch_id: int | None = _ref("batch.id", optional=True)
 
 
+_LATER = text("number > 1")
+
+
 class ItemVersion(Table, table=True):
     """What an item says at one time. Append-only; the current version has the highest number.
 
@@ -242,7 +245,10 @@ class ItemVersion(Table, table=True):
 
     append_only: ClassVar[bool] = True
     __tablename__ = "item_version"
-    __table_args__ = (UniqueConstraint("item_id", "number"),)
+    __table_args__ = (
+        UniqueConstraint("item_id", "number"),
+        Index("ix_item_version_later", "item_id", sqlite_where=_LATER, postgresql_where=_LATER),
+    )
     id: int | None = _id()
     item_id: int = _ref("item.id")
     number: int = 1
@@ -683,6 +689,12 @@ class SettlementState(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
+FAILING = "CAST(failing AS TEXT) <> '[]' AND state IN ('agreed', 'adjudicated')"
+"""The condition on settlements of which some final label is known to fail; in just these words an index has them."""
+
+_UNREAD = text("failing IS NULL AND state IN ('agreed', 'adjudicated')")
+
+
 class Settlement(Table, table=True):
     """Where each item of a study stands, kept as annotations and adjudications come in: what queues are read from.
 
@@ -703,6 +715,8 @@ class Settlement(Table, table=True):
             sqlite_where=text("uncertainty IS NOT NULL"),
             postgresql_where=text("uncertainty IS NOT NULL"),
         ),
+        Index("ix_settlement_failing", "study_id", sqlite_where=text(FAILING), postgresql_where=text(FAILING)),
+        Index("ix_settlement_unread", "study_id", "study_item_id", sqlite_where=_UNREAD, postgresql_where=_UNREAD),
     )
     study_item_id: int = _ref("study_item.id", primary_key=True)
     study_id: int = _ref("study.id")

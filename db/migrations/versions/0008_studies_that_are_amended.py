@@ -245,8 +245,25 @@ def _adjudication_as_it_was() -> None:
 # How items end --------------------------------------------------------------------------------------------------------
 
 
+_READ = (
+    (
+        "ix_settlement_failing",
+        ["settlement", "study_id"],
+        "CAST(failing AS TEXT) <> '[]' AND state IN ('agreed', 'adjudicated')",
+    ),
+    (
+        "ix_settlement_unread",
+        ["settlement", "study_id", "study_item_id"],
+        "failing IS NULL AND state IN ('agreed', 'adjudicated')",
+    ),
+    ("ix_item_version_later", ["item_version", "item_id"], "number > 1"),
+)
+
+
 def _endings() -> None:
     op.add_column("settlement", _value("failing"))
+    for name, columns, where in _READ:
+        op.create_index(name, columns[0], columns[1:], sqlite_where=sa.text(where), postgresql_where=sa.text(where))
     op.execute(
         "INSERT INTO tally (study_id, person_id, state, n, seconds) SELECT study_id, 0, 'items ' || state, count(*), 0 "
         "FROM settlement WHERE state <> 'pending' GROUP BY study_id, state"
@@ -271,6 +288,8 @@ def _endings() -> None:
 def _no_endings() -> None:
     op.drop_table("item_ending")
     op.execute("DELETE FROM tally WHERE state LIKE 'items %'")
+    for name, columns, _ in _READ:
+        op.drop_index(name, columns[0])
     op.drop_column("settlement", "failing")
 
 
