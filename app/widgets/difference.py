@@ -15,19 +15,21 @@ _MOST_WORDS = 4_000
 
 def difference_html(before: str, after: str) -> str:
     """The two texts as one paragraph of HTML; `<del>` is only in the first, `<ins>` only in the second."""
-    return f'<p class="assay-text assay-difference" dir="auto">{"".join(_marked(before, after))}</p>'
+    shown = "".join(f"<{tag}>{escape(words)}</{tag}>" if tag else escape(words) for tag, words in marked(before, after))
+    return f'<p class="assay-text assay-difference" dir="auto">{shown}</p>'
 
 
-def _marked(before: str, after: str) -> Iterator[str]:
+def marked(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """The two texts as one, in stretches: ('del', what is gone), ('ins', what is new), and ('', what stays)."""
     parts = _WORDS
     if len(before) + len(after) > 12 * _MOST_WORDS or len(_WORDS.findall(before)) > _MOST_WORDS:
         parts = _LINES
     old, new = parts.findall(before), parts.findall(after)
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            yield escape("".join(old[a:b]))
+            yield "", "".join(old[a:b])
             continue
         if b > a:
-            yield f"<del>{escape(''.join(old[a:b]))}</del>"
+            yield "del", "".join(old[a:b])
         if d > c:
-            yield f"<ins>{escape(''.join(new[c:d]))}</ins>"
+            yield "ins", "".join(new[c:d])
