@@ -185,11 +185,11 @@ MAY: dict[str, frozenset[str]] = {
     "scores.write.run_scorer": RESEARCHERS,
     "people.sign_in.one_time_sign_in": ADMINISTRATORS,
     "studies.revisions.why_not_revise": RESEARCHERS,
-    "studies.design.create_study": RESEARCHERS,
+    "designing.making.create_study": RESEARCHERS,
     "studies.design.find_study": ROLES,
     "studies.design.list_studies": ROLES,
     "studies.design.my_studies": SIGNED_IN,
-    "studies.design.plan_study": RESEARCHERS,
+    "designing.making.plan_study": RESEARCHERS,
     "inviting.invitations.invitations_of": RESEARCHERS,
     "inviting.invitations.invite": RESEARCHERS,
     "inviting.invitations.revoke_invitation": RESEARCHERS,
@@ -322,7 +322,7 @@ def test_there_are_operations_to_walk() -> None:
     assert {
         "annotating.annotations.submit",
         "adjudicating.adjudications.adjudicate",
-        "studies.design.create_study",
+        "designing.making.create_study",
     } <= set(NAMES)
 
 

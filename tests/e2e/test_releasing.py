@@ -17,13 +17,13 @@ from annotators.protocols import PROTOCOLS
 from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.items.read import item_details
 from db.permissions import Actor
 from db.projects import create_project
 from db.releasing.proposals import count_proposals
 from db.releasing.releases import list_releases, make_release
 from db.releasing.states import State, item_states
-from db.studies.design import create_study
 from exports.importing.items import import_paths
 from tests.e2e.conftest import NewPage, screenshot, sign_in
 from tests.makers import make_member, make_person, read_guidelines

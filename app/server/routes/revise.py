@@ -7,9 +7,9 @@ from typing import Any
 from starlette.routing import Route
 
 from annotators.errors import InvalidInput
+from annotators.items.differing import marked
 from annotators.items.written import TEXTS, as_written
 from app.server.routes.json_routes import integer, json_route, text
-from app.widgets.difference import marked
 from db.engine import Database
 from db.permissions import Actor
 from db.releasing.endings import end_item
