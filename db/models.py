@@ -689,9 +689,7 @@ class SettlementState(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
-FAILING = "CAST(failing AS TEXT) <> '[]' AND state IN ('agreed', 'adjudicated')"
-"""The condition on settlements of which some final label is known to fail; in just these words an index has them."""
-
+_FAILING = text("CAST(failing AS TEXT) <> '[]'")
 _UNREAD = text("failing IS NULL AND state IN ('agreed', 'adjudicated')")
 
 
@@ -715,7 +713,7 @@ class Settlement(Table, table=True):
             sqlite_where=text("uncertainty IS NOT NULL"),
             postgresql_where=text("uncertainty IS NOT NULL"),
         ),
-        Index("ix_settlement_failing", "study_id", sqlite_where=text(FAILING), postgresql_where=text(FAILING)),
+        Index("ix_settlement_failing", "study_id", sqlite_where=_FAILING, postgresql_where=_FAILING),
         Index("ix_settlement_unread", "study_id", "study_item_id", sqlite_where=_UNREAD, postgresql_where=_UNREAD),
     )
     study_item_id: int = _ref("study_item.id", primary_key=True)
@@ -737,6 +735,15 @@ class AdjudicationLease(Table, table=True):
     study_item_id: int = _ref("study_item.id", primary_key=True)
     stage: str = Field(default="first", primary_key=True)
     study_id: int = _ref("study.id", index=True)
+    person_id: int = _ref("person.id")
+    lease_until: datetime = _time()
+
+
+class RevisionLease(Table, table=True):
+    """Who has an item before them to revise, and until when they keep it without doing anything."""
+
+    __tablename__ = "revision_lease"
+    item_id: int = _ref("item.id", primary_key=True)
     person_id: int = _ref("person.id")
     lease_until: datetime = _time()
 

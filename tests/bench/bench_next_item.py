@@ -21,11 +21,11 @@ from annotators.asking.submissions import GivenLabel
 from annotators.designing.design import StudyDesign
 from db.annotating.annotations import submit, work
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.engine import Database, insert_many
 from db.permissions import Actor
 from db.quality.gold import GoldRow, set_gold
 from db.schema import migrate
-from db.studies.design import create_study
 from tests.makers import make_item, make_member, make_person, make_project, tiny_protocol
 
 ROUNDS = 300

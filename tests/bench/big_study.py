@@ -14,10 +14,10 @@ from annotators.criteria.choice import Choice
 from annotators.criteria.grade import Grade
 from annotators.designing.design import StudyDesign
 from annotators.protocols import Material, Protocol, Step
+from db.designing.making import create_study
 from db.engine import Database, insert_many
 from db.models import AnnotationKind, AssignmentState, Run, SettlementState, now
 from db.query import database_time
-from db.studies.design import create_study
 from tests.bulk import make_items
 from tests.makers import make_member, make_person, make_project
 

@@ -246,11 +246,7 @@ def _adjudication_as_it_was() -> None:
 
 
 _READ = (
-    (
-        "ix_settlement_failing",
-        ["settlement", "study_id"],
-        "CAST(failing AS TEXT) <> '[]' AND state IN ('agreed', 'adjudicated')",
-    ),
+    ("ix_settlement_failing", ["settlement", "study_id"], "CAST(failing AS TEXT) <> '[]'"),
     (
         "ix_settlement_unread",
         ["settlement", "study_id", "study_item_id"],
@@ -283,9 +279,19 @@ def _endings() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_item_ending_item_id", "item_ending", ["item_id"])
+    op.create_table(
+        "revision_lease",
+        sa.Column("item_id", _identifier(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.PrimaryKeyConstraint("item_id"),
+    )
 
 
 def _no_endings() -> None:
+    op.drop_table("revision_lease")
     op.drop_table("item_ending")
     op.execute("DELETE FROM tally WHERE state LIKE 'items %'")
     for name, columns, _ in _READ:
