@@ -15,7 +15,8 @@ from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
 from annotators.errors import AssayError, InvalidInput, Problem
-from annotators.items.sampling import ORDERS, share_of
+from annotators.items.prioritised import FIRSTS
+from annotators.items.sampling import BY_SCORE, ORDERS, share_of
 from annotators.moments import moment
 from annotators.protocols import Protocol
 
@@ -47,8 +48,10 @@ class ItemChoice(BaseModel):
     each two of them, for a protocol about pairs: the first of a pair is the one that is named first. `sample` items
     are taken of every stratum `per` (system, category or both); None takes all. `show_scores` names the scorers whose
     scores a protocol about scores is about, in front the one to be judged where several fit a criterion; empty means
-    the imported ones, else phrase_recall and hallucination. Items that were drawn with known probabilities
-    (`assay advice --draw`) keep these: `drawn_with`, the items that could not be drawn, and the seed of the draw.
+    the imported ones, else phrase_recall and hallucination. In the order `by_score` those come first, with known
+    probabilities, whose score `order_score` is what `order_first` says (annotators/items/prioritised.py). Items that
+    were drawn with known probabilities (`assay advice --draw`) keep these: `drawn_with`, the items that could not be
+    drawn, and the seed of the draw.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,6 +65,8 @@ class ItemChoice(BaseModel):
     per: str | None = None
     seed: int = 0
     order: str = "shuffled"
+    order_score: Word | None = None
+    order_first: str | None = None
     show_scores: tuple[Word, ...] = ()
     drawn_with: dict[str, float] | None = None
     not_drawn_from: tuple[Word, ...] = ()
@@ -74,6 +79,8 @@ class ItemChoice(BaseModel):
             "where": list(self.where),
             "with_documents": self.with_documents,
             "pairs": list(self.pairs),
+            "order_score": self.order_score,
+            "order_first": self.order_first,
         }
         asked = {name: value for name, value in said.items() if value}
         if self.one_per_question is not None:
@@ -166,6 +173,7 @@ class StudyDesign(ItemChoice):
             yield ("per",), f"Cannot sample per {self.per!r}. Sample per system, category, or system,category."
         if self.order not in ORDERS:
             yield ("order",), f"{self.order!r} is not an order of items. Known: {', '.join(ORDERS)}."
+        yield from self._faults_of_score()
         if self.rule not in RULES:
             yield ("rule",), f"{self.rule!r} is not a rule for settling. Known: {', '.join(RULES)}."
         if self.adjudication not in ADJUDICATIONS:
@@ -212,6 +220,33 @@ class StudyDesign(ItemChoice):
             yield ("overlap",), wrong
         elif overlap is not None:
             yield from self._faults_of_part(overlap, people)
+
+    def _faults_of_score(self) -> Iterator[tuple[Path, str]]:
+        if self.order != BY_SCORE:
+            for field in ("order_score", "order_first"):
+                if getattr(self, field) is not None:
+                    yield (
+                        (field,),
+                        f"`{field}` says nothing of the order {self.order!r}. Take {BY_SCORE}, or leave it out.",
+                    )
+            return
+        if not self.order_score:
+            yield (
+                ("order_score",),
+                f"The order {BY_SCORE} needs the score that it goes by. Name it in `order_score`, such as token_f1.",
+            )
+        if self.order_first not in FIRSTS:
+            said = "nothing" if self.order_first is None else repr(self.order_first)
+            yield (
+                ("order_first",),
+                f"{said} says not which scores come first. Give `order_first` one of: {', '.join(FIRSTS)}.",
+            )
+        if self.drawn_with is not None:
+            yield (
+                ("order",),
+                f"These items were drawn with probabilities of their own, which the order {BY_SCORE} would change. "
+                "Take another order, or leave the draw out.",
+            )
 
     def _faults_of_part(self, overlap: int, people: int) -> Iterator[tuple[Path, str]]:
         if (self.part is None) != (self.part_overlap is None):
