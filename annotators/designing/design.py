@@ -14,6 +14,7 @@ from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
+from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.prioritised import FIRSTS
 from annotators.items.sampling import BY_SCORE, ORDERS, share_of
@@ -23,19 +24,11 @@ from annotators.protocols import Protocol
 RULES = ("unanimous", "majority")
 
 
-def _word(value: Any) -> Any:
-    """An id or a name that YAML takes for a number is the word that was written."""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
 def _time(value: Any) -> Any:
     try:
         return moment(str(value), until=True) if isinstance(value, str | int) else value
     except InvalidInput as error:
         raise ValueError(str(error)) from None
-
-
-Word = Annotated[str, BeforeValidator(_word)]
 
 
 class ItemChoice(BaseModel):
@@ -106,7 +99,8 @@ class StudyDesign(ItemChoice):
     that they annotated themselves. `adjudication`: how many decide a disputed item (annotators/asking/rounds.py).
     `talk`: about which items annotators talk once all have labelled them (annotators/asking/talk.py).
     `review_agreed`: the share (0..1) of items without dispute that adjudicators decide as well. `separate_revisers`:
-    nobody revises an item that they judged, decided or revised before.
+    nobody revises an item that they judged, decided or revised before. `gold`, `repeats` and `qualification` say which
+    items with known labels annotators meet, and when items come again (annotators/designing/known.py).
     """
 
     name: str = ""
@@ -128,6 +122,9 @@ class StudyDesign(ItemChoice):
     adjudication: str = SINGLE
     review_agreed: float = 0
     talk: str = NEVER
+    gold: Gold | None = None
+    repeats: Repeats | None = None
+    qualification: Qualification | None = None
 
     def overlap_of(self, protocol: Protocol) -> int:
         """How many different annotators judge each item."""
@@ -197,6 +194,7 @@ class StudyDesign(ItemChoice):
                 f"{self.suggestions!r} says not when suggestions are shown. Known: {', '.join(WHEN)}.",
             )
         yield from unknown_asides(self.ask)
+        yield from known_faults(self.gold, self.repeats, self.qualification)
         if self.lease_minutes < 1:
             yield ("lease_minutes",), f"A lease of {self.lease_minutes} minutes is too short. Give at least 1."
         if self.deadline is not None and self.deadline <= at:

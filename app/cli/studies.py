@@ -189,6 +189,17 @@ def create(
     deadline: Annotated[
         str | None, option("TIME", "Nobody gets items after it: 2026-12-24, or 2026-12-24T18:00 (local).")
     ] = None,
+    gold_file: Annotated[
+        Path | None, option("FILE.csv", "Gold items: their right labels, as `assay study gold` takes them.", "--gold")
+    ] = None,
+    gold_rate: Annotated[
+        float | None, option("SHARE", "Share of gold items in what annotators are given.  [default: 0.1 with --gold]")
+    ] = None,
+    repeat_rate: Annotated[float | None, option("SHARE", "Share of items that come to somebody again.")] = None,
+    qualification: Annotated[
+        Path | None,
+        option("FILE.csv", "Items to qualify with: right labels, as `assay study qualify` takes them."),
+    ] = None,
     with_documents: Annotated[
         bool, typer.Option("--with-documents", help="Only items with a document that can be looked at.")
     ] = False,
@@ -225,6 +236,7 @@ def create(
             _create_from_file(here, project_id, design_file, name, wanted=wanted)
             return
         from annotators.designing.design import StudyDesign
+        from exports.importing.decisions import with_labels
 
         chosen = protocol_named(protocol or "", here, project_id)
         named = {"items": _listed(items)} if items is not None else {}
@@ -256,9 +268,27 @@ def create(
             one_per_question=one_per_question,
             with_documents=with_documents,
             pairs=_names(pairs),
+            **_known(gold_file, gold_rate, repeat_rate, qualification),
             **(_drawn(drawn) if drawn is not None else named),
         )
-        _create(here, project_id, chosen, design, wanted=wanted)
+        _create(here, project_id, chosen, with_labels(design, Path()), wanted=wanted)
+
+
+def _known(
+    gold: Path | None, gold_rate: float | None, repeat_rate: float | None, qualification: Path | None
+) -> dict[str, Any]:
+    """The fields of a design that options say of items with known labels, and of those that come again."""
+    from annotators.designing.known import Gold, Qualification, Repeats
+
+    found: dict[str, Any] = {}
+    if gold is not None or gold_rate is not None:
+        rate = {} if gold_rate is None else {"rate": gold_rate}
+        found["gold"] = Gold(file=None if gold is None else str(gold), **rate)
+    if repeat_rate is not None:
+        found["repeats"] = Repeats(rate=repeat_rate)
+    if qualification is not None:
+        found["qualification"] = Qualification(file=str(qualification))
+    return found
 
 
 class _Wanted(NamedTuple):
@@ -287,6 +317,7 @@ def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, wan
     from annotators.designing.design import about
     from annotators.designing.files import design_from_yaml
     from annotators.errors import Conflict, InvalidInput, NotFound
+    from exports.importing.decisions import with_labels
 
     if not path.is_file():
         raise NotFound(f"There is no design file {str(path)!r}. Check the path.")
@@ -299,6 +330,7 @@ def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, wan
             of_file = design.protocol.lower().endswith((".yaml", ".yml"))
             beside = str(path.parent / design.protocol) if of_file else design.protocol
             chosen = read.protocol or protocol_named(beside, here, project_id)
+        design = with_labels(design, path.parent)
         _create(here, project_id, chosen, design, wanted=wanted)
     except (InvalidInput, NotFound, Conflict) as error:
         if all(problem.path in ((), ("name",)) for problem in error.problems):
@@ -309,7 +341,7 @@ def _create_from_file(here: Here, project_id: int, path: Path, name: str, *, wan
 def _create(here: Here, project_id: int, chosen: Protocol, design: StudyDesign, *, wanted: _Wanted) -> None:
     """Make the study, keep it as a draft, or say what would be made."""
     from db.designing.drafts import save_draft
-    from db.studies.design import create_study, plan_study
+    from db.designing.making import create_study, plan_study
 
     about: dict[str, Any] = {"project_id": project_id, "protocol": chosen, "design": design}
     document: dict[str, Any] = {"study": design.name}
@@ -433,7 +465,7 @@ def show(context: typer.Context, project: ProjectName, study: StudyName, as_json
 
         def words() -> str:
             lines = [f"{facts.name}: {facts.state}"]
-            lines += [f"  {name.replace('_', ' ')}: {_plain(value)}" for name, value in design.items() if _said(value)]
+            lines += _design_in_words(design)
             lines += [f"  SHA-256 of {name}: {digest}" for name, digest in hashes.items()]
             headers = ("at", "by", "what", "before", "after", "reason")
             rows = [[_plain(row[name]) for name in headers] for row in amendments]
@@ -460,8 +492,14 @@ def _show_draft(draft: DraftOfStudy, *, as_json: bool) -> None:
         "amendments": [],
     }
     lines = [f"{draft.design.name}: draft"]
-    lines += [f"  {name.replace('_', ' ')}: {_plain(value)}" for name, value in design.items() if _said(value)]
+    lines += _design_in_words(design)
     emit({**about, "amendments": [], "left_out": [], "hashes": hashes}, "\n".join(lines), as_json=as_json)
+
+
+def _design_in_words(design: dict[str, Any]) -> list[str]:
+    from annotators.designing.files import said_of
+
+    return [f"  {name.replace('_', ' ')}: {said_of(name, value)}" for name, value in design.items() if _said(value)]
 
 
 def _said(value: object) -> bool:
@@ -471,7 +509,7 @@ def _said(value: object) -> bool:
 
 def _plain(value: object) -> str:
     if isinstance(value, dict):
-        return f"{value['name']} (its own)" if "criteria" in value else count(len(value), "item")
+        return ", ".join(f"{name.replace('_', ' ')} {_plain(part)}" for name, part in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
 

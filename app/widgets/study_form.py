@@ -28,13 +28,15 @@ from app import ui, wording
 from app.state import app_state
 from app.uploads import stored
 from app.widgets import forms, protocol_view
+from app.widgets.designing import known_items
 from db.designing.drafts import DraftOfStudy, find_draft, save_draft, start_draft
+from db.designing.making import create_study, plan_study
 from db.items.read import ItemCounts
 from db.people.accounts import who_may_annotate
 from db.permissions import Role
 from db.projects import ProjectRow
 from db.scores.summaries import list_scorers_in
-from db.studies.design import create_study, list_studies, plan_study
+from db.studies.design import list_studies
 from db.studies.library import LibraryEntry, list_protocols
 
 SAMPLES: dict[str, str] = {
@@ -83,6 +85,7 @@ KEPT = (
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
     "study-part-overlap", "study-most-overlap", "study-outside", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
+    *known_items.KEPT,
 )  # fmt: skip
 """The widgets whose values are kept; a star stands for the name of a protocol."""
 
@@ -117,7 +120,7 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
 def leave(project: ProjectRow) -> None:
     """The form begins afresh, with nothing chosen on other pages."""
     forms.forget("study", project.project_id)
-    for key in (ITEMS, DRAWN, DRAFT):
+    for key in (ITEMS, DRAWN, DRAFT, known_items.READ):
         st.session_state.pop(key, None)
 
 
@@ -154,6 +157,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-with-documents": design.with_documents,
         **{f"study-ask-{name}": name in design.ask for name in ASIDES},
         "study-pairs": list(design.pairs),
+        **known_items.values_of(design),
         "study-deadline": None if design.deadline is None else design.deadline.astimezone(ui.zone()).date(),
     }
     if own:
@@ -165,6 +169,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
     leave(project)
     forms.fill("study", project.project_id, KEPT, {key: value for key, value in values.items() if value is not None})
     st.session_state[DRAFT] = design.name
+    known_items.keep(design)
     if design.items:
         drawn = {
             "drawn_with": design.drawn_with,
@@ -209,6 +214,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         sample = _Sample(None, None) if chosen else _sample(counts)
         pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
+        known = known_items.draw()
     design = StudyDesign(
         name=name,
         protocol=protocol.name,
@@ -234,6 +240,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         with_documents=which.with_documents,
         pairs=pairs,
         **more.adjudication,
+        **known,
         **(st.session_state.get(DRAWN, {}) if chosen else {}),
     )
     n_items = len(chosen) if chosen else sample_size(counts, sample.n, sample.per)
@@ -244,6 +251,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         or protocol.about_scores
         or protocol.not_yet()
         or suggestions not in (None, "never")
+        or known
         or more.order == BY_SCORE
         or protocol.first_step_showing(*_ON_PAGES) is not None
     ):

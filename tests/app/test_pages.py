@@ -18,13 +18,14 @@ from app.widgets.study_form import sample_size
 from db.annotating.annotations import submit, work
 from db.annotating.assignments import return_to_annotator, skip
 from db.annotating.committing import StepSubmission
+from db.designing.making import create_study
 from db.items.read import item_counts
 from db.models import Document, Item
 from db.people.accounts import set_member
 from db.permissions import Role
 from db.projects import create_project
 from db.scores.write import run_scorer
-from db.studies.design import create_study, list_studies
+from db.studies.design import list_studies
 from tests.app.filled import Filled, actor_named, no_problem, picture, press, uploads
 from tests.app.pages import Pages, words
 from tests.db.designing.test_by_score import scored

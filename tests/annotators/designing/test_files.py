@@ -9,6 +9,7 @@ import pytest
 from annotators.asking.protocol_files import protocol_to_yaml
 from annotators.designing.design import StudyDesign
 from annotators.designing.files import design_from_yaml, design_to_yaml
+from annotators.designing.known import Gold, Qualification, Repeats, RightLabel
 from annotators.errors import InvalidInput
 from annotators.protocols import PROTOCOLS
 from tests.makers import tiny_protocol
@@ -46,6 +47,18 @@ FULL = StudyDesign(
     review_agreed=0.1,
     talk="all",
     separate_revisers=True,
+    gold=Gold(
+        file="gold.csv",
+        labels=(
+            RightLabel(item="g1", criterion="right", value="no", explanation="It says so."),
+            RightLabel(item="17", criterion="parts", target="evidence:e1", value=["1", "2"], other_item="g2"),
+        ),
+        settled_in="pilot",
+        rate=0.2,
+        below="pause",
+    ),
+    repeats=Repeats(rate=0.05, after=9),
+    qualification=Qualification(labels=(RightLabel(item="q1", criterion="right", value="yes"),), mark=0.5, tries=3),
 )
 
 
@@ -134,3 +147,35 @@ def test_the_overlap_is_the_protocols_where_nothing_is_said() -> None:
     protocol = PROTOCOLS.get("qa_verification")
     assert StudyDesign().overlap_of(protocol) == protocol.overlap
     assert StudyDesign(overlap=1).overlap_of(protocol) == 1
+
+
+def test_what_is_wrong_with_gold_repeats_and_qualification_is_told_by_its_line() -> None:
+    text = (
+        "protocol: qa_verification\nannotators: [ada, ben, chloe]\ngold:\n  rate: 0.7\n  below: shout\n"
+        "repeats:\n  after: 0\n  rate: 0.1\nqualification:\n  mark: 1.5\n  tries: 0\n  file: q.csv\n"
+    )
+    with pytest.raises(InvalidInput) as raised:
+        design_from_yaml(text)
+    assert [(problem.line, problem.problem) for problem in raised.value.problems] == [
+        (3, "Gold items cannot come in at 0.7: no right labels are given."),
+        (4, "A rate of 0.7 for gold is none."),
+        (5, "'shout' is nothing that can happen below the mark."),
+        (7, "0 items before a repeat are too few."),
+        (10, "A mark of 1.5 is no share of right labels."),
+        (11, "0 tries cannot be."),
+    ]
+
+
+def test_rates_that_are_more_than_half_together_and_fields_that_are_none_are_told() -> None:
+    text = (
+        "protocol: qa_verification\nannotators: [ada, ben, chloe]\n"
+        "gold: {file: gold.csv, rate: 0.4}\nrepeats: {rate: 0.2}\n"
+    )
+    with pytest.raises(InvalidInput, match=r"line 4: Gold items at 0.4 and repeats at 0.2 are more than half"):
+        design_from_yaml(text)
+    with pytest.raises(
+        InvalidInput, match=r"`mrk` of `gold` is no field. Did you mean `mark`\? Known: file, labels, from"
+    ):
+        design_from_yaml(text.replace("rate: 0.4", "mrk: 0.4"))
+    with pytest.raises(InvalidInput, match=r"line 4: `rate` of `repeats` is missing"):
+        design_from_yaml(text.replace("{rate: 0.2}", "{after: 2}"))

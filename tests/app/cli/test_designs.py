@@ -156,6 +156,61 @@ def test_a_draft_can_be_changed_and_deleted_until_it_is_started(project: Command
     assert "no study named 'never'" in project("study", "delete", "finance", "never", code=3).err
 
 
+def test_gold_and_qualification_are_read_beside_the_design_and_options_say_them_too(
+    project: CommandLine, tmp_path: Path
+) -> None:
+    make = ("study", "create", "finance")
+    written(tmp_path, "item,criterion,value\nq1:lantern,self_contained,true\n", "gold.csv")
+    known = DESIGN + "gold: {file: gold.csv, rate: 0.2, below: pause}\nrepeats: {rate: 0.1, after: 5}\n"
+    made = project.json(*make, "first", "--design", written(tmp_path, known))
+    design = project.json("study", "show", "finance", "first")["design"]
+    assert made["items"] == 3
+    assert (design["gold"]["rate"], design["gold"]["below"]) == (0.2, "pause")
+    assert [label["value"] for label in design["gold"]["labels"]] == ["true"]
+    assert design["repeats"] == {"rate": 0.1, "after": 5}
+    words = project("study", "show", "finance", "first").out
+    assert "gold: labels 1 label, rate 0.2, mark 0.7, mark after 10, below pause" in words
+    options = (
+        "--protocol",
+        "qa_verification",
+        "--annotators",
+        "ada,ben",
+        "--overlap",
+        "2",
+        "--where",
+        "system=harbour",
+    )
+    also = ("--gold", tmp_path / "gold.csv", "--repeat-rate", "0.1", "--qualification", tmp_path / "gold.csv")
+    refused = project(*make, "second", *options, *also, code=2)
+    assert "gold.csv, line 2: Item 'q1:lantern' is a gold item already." in refused.err
+    project(*make, "second", *options, *also[:4])
+    second = project.json("study", "show", "finance", "second")["design"]
+    assert (second["gold"]["rate"], second["repeats"]["rate"]) == (0.1, 0.1)
+    assert project.json("study", "show", "finance", "first")["design"]["qualification"] is None
+
+
+def test_what_is_wrong_with_gold_is_told_by_the_line_of_the_design(project: CommandLine, tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        "item,criterion,value\nq1:lantern,self_contained,perhaps\nnobody,self_contained,true\n,self_contained,true\n",
+        "gold.csv",
+    )
+    make = ("study", "create", "finance", "first", "--design")
+    design = written(tmp_path, DESIGN + "gold: {file: gold.csv}\nqualification: {file: none.csv}\n")
+    refused = project.json(*make, design, code=2)
+    assert [(problem["line"], problem["problem"]) for problem in refused["problems"]] == [
+        (13, "gold.csv, line 4: `item` is empty."),
+        (14, f"There is no file '{tmp_path / 'none.csv'}'."),
+    ]
+    written(
+        tmp_path, "item,criterion,value\nq1:lantern,self_contained,perhaps\nnobody,self_contained,true\n", "gold.csv"
+    )
+    design = written(tmp_path, DESIGN + "gold: {file: gold.csv}\n")
+    told = project(*make, design, code=2).err
+    assert "design.yaml, line 13: gold.csv, line 3: The project has no item 'nobody'." in told
+    assert project.json("study", "list", "finance") == []
+
+
 # Order by a score -----------------------------------------------------------------------------------------------------
 
 

@@ -17,12 +17,12 @@ from annotators.items.sampling import BY_SCORE
 from db.annotating.amendments import StudyChange, amend_study
 from db.annotating.assignments import skip
 from db.designing.by_score import Beginning, judged_beginning
+from db.designing.making import create_study, plan_study
 from db.designing.written import written_design
 from db.engine import Database
 from db.models import Assignment, Item, ItemVersion, Run, Score, Study, StudyItem, StudyMember, now
 from db.permissions import Actor
 from db.query import pick
-from db.studies.design import create_study, plan_study
 from tests.makers import StudyInUse, make_item, make_person, make_project, tiny_protocol
 
 
