@@ -703,6 +703,19 @@ class Settlement(Table, table=True):
             sqlite_where=text("uncertainty IS NOT NULL"),
             postgresql_where=text("uncertainty IS NOT NULL"),
         ),
+        Index(
+            "ix_settlement_unread",
+            "study_id",
+            "state",
+            sqlite_where=text("failing IS NULL"),
+            postgresql_where=text("failing IS NULL"),
+        ),
+        Index(
+            "ix_settlement_failing",
+            "study_id",
+            sqlite_where=text("CAST(failing AS TEXT) <> '[]'"),
+            postgresql_where=text("CAST(failing AS TEXT) <> '[]'"),
+        ),
     )
     study_item_id: int = _ref("study_item.id", primary_key=True)
     study_id: int = _ref("study.id")
@@ -723,6 +736,15 @@ class AdjudicationLease(Table, table=True):
     study_item_id: int = _ref("study_item.id", primary_key=True)
     stage: str = Field(default="first", primary_key=True)
     study_id: int = _ref("study.id", index=True)
+    person_id: int = _ref("person.id")
+    lease_until: datetime = _time()
+
+
+class RevisionLease(Table, table=True):
+    """Who has an item before them to revise, and until when they keep it without doing anything."""
+
+    __tablename__ = "revision_lease"
+    item_id: int = _ref("item.id", primary_key=True)
     person_id: int = _ref("person.id")
     lease_until: datetime = _time()
 

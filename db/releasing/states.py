@@ -33,7 +33,7 @@ from db.models import (
 from db.permissions import READERS, Actor, On, operation
 from db.query import in_clause, pick, plain_rows
 from db.studies.design import protocol_of
-from db.studies.settlements import Known, settled_units
+from db.studies.settlements import Known, SettledUnit, settled_units
 
 BLOCK = 1_000
 """Items whose states are worked out at a time, in the same number of queries as for one."""
@@ -262,17 +262,25 @@ def failing_of(
 ) -> dict[int, list[str]]:
     """Study item → the criteria of which some final label is none that the protocol accepts; for settled items."""
     found: dict[int, list[str]] = {study_item_id: [] for study_item_id in study_item_ids}
-    protocol = protocol_of(session.get_one(Study, study_id))
-    criteria = _accepting(protocol)
+    for of, unit in failing_units(session, study_id, study_item_ids, known):
+        if of not in found[unit.study_item_id]:
+            found[unit.study_item_id].append(of)
+    return found
+
+
+def failing_units(
+    session: Session, study_id: int, study_item_ids: Sequence[int], known: Known | None = None
+) -> Iterator[tuple[str, SettledUnit]]:
+    """The units of settled items whose final label is none that the protocol accepts, with the criterion that fails."""
+    criteria = _accepting(protocol_of(session.get_one(Study, study_id)))
     if not criteria:
-        return found
+        return
     for unit in settled_units(session, study_id, study_item_ids, known):
         if unit.state == "open" or unit.criterion not in criteria:
             continue
         of, criterion = criteria[unit.criterion]
-        if not criterion.passes(unit.value) and of not in found[unit.study_item_id]:
-            found[unit.study_item_id].append(of)
-    return found
+        if not criterion.passes(unit.value):
+            yield of, unit
 
 
 def _accepting(protocol: Protocol) -> dict[str, tuple[str, Criterion]]:
@@ -280,6 +288,12 @@ def _accepting(protocol: Protocol) -> dict[str, tuple[str, Criterion]]:
     criteria = {criterion.name: (criterion.name, criterion) for criterion in protocol.criteria}
     criteria |= {unit.criterion.name: (unit.source.name, unit.criterion) for unit in protocol.derived_criteria()}
     return {name: (of, criterion) for name, (of, criterion) in criteria.items() if criterion.accept}
+
+
+@operation(On.STUDY, READERS)
+def keep_failing(db: Database, _actor: Actor, study_id: int) -> None:
+    """Work out which criteria fail of the settled items of a study, where that is not known, and keep it."""
+    _keep_failing(db, study_id)
 
 
 def _keep_failing(db: Database, study_id: int) -> None:

@@ -262,9 +262,30 @@ def _endings() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_item_ending_item_id", "item_ending", ["item_id"])
+    for name, columns, words in _FAILING:
+        where = sa.text(words)
+        op.create_index(name, "settlement", columns, sqlite_where=where, postgresql_where=where)
+    op.create_table(
+        "revision_lease",
+        sa.Column("item_id", _identifier(), nullable=False),
+        sa.Column("person_id", _identifier(), nullable=False),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["item_id"], ["item.id"]),
+        sa.ForeignKeyConstraint(["person_id"], ["person.id"]),
+        sa.PrimaryKeyConstraint("item_id"),
+    )
+
+
+_FAILING = (
+    ("ix_settlement_unread", ["study_id", "state"], "failing IS NULL"),
+    ("ix_settlement_failing", ["study_id"], "CAST(failing AS TEXT) <> '[]'"),
+)
 
 
 def _no_endings() -> None:
+    op.drop_table("revision_lease")
+    for name, _, _ in _FAILING:
+        op.drop_index(name, "settlement")
     op.drop_table("item_ending")
     op.drop_column("settlement", "failing")
 
