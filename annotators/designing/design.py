@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from annotators.asking.asides import ASIDES, unknown_asides
 from annotators.asking.repairs import Path
 from annotators.asking.rounds import ADJUDICATIONS, SINGLE
 from annotators.asking.talk import NEVER, TALKS
 from annotators.criteria.suggested import WHEN
-from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults
+from annotators.designing.known import Gold, Qualification, Repeats, Word, known_faults, planting_of
 from annotators.errors import AssayError, InvalidInput, Problem
 from annotators.items.prioritised import FIRSTS
 from annotators.items.sampling import BY_SCORE, ORDERS, share_of
@@ -90,6 +90,7 @@ class StudyDesign(ItemChoice):
     `protocol` is the name of one (`NAME`, `NAME@VERSION`, a file), for a design that stands by itself; an operation is
     given the protocol. `overlap` is how many different annotators judge each item; None: as many as the protocol
     suggests. So many people from `outside` come by invitation, besides the annotators.
+    Nobody judges more than `quota` items, or so many as `quotas` says of them by name.
     A `part` of the items (a share, drawn by the seed of each stratum `per`, else of each system and category)
     has `part_overlap` instead. Where the annotators of an item disagree, it is given to one more, and again, up to
     `most_overlap`. `suggestions` says when what models propose is shown (`annotators.criteria.suggested.WHEN`); None:
@@ -107,6 +108,8 @@ class StudyDesign(ItemChoice):
     protocol: str = ""
     annotators: tuple[Word, ...] = ()
     outside: int = 0
+    quota: int | None = None
+    quotas: dict[Word, int] = Field(default_factory=dict)
     overlap: int | None = None
     part: float | None = None
     part_overlap: int | None = None
@@ -134,6 +137,25 @@ class StudyDesign(ItemChoice):
         """How many of so many items have `part_overlap`."""
         return 0 if self.part is None else share_of(n_items, self.part)
 
+    def quota_of(self, name: str) -> int | None:
+        """How many items this annotator judges at most."""
+        return self.quotas.get(name, self.quota)
+
+    def quota_fault(self, n_items: int, protocol: Protocol) -> str | None:
+        """Why the quotas leave slots of so many items open, and what would do; None where they do not."""
+        quotas = [*map(self.quota_of, self.annotators), *[self.quota] * self.outside]
+        planting = planting_of(self.gold, self.repeats)
+        slots = self.n_slots(n_items, protocol)
+        can = sum(n_items if quota is None else min(n_items, planting.besides(quota)) for quota in quotas)
+        if can >= slots or not quotas or all(quota is None for quota in quotas):
+            return None
+        each = next((n for n in range(1, 4 * n_items + 2) if planting.besides(n) * len(quotas) >= slots), 4 * n_items)
+        planted = " besides what is planted" if planting.plants else ""
+        return (
+            f"The quotas allow {can:,} annotations{planted}; {n_items:,} items need {slots:,}. "
+            f"Raise them to {each:,} for each, name more annotators, or take fewer items."
+        )
+
     def n_slots(self, n_items: int, protocol: Protocol) -> int:
         """How many slots so many items have at the start."""
         overlap = self.overlap_of(protocol)
@@ -145,6 +167,8 @@ class StudyDesign(ItemChoice):
         said: dict[str, Any] = {name: True for name in names if getattr(self, name)}
         if self.outside:
             said["outside"] = self.outside
+        if self.quota is not None:
+            said["quota"] = self.quota
         said |= {name: value for name in _OF_A_PART if (value := getattr(self, name)) is not None}
         if self.adjudication != SINGLE:
             said["adjudication"] = self.adjudication
@@ -212,12 +236,22 @@ class StudyDesign(ItemChoice):
         for place, name in enumerate(self.annotators):
             if name in self.annotators[:place]:
                 yield ("annotators", place), f"The annotator {name!r} is named twice. Name each once."
+        yield from self._faults_of_quotas()
         people = len(set(self.annotators)) + self.outside
         wrong = None if overlap is None else overlap_fault(overlap, people)
         if wrong:
             yield ("overlap",), wrong
         elif overlap is not None:
             yield from self._faults_of_part(overlap, people)
+
+    def _faults_of_quotas(self) -> Iterator[tuple[Path, str]]:
+        if self.quota is not None and self.quota < 1:
+            yield ("quota",), f"A quota of {self.quota} gives nobody an item. Give at least 1, or leave it out."
+        for name, quota in self.quotas.items():
+            if name not in self.annotators:
+                yield ("quotas", name), f"{name!r} has a quota and is no annotator. Name them, or leave it out."
+            elif quota < 1:
+                yield ("quotas", name), f"A quota of {quota} gives {name!r} no item. Give at least 1, or leave it out."
 
     def _faults_of_score(self) -> Iterator[tuple[Path, str]]:
         if self.order != BY_SCORE:

@@ -83,7 +83,7 @@ KEPT = (
     "study-sample-size", "study-scores", "study-order", "study-order-score", "study-order-first",
     "study-rule", "study-seed", "study-lease", "study-show-names",
     "study-own", "study-revisers", "study-own-protocol", "study-deadline", "study-double", "study-part",
-    "study-part-overlap", "study-most-overlap", "study-outside", "study-ask-*",
+    "study-part-overlap", "study-most-overlap", "study-outside", "study-quota", "study-ask-*",
     "study-suggestions-*", "study-where", "study-each-question-*", "study-with-documents", "study-pairs",
     *known_items.KEPT,
 )  # fmt: skip
@@ -100,6 +100,9 @@ ITEMS = "study-items"
 
 DRAFT = "study-draft"
 """The name of the draft that the form changes."""
+
+QUOTAS = "study-quotas"
+"""The quotas of some annotators that the draft which the form changes has, by name."""
 
 DRAWN = "study-drawn"
 """Where it leaves with what probabilities they were drawn, for the study's settings."""
@@ -120,7 +123,7 @@ def draw(project: ProjectRow, counts: ItemCounts) -> None:
 def leave(project: ProjectRow) -> None:
     """The form begins afresh, with nothing chosen on other pages."""
     forms.forget("study", project.project_id)
-    for key in (ITEMS, DRAWN, DRAFT, known_items.READ):
+    for key in (ITEMS, DRAWN, DRAFT, QUOTAS, known_items.READ):
         st.session_state.pop(key, None)
 
 
@@ -145,6 +148,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         "study-lease": design.lease_minutes,
         "study-show-names": design.show_names,
         "study-outside": design.outside,
+        "study-quota": design.quota,
         "study-part": round(100 * (design.part or 0)),
         "study-part-overlap": design.part_overlap,
         "study-most-overlap": design.most_overlap,
@@ -168,7 +172,7 @@ def change(project: ProjectRow, draft: DraftOfStudy) -> None:
         st.session_state[_FILE] = (f"{protocol.name}.yaml", protocol_to_yaml(protocol).encode())
     leave(project)
     forms.fill("study", project.project_id, KEPT, {key: value for key, value in values.items() if value is not None})
-    st.session_state[DRAFT] = design.name
+    st.session_state[DRAFT], st.session_state[QUOTAS] = design.name, design.quotas
     known_items.keep(design)
     if design.items:
         drawn = {
@@ -199,6 +203,7 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
         show_scores = _scores(project) if protocol.about_scores else ()
         suggestions = _suggestions(protocol)
         more = _more(project, protocol)
+        known = known_items.draw()
     with right:
         annotators = _annotators(project)
         outside = int(
@@ -209,17 +214,26 @@ def _drawn(project: ProjectRow, counts: ItemCounts) -> dict[str, int] | None:
                 help="People without an account who come by a link: make it with assay study invite.",
             )
         )
+        quota = int(
+            st.number_input(
+                "Quota",
+                min_value=0,
+                key="study-quota",
+                help="How many items one person judges at most, planted ones among them; 0: as many as there are.",
+            )
+        )
         overlap = _overlap(protocol, len(annotators) + outside)
         mixed = _mixed(overlap, len(annotators) + outside)
         sample = _Sample(None, None) if chosen else _sample(counts)
         pairs = _pairs(counts) if protocol.about_pairs else ()
         which = _which(counts, protocol)
-        known = known_items.draw()
     design = StudyDesign(
         name=name,
         protocol=protocol.name,
         annotators=tuple(annotators),
         outside=outside,
+        quota=quota or None,
+        quotas={name: n for name, n in st.session_state.get(QUOTAS, {}).items() if name in annotators},
         overlap=overlap,
         **mixed,
         sample=sample.n,

@@ -126,7 +126,7 @@ def _progress(row: StudyRow) -> None:
                 (
                     annotator["annotator"] + _standing(annotator),
                     _guidelines(annotator["guidelines_read"]),
-                    f"{annotator['submitted']:,}",
+                    f"{annotator['submitted']:,}" + (f" of {quota:,}" if (quota := annotator["quota"]) else ""),
                     f"{annotator['open']:,}",
                     f"{annotator['skipped']:,}",
                     f"{annotator['surplus']:,}",
@@ -139,8 +139,8 @@ def _progress(row: StudyRow) -> None:
         if status["stuck"]:
             items = wording.count(status["stuck"], "item")
             st.warning(
-                f"Nobody is left to annotate {items} that everybody of the team has had or skipped. Amend the study "
-                "(Design): add annotators, or lower the overlap."
+                f"Nobody is left to annotate {items} that everybody of the team has had or skipped, or whose "
+                "quota is reached. Amend the study (Design): add annotators, raise quotas, or lower the overlap."
             )
         others = [f"{n:,} {state}" for state, n in states.items() if n and state != "submitted"]
         st.caption(f"Slots besides those submitted: {', '.join(others) or 'none'}. Looked at every {EVERY} seconds.")
@@ -208,6 +208,7 @@ def _design(study: Study, protocol: Protocol) -> None:
             ("Annotators of an item talk about it", _TALKS[settings.get("talk", NEVER)]),
             ("Agreed items looked at as well", f"{reviewed:.3g} %" if (reviewed := review * 100) else "none"),
             ("Adjudicators", f"{own} decide items that they annotated themselves"),
+            ("Quota", f"{wording.count(quota, 'item')} for each" if (quota := settings.get("quota")) else ""),
             ("Scores judged", ", ".join(study.show_scores)),
             ("Left out", f"{wording.count(left_out, 'item')} without such a score" if left_out else ""),
             ("Suggestions of models", SUGGESTIONS[settings.get("suggestions", "never")]),
