@@ -498,6 +498,7 @@ class StudyItem(Table, table=True):
     The second item of a pair is `other_version_id`; `other_left` says that it stands left before the annotators. An
     item by itself is there once, in pairs as often as it has partners. `overlap` is its own (None: the study's), and
     `criteria` are those that it asks (None: all of the protocol's). `earlier_id`: the study item that it rechecks.
+    In a study ordered by a score it has a `sampling_weight` and a `sampling_key` (annotators/items/prioritised.py).
     """
 
     append_only: ClassVar[bool] = True
@@ -524,6 +525,8 @@ class StudyItem(Table, table=True):
     overlap: int | None = None
     criteria: list[Any] | None = _json(lambda: None, nullable=True)
     earlier_id: int | None = _ref("study_item.id", optional=True, index=True)
+    sampling_weight: float | None = None
+    sampling_key: float | None = None
 
 
 class GoldLabel(Table, table=True):

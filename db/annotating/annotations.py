@@ -56,7 +56,8 @@ MAX_DRAFT = 400_000
 class Submitted:
     """The answer to a commit: what became of it, the same item's next step if there is one, and the items at hand.
 
-    `halted` says why the study gives nobody, or this person, any items now. `feedback` on an item of the qualification
+    `halted` says why the study gives nobody, or this person, any items now; `enough`, that they have reached their
+    quota. `feedback` on an item of the qualification
     (`feedback_on`).
     """
 
@@ -67,6 +68,7 @@ class Submitted:
     progress: dict[str, Any]
     finished: bool
     halted: str | None
+    enough: str | None
     feedback: dict[str, Any] | None = None
 
 
@@ -176,13 +178,16 @@ def _whether_more(session: Session, member: Member, hand: Hand) -> dict[str, Any
     halted = None
     if is_halted(member):
         halted = why_failed(session, member) if member.failed_at is not None else why_halted(session, member)
-    return {"finished": not hand.items and halted is None, "halted": halted}
+    enough = None
+    if not hand.items and halted is None and member.quota is not None and hand.done >= member.quota:
+        enough = f"You have done {hand.done:,} items, as many as are asked of you. What is left waits for others."
+    return {"finished": not hand.items and halted is None, "halted": halted, "enough": enough}
 
 
 def _progress(session: Session, member: Member, hand: Hand) -> dict[str, Any]:
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     today = spent_today(session, member.person_id, midnight)
-    of = equal_part(member.study, hand.members, hand.done) if member.quota is None else max(member.quota, hand.done)
+    of = equal_part(member.study, hand.members, hand.done, member.quota)
     return {"done": hand.done, "of": of, "seconds_today": round(today)}
 
 

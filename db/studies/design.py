@@ -144,11 +144,18 @@ def checked(
         tried(("separate_revisers",), partial(_check_revisers, session, project_id, design.annotators), None)
     if not fields & set(ItemChoice.model_fields):
         chosen = tried(("sample",), partial(choose, session, project_id, protocol, design), chosen)
+    if people and chosen.ordered and not fields & {"quota", "quotas", *_OF_PEOPLE}:
+        tried(("quota" if design.quota else "quotas",), partial(_check_quotas, protocol, design, chosen), None)
     refuse(wrong)
     return ids, suggestions, _with_note(session, protocol, suggestions, chosen)
 
 
 _OF_PEOPLE = ("annotators", "overlap")
+
+
+def _check_quotas(protocol: Protocol, design: StudyDesign, chosen: ChosenItems) -> None:
+    if wrong := design.quota_fault(len(chosen.ordered), protocol):
+        raise InvalidInput(wrong)
 
 
 def _check_revisers(session: Session, project_id: int, annotators: Sequence[str]) -> None:
@@ -181,7 +188,7 @@ def insert_frozen(
     chosen: ChosenItems,
 ) -> Study:
     """A study without its annotators, frozen with its sample and scores, in the caller's transaction."""
-    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, ordered=chosen.ordered)
+    study = _insert_study(session, actor, project_id, protocol=protocol, design=design, chosen=chosen)
     if suggestions.when != "never":
         study.settings = {**study.settings, "suggestions": suggestions.when}
     if suggestions.scores is not None:
@@ -305,8 +312,9 @@ def _insert_study(
     *,
     protocol: Protocol,
     design: StudyDesign,
-    ordered: list[Candidate],
+    chosen: ChosenItems,
 ) -> Study:
+    ordered = chosen.ordered
     n_items, overlap, of_part = len(ordered), design.overlap_of(protocol), design.part_overlap or 0
     n_slots, widest = design.n_slots(n_items, protocol), max(overlap, of_part)
     study = Study(
@@ -341,10 +349,12 @@ def _insert_study(
         (
             study.id, candidate.version_id, position, candidate.other and candidate.other.version_id,
             candidate.other_left, of_part if candidate.name in part else None,
+            *(chosen.keys[position] if chosen.keys else (None, None)),
         )
         for position, candidate in enumerate(ordered)
     ]  # fmt: skip
     columns = ["study_id", "item_version_id", "position", "other_version_id", "other_left", "overlap"]
+    columns += ["sampling_weight", "sampling_key"]
     insert_many(connection, "study_item", columns, rows)
     for slot in range(widest):
         session.execute(
@@ -470,6 +480,11 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             select(StudyMember.study_id, StudyMember.left_at).where(StudyMember.person_id == actor.person_id)
         ).all()
     )
+    quotas = dict(
+        session.exec(
+            select(StudyMember.study_id, StudyMember.quota).where(StudyMember.person_id == actor.person_id)
+        ).all()
+    )
     roles = dict(
         session.execute(
             select(Membership.project_id, Membership.role).where(Membership.person_id == actor.person_id)
@@ -494,7 +509,7 @@ def _rows(session: Session, actor: Actor, project_id: int | None) -> Iterator[St
             slots=max(slots_of(study), sum(everybody.get(state, 0) for state in _SLOTS)),
             disputed=disputed_items(session, study.id),
             done=tallies.done(own),
-            of=share(session, study, tallies.done(own)),
+            of=share(session, study, tallies.done(own), quotas.get(study.id)),
             returned=own.get(AssignmentState.RETURNED, 0),
             is_annotator=study.id in mine and mine[study.id] is None,
             may_adjudicate=role in (Role.RESEARCHER, Role.ADJUDICATOR),
@@ -506,18 +521,21 @@ def disputed_items(session: Session, study_id: int) -> int:
     return tallies.settled(session, study_id)[SettlementState.DISPUTED]
 
 
-def share(session: Session, study: Study, done: int) -> int:
-    """About how many items one annotator of the study will have done at its end."""
+def share(session: Session, study: Study, done: int, quota: int | None = None) -> int:
+    """About how many items one annotator of the study will have done at its end, at most their quota."""
     active = select(func.count()).where(StudyMember.study_id == study.id, col(StudyMember.left_at).is_(None))
     members: int = session.execute(active).scalar_one()
-    return equal_part(study, members, done)
+    return equal_part(study, members, done, quota)
 
 
-def equal_part(study: Study, members: int, done: int) -> int:
-    """An equal part of all slots and about what is planted among them, at least what is done."""
-    part = min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
+def equal_part(study: Study, members: int, done: int, quota: int | None = None) -> int:
+    """An equal part of all slots and about what is planted among them, at least what is done.
+
+    Who has a quota does that, as far as there are items.
+    """
+    part = study.n_items if quota is not None else min(study.n_items, math.ceil(slots_of(study) / max(1, members)))
     planted = Planting.of(study.settings).added_to(part, study.settings.get("gold_items", 0))
-    return max(done, part + planted)
+    return max(done, part + planted if quota is None else min(quota, part + planted))
 
 
 def slots_of(study: Study) -> int:

@@ -73,6 +73,8 @@ export class App extends Page {
     this.finished = false;
     /** @type {string | null} why the study gives nothing now */
     this.halted = null;
+    /** @type {string | null} */
+    this.enough = null;
   }
 
   get live() {
@@ -183,6 +185,7 @@ export class App extends Page {
     this.work = this.work ? { ...work, study: this.work.study } : work;
     this.finished = work.finished;
     this.halted = work.halted;
+    this.enough = work.enough;
     this.status.progress = work.progress;
     this.status.signedOut = false;
     this.status.draftTrouble = null;
@@ -225,7 +228,7 @@ export class App extends Page {
     const { waiting, trouble } = this.outbox;
     if (trouble) this.screens.waiting(trouble, true);
     else if (waiting) this.screens.busy(TEXT.waitingNext);
-    else if (this.finished) this.screens.finished(this.status.done, this.keys?.of('back') ?? '');
+    else if (this.finished) this.screens.finished(this.status.done, this.keys?.of('back') ?? '', this.enough);
     else {
       this.screens.nothing(this.halted);
       clearTimeout(this.timer);
@@ -360,6 +363,7 @@ export class App extends Page {
     this.status.progress = answer.progress;
     this.finished = answer.finished;
     this.halted = answer.halted;
+    this.enough = answer.enough;
     this.queue.refill(answer.items, this.#underWay);
     this.#count();
     this.viewer?.fetchAhead(this.queue.ahead.slice(0, AHEAD));

@@ -156,10 +156,11 @@ interface Work {
   items: Presentation[];
   finished: boolean;
   halted: string | null;
+  enough: string | null;
   last: number | null;
 }
 
-type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; feedback?: Feedback | null };
+type Submitted = { saved_at: string; status: string; item: Presentation | null; items: Presentation[]; progress: Progress; finished: boolean; halted: string | null; enough: string | null; feedback?: Feedback | null };
 type Submission = {
   uid: string; assignment: number; sitting: string | number; step: number; labels: Given[]; comment: string | null; flag: Flag; seconds: number;
 };

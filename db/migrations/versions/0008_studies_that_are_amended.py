@@ -36,10 +36,12 @@ def upgrade() -> None:
     _asides()
     _invitations()
     _qualification()
+    _orders()
 
 
 def downgrade() -> None:
     """Back."""
+    _no_orders()
     _no_invitations()
     _no_qualification()
     _no_proposals()
@@ -491,3 +493,18 @@ def _no_invitations() -> None:
     op.drop_table("outside_annotator")
     op.drop_table("invitation")
     op.drop_column("study_member", "quota")
+
+
+# Orders by a score ----------------------------------------------------------------------------------------------------
+
+_OF_AN_ORDER = ("sampling_weight", "sampling_key")
+
+
+def _orders() -> None:
+    for name in _OF_AN_ORDER:
+        op.add_column("study_item", sa.Column(name, sa.Float(), nullable=True))
+
+
+def _no_orders() -> None:
+    for name in _OF_AN_ORDER:
+        op.drop_column("study_item", name)

@@ -19,6 +19,8 @@ FULL = StudyDesign(
     protocol="qa_verification@3",
     annotators=("ada", "ben", "chloe", "17"),
     outside=2,
+    quota=50,
+    quotas={"ben": 30, "17": 20},
     overlap=2,
     part=0.1,
     part_overlap=3,
@@ -62,11 +64,23 @@ FULL = StudyDesign(
 )
 
 
+BY_SCORE = StudyDesign(
+    protocol="ambiguity", annotators=("ada",), overlap=1, order="by_score", order_score="token_f1", order_first="low"
+)
+"""What goes with nothing that was drawn before."""
+
+
 def test_a_design_is_read_back_as_the_same_with_every_field() -> None:
     defaults = StudyDesign()
-    assert [name for name in StudyDesign.model_fields if getattr(FULL, name) == getattr(defaults, name)] == []
-    read = design_from_yaml(design_to_yaml(FULL))
-    assert (read.design, read.protocol) == (FULL, None)
+    unsaid = [
+        name
+        for name in StudyDesign.model_fields
+        if all(getattr(design, name) == getattr(defaults, name) for design in (FULL, BY_SCORE))
+    ]
+    assert unsaid == []
+    for design in (FULL, BY_SCORE):
+        read = design_from_yaml(design_to_yaml(design))
+        assert (read.design, read.protocol) == (design, None)
 
 
 def test_a_protocol_that_has_no_name_elsewhere_is_written_into_the_file() -> None:
@@ -97,7 +111,7 @@ overlap: 2
         "An overlap of 4 needs as many different annotators; 2 are named. Lower the overlap or name more annotators."
     )
     assert "Did you mean `sample`?" in lines[4]
-    assert "Known: shuffled, by_question, by_system, by_category, given." in lines[5]
+    assert "Known: shuffled, by_question, by_system, by_category, by_score, given." in lines[5]
     assert "'2026-13-01' is no time" in lines[7]
     assert "on line 3 already" in lines[9]
     assert "d.yaml, line 5:" in str(refused.value)
